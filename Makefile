@@ -1,0 +1,88 @@
+# `make` alone lists the targets. PYTHON=python3.13 make test chooses another Python.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
+CODE   := $(wildcard src tests benchmarks)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format types imports unit bench docs wheel lock clean python-version
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(VENV)/.runtime ## Install the program into .venv if needed, and run its demonstration
+	$(BIN)/shoal demo
+
+test: lint types imports unit ## Everything that must hold: lint, types, imports, tests
+
+lint: $(VENV)/.dev ## Check style and formatting
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+
+format: $(VENV)/.dev ## Repair style and formatting
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
+
+types: $(VENV)/.dev ## Check the types
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev ## Check who may import whom
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.dev ## Run the tests (ARGS="-k word" for some of them)
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+bench: $(VENV)/.dev ## Run the benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/.docs ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+wheel: $(VENV)/.dev ## Build the wheel into dist/
+	$(BIN)/python -m build --wheel
+
+lock: python-version ## Renew constraints.txt: the newest versions that pyproject.toml allows
+	rm -rf $(VENV)-lock
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip --disable-pip-version-check install --quiet --editable '.[all,docs,test,dev]'
+	{ echo '# Made by `make lock`: the versions that the tests run with.'; \
+	  $(VENV)-lock/bin/python -m pip --disable-pip-version-check freeze --exclude-editable; } > $(VENV)-lock/constraints.txt
+	@if grep -nE '://| @ |^-' $(VENV)-lock/constraints.txt; then \
+	  echo 'The lines above name a place, not a version: constraints.txt was left as it is.' >&2; exit 1; fi
+	mv $(VENV)-lock/constraints.txt constraints.txt
+	rm -rf $(VENV)-lock
+
+clean: ## Remove .venv, caches and everything that was built
+	rm -rf $(VENV) $(VENV)-lock build dist site .coverage .coverage.* htmlcov \
+	  .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find $(CODE) -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# The stamps: newer than pyproject.toml and constraints.txt means nothing to install.
+
+$(VENV)/.runtime: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	@echo 'Installing shoal into $(VENV)'
+	@$(INSTALL) .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	@echo 'Installing shoal and its tools into $(VENV)'
+	@$(INSTALL) '.[all,test,dev]'
+	@touch $(VENV)/.runtime $@
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	@echo 'Installing shoal and the documentation tools into $(VENV)'
+	@$(INSTALL) '.[docs]'
+	@touch $(VENV)/.runtime $@
+
+$(VENV)/pyvenv.cfg: | python-version
+	$(PYTHON) -m venv $(VENV)
+
+python-version:
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo 'shoal needs Python 3.11 or newer, and there is no "$(PYTHON)" here. Name one: make PYTHON=/path/to/python' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; v = "%d.%d" % sys.version_info[:2]; sys.version_info >= (3, 11) or sys.exit("shoal needs Python 3.11 or newer, and \"$(PYTHON)\" is Python " + v + ". Name another: make PYTHON=/path/to/python")'
