@@ -1,0 +1,93 @@
+"""Estimates of joint posteriors for groups that are too large to be exact: never a certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import t as student
+
+from shoal.adversary.group import Group, no_world
+from shoal.kernels.chain import swap_chain
+
+BATCHES, SWEEPS = 32, 16
+MERGED = 4
+CONFIDENCE = 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class JointEstimate:
+    """Estimated posteriors with an interval that covers each of them with `confidence`."""
+
+    posterior: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    confidence: float
+
+
+def joint_estimate(
+    distributions: ArrayLike,
+    values: ArrayLike,
+    *,
+    confidence: float = CONFIDENCE,
+    batches: int = BATCHES,
+    sweeps: int = SWEEPS,
+    seed: int = 0,
+) -> JointEstimate:
+    """Estimates every joint posterior by a swap chain (arguments as in `joint_posterior`)."""
+    group = Group.of(distributions, values)
+    start = possible_world(
+        group.weights, group.member, np.searchsorted(group.present, np.asarray(values))
+    )
+    event = np.arange(len(group.present))
+    means = swap_chain(group.weights, group.member, start, event, len(event), batches, sweeps, seed)
+    width = np.shape(distributions)[1]
+    middle, low, high = interval(means, group.sizes, sweeps=sweeps, confidence=confidence)
+    return JointEstimate(
+        group.spread(middle, width),
+        group.spread(low, width),
+        group.spread(high, width),
+        confidence,
+    )
+
+
+def interval(
+    means: NDArray[np.float64], sizes: NDArray[np.int64], *, sweeps: int, confidence: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and confidence interval over batches (first axis) of a chain.
+
+    Batch means are nearly independent, so Student's t applies; where the chain is slow they are
+    not, and the spread of four batches taken as one shows it. A value that the chain rarely meets
+    has too little spread to be trusted; the standard error is therefore never taken below that of
+    independent draws, one per signature and four sweeps.
+    """
+    batches = len(means)
+    middle = means.mean(axis=0)
+    error = means.std(axis=0, ddof=1) / np.sqrt(batches)
+    if batches >= 2 * MERGED:
+        long = batches // MERGED
+        merged = means[: long * MERGED].reshape(long, MERGED, *means.shape[1:]).mean(axis=1)
+        error = np.maximum(error, merged.std(axis=0, ddof=1) / np.sqrt(long))
+    draws = batches * sweeps / 4.0
+    shrunk = (middle * draws + 1.0) / (draws + 2.0)
+    floor = np.sqrt(shrunk * (1.0 - shrunk) / (draws * np.sqrt(sizes)[:, None]))
+    reach = student.ppf(0.5 + confidence / 2, batches - 1) * np.maximum(error, floor)
+    return middle, np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
+
+
+def possible_world(
+    weights: NDArray[np.float64], member: NDArray[np.int64], codes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """A world with weight to start from: the order given, or else the likeliest one."""
+    if (weights[member, codes] > 0).all():
+        return codes.astype(np.int64)
+    with np.errstate(divide="ignore"):
+        cost = -np.log(weights)[member][:, codes]
+    impossible = ~np.isfinite(cost)
+    cost[impossible] = 1e9
+    rows, chosen = linear_sum_assignment(cost)
+    if impossible[rows, chosen].any():
+        raise no_world()
+    return np.asarray(codes[chosen], np.int64)

@@ -1,0 +1,37 @@
+"""The joint adversary: equations 1 to 3 of the paper, exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.adversary.group import Group, no_world
+from shoal.errors import InputError
+from shoal.kernels.worlds import joint_cost, joint_exact
+
+JOINT_BUDGET = 2e7
+"""Elementary steps that one exact joint computation may take (about 20 ms)."""
+
+
+def joint_posterior(
+    distributions: ArrayLike, values: ArrayLike, *, budget: float = JOINT_BUDGET
+) -> NDArray[np.float64]:
+    """p(t_j:v) for every tuple and value of an A-group, as an N x V matrix.
+
+    `distributions` is an N x V array, each tuple's distribution over the V values; `values` are the
+    N published value codes, whose order says nothing. Exact or an InputError: a group that would
+    take more than `budget` steps has `joint_bounds` and `joint_estimate`.
+    """
+    group = Group.of(distributions, values)
+    steps = min(joint_cost(group.sizes, group.counts))
+    if steps > budget:
+        raise InputError(
+            "group-too-large",
+            f"The exact posterior of this group would take {steps:.1e} steps, "
+            f"over the budget of {budget:.1e}.",
+            "Raise budget, or use joint_bounds or joint_estimate.",
+        )
+    posterior = joint_exact(group.weights, group.sizes, group.counts)
+    if np.isnan(posterior).any():
+        raise no_world()
+    return group.spread(posterior, np.shape(distributions)[1])

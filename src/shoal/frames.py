@@ -1,0 +1,50 @@
+"""The boundary to data frames: any eager frame in (pandas, Polars, PyArrow), the same kind out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from shoal.errors import InputError
+
+
+def to_polars(frame: Any) -> pl.DataFrame:
+    """A Polars copy of any eager data frame."""
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect()
+    try:
+        known = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise InputError(
+            "frame-kind",
+            f"A {type(frame).__name__} is no data frame that shoal knows.",
+            "Give a pandas, Polars or PyArrow frame, or read a file with shoal.read_table.",
+        ) from None
+    except ValueError as error:
+        raise _unreadable(error) from None
+    try:
+        copy: pl.DataFrame = known.to_polars()
+    except (TypeError, ValueError) as error:
+        raise _unreadable(error) from None
+    return copy
+
+
+def like(frame: pl.DataFrame, original: Any) -> Any:
+    """`frame` as the kind of data frame that `original` is."""
+    if isinstance(original, pl.DataFrame | pl.LazyFrame):
+        return frame
+    backend = nw.from_native(original, eager_only=True).implementation
+    return nw.from_arrow(frame.to_arrow(), backend=backend).to_native()
+
+
+def _unreadable(error: Exception) -> InputError:
+    reason = " ".join(str(error).split()).rstrip(".")
+    return InputError(
+        "frame-content",
+        f"The data frame cannot be read: {reason}.",
+        "Give every column a name of its own and one kind of value.",
+    )

@@ -1,0 +1,166 @@
+"""One value against the rest: the conditional Bernoulli design.
+
+`count` of N tuples have x; tuple j prefers x with odds o_j. Then
+    p(t_j:x) = o_j e_{c-1}(o without j) / e_c(o),    e = elementary symmetric polynomials.
+
+Tilting all odds by one factor changes nothing, so choose it such that the tilted probabilities
+p_j = o_j/(1+o_j) add up to c. The e_k are then the probabilities g_k of a Poisson-binomial sum
+whose mode is c: nothing overflows, and terms farther than WINDOW standard deviations from c are
+below any rounding error. Taking one tuple out of g is a division by (1-p_j) + p_j z, which is
+stable upwards when p_j <= 1/2 and downwards when p_j > 1/2. Work O(N sigma), memory O(c + sigma).
+
+Chen, Dempster and Liu (1994) on the design; the tilt and the two-way division are ours.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.jit import kernel
+
+WINDOW, MARGIN = 12.0, 60.0
+NEWTON_STEPS = 200
+
+
+@kernel
+def conditional_bernoulli(
+    prefer: NDArray[np.float64], refuse: NDArray[np.float64], sizes: NDArray[np.int64], count: int
+) -> NDArray[np.float64]:
+    """p(tuple of s has x) for each signature s, from the weights of having x and of not having it.
+
+    A refuse weight of 0 forces x, a prefer weight of 0 forbids it. NaN everywhere: no world.
+    """
+    S = len(sizes)
+    posterior = np.zeros(S)
+    open_tuples, left = 0, count
+    for s in range(S):
+        if refuse[s] == 0.0:
+            posterior[s] = 1.0
+            left -= sizes[s]
+            if prefer[s] == 0.0:
+                left = -1
+                break
+        elif prefer[s] > 0.0:
+            open_tuples += sizes[s]
+    if left < 0 or left > open_tuples:
+        return np.full(S, np.nan)
+    if left == 0:
+        return posterior
+
+    logit = np.empty(S)
+    smallest, largest = np.inf, -np.inf
+    for s in range(S):
+        if refuse[s] > 0.0 and prefer[s] > 0.0:
+            logit[s] = np.log(prefer[s]) - np.log(refuse[s])
+            smallest, largest = min(smallest, logit[s]), max(largest, logit[s])
+        else:
+            logit[s] = np.nan
+    if left == open_tuples:
+        for s in range(S):
+            if not np.isnan(logit[s]):
+                posterior[s] = 1.0
+        return posterior
+    if smallest == largest:
+        for s in range(S):
+            if not np.isnan(logit[s]):
+                posterior[s] = left / open_tuples
+        return posterior
+    if left == 1:
+        total = 0.0
+        for s in range(S):
+            if not np.isnan(logit[s]):
+                total += sizes[s] * np.exp(logit[s] - largest)
+        for s in range(S):
+            if not np.isnan(logit[s]):
+                posterior[s] = np.exp(logit[s] - largest) / total
+        return posterior
+
+    tilt = _tilt(logit, sizes, left, open_tuples, smallest, largest)
+    share, rest = np.zeros(S), np.ones(S)
+    variance = 0.0
+    for s in range(S):
+        if not np.isnan(logit[s]):
+            share[s] = _sigmoid(logit[s] + tilt)
+            rest[s] = _sigmoid(-logit[s] - tilt)
+            variance += sizes[s] * share[s] * rest[s]
+    reach = int(WINDOW * np.sqrt(variance) + MARGIN)
+    g = _poisson_binomial(share, rest, sizes, min(left + reach, open_tuples), reach)
+    low = max(0, left - reach)
+    for s in range(S):
+        if np.isnan(logit[s]):
+            continue
+        h = 0.0
+        if share[s] <= 0.5:
+            for k in range(low, left):
+                h = (g[k] - share[s] * h) / rest[s]
+        else:
+            for k in range(len(g) - 1, left - 1, -1):
+                h = (g[k] - rest[s] * h) / share[s]
+        posterior[s] = min(1.0, max(0.0, share[s] * h / g[left]))
+    return posterior
+
+
+@kernel
+def _sigmoid(z: float) -> float:
+    power = float(np.exp(-abs(z)))
+    return 1.0 / (1.0 + power) if z >= 0.0 else power / (1.0 + power)
+
+
+@kernel
+def _tilt(
+    logit: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    count: int,
+    tuples: int,
+    smallest: float,
+    largest: float,
+) -> float:
+    """The t with sum of sigmoid(logit + t) = count: Newton steps kept inside a bracket."""
+    centre = np.log(count / (tuples - count))
+    low, high = centre - largest, centre - smallest
+    t = 0.5 * (low + high)
+    for _ in range(NEWTON_STEPS):
+        total, slope = 0.0, 0.0
+        for s in range(len(sizes)):
+            if not np.isnan(logit[s]):
+                p = _sigmoid(logit[s] + t)
+                total += sizes[s] * p
+                slope += sizes[s] * p * (1.0 - p)
+        gap = count - total
+        if abs(gap) <= 1e-9 * count:
+            break
+        if gap > 0.0:
+            low = t
+        else:
+            high = t
+        step = t + gap / slope if slope > 0.0 else low
+        t = step if low < step < high else 0.5 * (low + high)
+    return float(t)
+
+
+@kernel
+def _poisson_binomial(
+    share: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    top: int,
+    reach: int,
+) -> NDArray[np.float64]:
+    """P(sum = k) for k up to `top`, zero where it is farther than `reach` from the running mean."""
+    g = np.zeros(top + 1)
+    g[0] = 1.0
+    mean, floor, ceiling = 0.0, 0, 0
+    for s in range(len(sizes)):
+        if share[s] == 0.0:
+            continue
+        for _ in range(sizes[s]):
+            mean += share[s]
+            ceiling = min(top, ceiling + 1, int(mean) + reach)
+            for k in range(ceiling, floor, -1):
+                g[k] = rest[s] * g[k] + share[s] * g[k - 1]
+            g[floor] *= rest[s]
+            while floor < mean - reach - 1.0:
+                g[floor] = 0.0
+                floor += 1
+    return g

@@ -1,0 +1,207 @@
+"""Knowledge: what the adversary knows, as a distribution per view and signature.
+
+A *view* is a set of QI attributes. In each view the adversary knows the exact distribution of the
+sensitive values for every signature (combination of the view's attribute values) that at least
+`min_support` rows share; for anybody else they fall back on the whole table's distribution, which
+is the knowledge of the empty attribute set. Without such a limit a signature held by one person
+would give that person away before anything is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.errors import InputError, InternalError
+from shoal.spec import Spec, band_name
+from shoal.table import IntArray, Table, factorize
+
+MAX_VIEWS = 5000
+SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One distribution over the published values for every signature of a table."""
+
+    attributes: tuple[str, ...]
+    """The attributes that the view knows; for a fitted model, its name."""
+    index: IntArray
+    """For each signature of the table, its row in `distributions`."""
+    distributions: NDArray[np.float64]
+    """Row 0 is the fall-back, the whole table's distribution; columns are published values."""
+
+    def __post_init__(self) -> None:
+        total = self.distributions.sum(axis=1)
+        if self.distributions.min() < 0 or total.max() > 1 + SUM_TOLERANCE:
+            raise InternalError(f"the view {self.name} holds something that is no distribution")
+
+    @property
+    def name(self) -> str:
+        return " + ".join(self.attributes) or "(whole table)"
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """All that one adversary knows of one table: a tuple of views, each judged on its own."""
+
+    views: tuple[View, ...]
+    source: str
+    """Where it comes from, in words: for certificates and reports."""
+
+    def __add__(self, other: Knowledge) -> Knowledge:
+        return Knowledge(self.views + other.views, f"{self.source}; {other.source}")
+
+    @classmethod
+    def of(cls, table: Table) -> Knowledge:
+        """The knowledge that the table's spec describes."""
+        if table.spec.knowledge is not None:
+            from shoal.outside import read_knowledge
+
+            return read_knowledge(table.spec.knowledge, table)
+        return cls.from_table(table)
+
+    @classmethod
+    def from_table(cls, table: Table) -> Knowledge:
+        """The worst case: the exact distributions of the table itself."""
+        support = table.spec.min_support
+        found = [
+            view
+            for attributes in _attribute_sets(table)
+            if (view := _counted_view(table, attributes, support)) is not None
+        ]
+        return cls(
+            tuple(found) or (_whole_view(table),), f"the table itself, min_support {support}"
+        )
+
+    @classmethod
+    def model(cls, table: Table, name: str, distributions: NDArray[np.float64]) -> Knowledge:
+        """A fitted model as one more view: any distribution (row) per signature of the table."""
+        given = np.asarray(distributions, dtype=np.float64)
+        shape = (len(table.signatures), len(table.values))
+        if given.shape != shape:
+            raise InputError(
+                "model-shape",
+                f"The model {name} has shape {given.shape}.",
+                f"Give {shape[0]} signatures x {shape[1]} published values.",
+            )
+        if not (given >= 0).all() or not (given.sum(axis=1) <= 1 + SUM_TOLERANCE).all():
+            raise InputError(
+                "model-distribution",
+                f"A row of the model {name} is no distribution.",
+                "Give probabilities from 0 to 1 that add up to at most 1 in each row.",
+            )
+        rows = np.vstack([table_distribution(table)[None], given])
+        index = np.arange(1, len(table.signatures) + 1, dtype=np.int32)
+        return cls((View((name,), index, rows),), f"model {name}")
+
+
+def table_distribution(table: Table) -> NDArray[np.float64]:
+    """The distribution of the published values in the whole table."""
+    return table.value_rows / table.rows
+
+
+def attribute_codes(table: Table, name: str) -> tuple[IntArray, tuple[str, ...]]:
+    """Codes of one attribute (a QI, or a band such as `age/10`) per signature, and its labels."""
+    for position, column in enumerate(table.qi):
+        if column.name == name:
+            return table.signatures[:, position], column.labels
+    for attribute, width in table.spec.bands:
+        if band_name(attribute, width) == name:
+            position = table.spec.qi.index(attribute)
+            codes, labels = _banded(table, position, width)
+            return codes[table.signatures[:, position]], labels
+    raise InternalError(f"no attribute {name}")
+
+
+def _banded(table: Table, position: int, width: float) -> tuple[IntArray, tuple[str, ...]]:
+    column = table.qi[position]
+    if not column.numeric:
+        raise InputError(
+            "band-text",
+            f'"{column.name}" holds text and cannot be banded.',
+            "Band numeric QIs only.",
+        )
+    lower = (column.values.cast(pl.Float64) / width).floor() * width
+    bands = lower.unique(maintain_order=True).to_list()
+    code = {band: position for position, band in enumerate(bands)}
+    labels = tuple(
+        column.labels[-1] if band is None else f"[{band:g}, {band + width:g})" for band in bands
+    )
+    return np.array([code[band] for band in lower.to_list()], dtype=np.int32), labels
+
+
+def _attribute_sets(table: Table) -> Sequence[tuple[str, ...]]:
+    spec = table.spec
+    if spec.views is not None:
+        return spec.views
+    largest = min(spec.max_attributes or len(spec.qi), len(spec.qi))
+    sets = _number_of_sets(spec, largest)
+    if sets > MAX_VIEWS:
+        raise InputError(
+            "views-too-many",
+            f"{len(spec.qi)} QIs make {sets:,} views, more than the {MAX_VIEWS:,} shoal judges.",
+            "Limit the adversary with max_attributes, or list the views.",
+        )
+    return list(_variants(spec.qi, dict.fromkeys(spec.qi, ()), spec.bands, largest))
+
+
+def _number_of_sets(spec: Spec, largest: int) -> int:
+    """How many sets of 1 to `largest` QIs there are, each QI exact or in one of its bands."""
+    by_size = [1] + [0] * largest
+    for name in spec.qi:
+        forms = 1 + sum(banded == name for banded, _ in spec.bands)
+        for size in range(largest, 0, -1):
+            by_size[size] += forms * by_size[size - 1]
+    return sum(by_size[1:])
+
+
+def _variants(
+    qi: tuple[str, ...],
+    banded: dict[str, tuple[str, ...]],
+    bands: tuple[tuple[str, float], ...],
+    largest: int,
+) -> Iterator[tuple[str, ...]]:
+    for name, width in bands:
+        banded[name] += (band_name(name, width),)
+    for size in range(1, largest + 1):
+        for names in combinations(qi, size):
+            chosen: list[tuple[str, ...]] = [()]
+            for name in names:
+                chosen = [(*view, form) for view in chosen for form in (name, *banded[name])]
+            yield from chosen
+
+
+def _counted_view(table: Table, attributes: tuple[str, ...], min_support: int) -> View | None:
+    if not attributes:
+        return _whole_view(table)
+    coded = [attribute_codes(table, name) for name in attributes]
+    group, keys = factorize([codes for codes, _ in coded], [len(labels) for _, labels in coded])
+    support = np.bincount(group, weights=table.signature_rows, minlength=len(keys))
+    known = support >= min_support
+    if not known.any():
+        return None
+    rank = np.where(known, np.cumsum(known), 0).astype(np.int32)
+    index = rank[group]
+    counts = count_values(table, index, int(known.sum()) + 1)
+    counts[0] = table.value_rows
+    return View(attributes, index, counts / counts.sum(axis=1, keepdims=True))
+
+
+def _whole_view(table: Table) -> View:
+    index = np.zeros(len(table.signatures), np.int32)
+    return View((), index, table_distribution(table)[None])
+
+
+def count_values(table: Table, index: IntArray, size: int) -> NDArray[np.float64]:
+    """How many rows with each published value there are in each class of signatures."""
+    signature, value, rows = table.cells
+    width = len(table.values)
+    key = index[signature].astype(np.int64) * width + value
+    counts = np.bincount(key, weights=rows, minlength=size * width)
+    return counts.astype(np.float64, copy=False).reshape(size, width)

@@ -1,0 +1,341 @@
+"""Spec: what is published, what must be protected, how strongly, and what the adversary knows."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError, nearest
+
+MISSING = "(missing)"
+"""How a missing value is shown; it is a category like any other."""
+
+MAX_QI = 20
+
+
+@dataclass(frozen=True)
+class Event:
+    """A protected event: one value of the sensitive attribute, or several taken as one."""
+
+    values: tuple[str, ...]
+    """The sensitive values that make up the event."""
+    label: str = ""
+    """What the event is called, and how it is published; the values joined by `|` by default."""
+    r: float | None = None
+    """The event's own r; None means the spec's."""
+
+    def __post_init__(self) -> None:
+        values = _names(self.values, "protect")
+        if not values:
+            raise InputError(
+                "event-empty", "A protected event has no values.", "Name at least one value."
+            )
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "label", str(self.label or "|".join(values)))
+        if self.r is not None:
+            object.__setattr__(self, "r", checked_r(self.r))
+
+    @property
+    def is_set(self) -> bool:
+        return len(self.values) > 1
+
+
+EventLike = Event | str | Sequence[str] | Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """Column roles, protected events, r and the adversary's knowledge. Columns not named in
+    `qi` or `sensitive` are never published."""
+
+    qi: tuple[str, ...]
+    """Quasi-identifiers: published, and known to the adversary for everybody."""
+    sensitive: str
+    """The sensitive attribute."""
+    r: float
+    """Nobody may be linked to a protected event with probability above 1/r."""
+    protect: tuple[Event, ...] | None = None
+    """Protected events; None protects each value of the sensitive attribute on its own."""
+    identifiers: tuple[str, ...] = ()
+    """Columns that name people directly; never published."""
+    min_support: int = 100
+    """How many rows must share a signature before the adversary knows its distribution."""
+    max_attributes: int | None = None
+    """Largest number of QIs in a view; None means all of them."""
+    views: tuple[tuple[str, ...], ...] | None = None
+    """Explicit attribute sets; None means every non-empty subset of the QIs."""
+    bands: tuple[tuple[str, float], ...] = ()
+    """Numeric QIs that the adversary also knows in bands: ("age", 10) adds `age/10`."""
+    knowledge: str | None = None
+    """File of outside knowledge (attribute columns, value, probability) instead of the table's."""
+    publish_members: bool = False
+    """Publish the member values of a set event instead of its label."""
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        put("qi", _names(self.qi, "qi"))
+        put("identifiers", _names(self.identifiers, "identifiers"))
+        put("r", checked_r(self.r))
+        if self.protect is not None:
+            put("protect", tuple(as_event(event) for event in _listed(self.protect, "protect")))
+        if self.views is not None:
+            put("views", tuple(_names(view, "views") for view in _listed(self.views, "views")))
+        put("bands", _bands(self.bands))
+        if isinstance(self.knowledge, Path):
+            put("knowledge", str(self.knowledge))
+        self._check()
+
+    def _check(self) -> None:
+        if not self.qi:
+            raise InputError("qi-none", "No QI columns are named.", "Name at least one with qi.")
+        if len(self.qi) > MAX_QI:
+            raise InputError(
+                "qi-too-many",
+                f"{len(self.qi)} QI columns are named, and shoal judges at most {MAX_QI}.",
+                "Keep those that an outsider can really know of a person.",
+            )
+        if not isinstance(self.sensitive, str) or not self.sensitive:
+            raise InputError(
+                "sensitive-none", "No sensitive column is named.", "Name it with sensitive."
+            )
+        for role, names in (("sensitive", (self.sensitive,)), ("identifier", self.identifiers)):
+            for name in names:
+                if name in self.qi:
+                    raise InputError(
+                        "role-twice",
+                        f'Column "{name}" is both a QI and {role}.',
+                        "Give each column one role.",
+                    )
+        if self.sensitive in self.identifiers:
+            raise InputError(
+                "role-twice",
+                f'Column "{self.sensitive}" is both sensitive and identifier.',
+                "Give each column one role.",
+            )
+        _whole("min_support", self.min_support)
+        if self.max_attributes is not None:
+            _whole("max_attributes", self.max_attributes)
+        if not isinstance(self.publish_members, bool):
+            raise InputError(
+                "spec-flag", f"publish_members is {self.publish_members!r}.", "Give true or false."
+            )
+        if self.knowledge is not None and not isinstance(self.knowledge, str):
+            raise InputError(
+                "spec-path", f"knowledge is {self.knowledge!r}.", "Give the path of a file."
+            )
+        self._check_views()
+        self._check_events()
+
+    def _check_views(self) -> None:
+        known = [*self.qi, *(band_name(name, width) for name, width in self.bands)]
+        for name, _ in self.bands:
+            if name not in self.qi:
+                raise InputError(
+                    "band-column",
+                    f'"{name}" is banded but is no QI{nearest(name, self.qi)}.',
+                    "Band a numeric QI.",
+                )
+        for view in self.views or ():
+            for name in view:
+                if name not in known:
+                    raise InputError(
+                        "view-attribute",
+                        f'A view names "{name}", which is no QI{nearest(name, known)}.',
+                        "Views are made of QIs (or of their bands, as age/10).",
+                    )
+
+    def _check_events(self) -> None:
+        if self.protect == ():
+            raise InputError(
+                "protect-none",
+                "protect names no event, so nothing would be protected.",
+                "Name an event, or leave protect out to protect each value.",
+            )
+        seen: dict[str, str] = {}
+        for event in self.protect or ():
+            for value in event.values:
+                if value in seen:
+                    raise InputError(
+                        "event-overlap",
+                        f'The value "{value}" is protected twice.',
+                        "Put each value into one event.",
+                    )
+                seen[value] = event.label
+        labels = [event.label for event in self.protect or ()]
+        if len(set(labels)) < len(labels):
+            raise InputError(
+                "event-label", "Two protected events have the same label.", "Rename one of them."
+            )
+
+    def with_(self, **changes: Any) -> Spec:
+        """The same spec with some fields changed (and checked again)."""
+        return replace(self, **changes)
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any], *, source: str = "The spec") -> Spec:
+        """A spec from plain data, as TOML gives it; unknown keys are refused."""
+        known = {field.name for field in fields(cls)}
+        for key in mapping:
+            if key not in known:
+                raise InputError(
+                    "spec-key",
+                    f'{source} has an unknown key "{key}"{nearest(key, known)}.',
+                    f"Known keys: {', '.join(sorted(known))}.",
+                )
+        for key in ("qi", "sensitive", "r"):
+            if key not in mapping:
+                raise InputError("spec-missing", f'{source} does not say "{key}".', "Add it.")
+        return cls(**mapping)
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Spec:
+        """Reads a spec file; its keys are the fields of this class."""
+        return cls.from_mapping(read_toml(path), source=str(path))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Plain data that `from_mapping` takes back; fields at their default are left out."""
+        plain: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value == field.default:
+                continue
+            plain[field.name] = value
+        if self.protect is not None:
+            plain["protect"] = [
+                {k: v for k, v in asdict(event).items() if v is not None} for event in self.protect
+            ]
+        if self.bands:
+            one_each = len(dict(self.bands)) == len(self.bands)
+            plain["bands"] = dict(self.bands) if one_each else [list(band) for band in self.bands]
+        return plain
+
+    def to_toml(self) -> str:
+        """The spec as TOML text."""
+        return "".join(f"{key} = {_toml(value)}\n" for key, value in self.to_mapping().items())
+
+
+def as_event(given: EventLike) -> Event:
+    """An Event from what a caller may write: an Event, a value, values, or a mapping."""
+    if isinstance(given, Event):
+        return given
+    if isinstance(given, Mapping):
+        unknown = set(given) - {"values", "label", "r"}
+        if unknown or "values" not in given:
+            raise InputError(
+                "event-key",
+                f"A protected event was given as {dict(given)!r}.",
+                "Write values = [...], and if you like label and r.",
+            )
+        return Event(_names(given["values"], "protect"), given.get("label", ""), given.get("r"))
+    return Event(_names(given, "protect"))
+
+
+def parse_event(text: str) -> Event:
+    """An event from the command line: `a|b`, or `a|b@r=5` for an r of its own."""
+    body, mark, own = text.rpartition("@r=")
+    return Event(tuple((body if mark else text).split("|")), r=checked_r(own) if mark else None)
+
+
+def band_name(attribute: str, width: float) -> str:
+    """The name of a banded QI as the adversary's attribute, e.g. `age/10`."""
+    return f"{attribute}/{width:g}"
+
+
+def checked_r(r: Any) -> float:
+    """`r` as a number above 1, or an InputError."""
+    try:
+        number = float(r)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(r, bool) or not math.isfinite(number):
+        raise InputError("r-number", f"r is {r!r}, which is no number.", "Give a number above 1.")
+    if number <= 1:
+        raise InputError(
+            "r-small",
+            f"r is {number:g}, and 1/r is the largest chance an adversary may have.",
+            "Give a number above 1, such as 2, 5 or 10.",
+        )
+    return number
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """The contents of a TOML file, or an InputError that says what is wrong with it."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            "spec-read", f"Cannot read {path}: {error.strerror}.", "Check the path."
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(
+            "spec-toml", f"{path} is not valid TOML: {error}.", "Correct that place."
+        ) from None
+
+
+def _names(given: Any, what: str) -> tuple[str, ...]:
+    if isinstance(given, str):
+        given = [given]
+    names = tuple(str(name) for name in _listed(given, what))
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError("name-twice", f'{what} names "{name}" twice.', "Name it once.")
+    return names
+
+
+def _listed(given: Any, what: str) -> Sequence[Any]:
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InputError("spec-list", f"{what} is {given!r}, not a list.", "Give a list.")
+    return list(given)
+
+
+def _bands(given: Any) -> tuple[tuple[str, float], ...]:
+    pairs = given.items() if isinstance(given, Mapping) else _listed(given, "bands")
+    bands: list[tuple[str, float]] = []
+    for pair in pairs:
+        name, width = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (pair, None)
+        if (
+            isinstance(width, bool)
+            or not isinstance(width, int | float)
+            or not 0 < width < math.inf
+        ):
+            raise InputError(
+                "band-width",
+                f'The band width of "{name}" is {width!r}.',
+                "Give a positive number, such as age = 10.",
+            )
+        band = (str(name), float(width))
+        if band in bands:
+            raise InputError(
+                "name-twice", f'bands names "{band_name(*band)}" twice.', "Name it once."
+            )
+        bands.append(band)
+    return tuple(bands)
+
+
+def _whole(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(
+            "whole-number", f"{name} is {value!r}.", f"Give {name} a whole number of at least 1."
+        )
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        escaped = "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped)
+        return f'"{escaped}"'
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml(str(k))} = {_toml(v)}" for k, v in value.items()) + " }"
+    return "[" + ", ".join(_toml(item) for item in value) + "]"
