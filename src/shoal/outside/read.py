@@ -1,0 +1,215 @@
+"""Knowledge from outside: what an adversary learnt elsewhere, as a file of probabilities.
+
+Each row says: among people with these attribute values, this share has that sensitive value. A row
+uses the attributes whose cells are filled, so one file may hold several views; `(missing)` stands
+for the missing category. Three rules complete it:
+
+1. An event's label gives a share to the event as a whole; what its members do not say themselves
+   is spread over its other members, in proportion to the table.
+2. Mass that a signature leaves unsaid is spread over the unsaid values in proportion to the table.
+3. Who has a signature that the file does not mention falls back on the whole table's distribution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+from shoal.frames import to_polars
+from shoal.knowledge import SUM_TOLERANCE, Knowledge, View, attribute_codes, table_distribution
+from shoal.outside.statements import Statements, statements
+from shoal.sources import read_table, redact
+from shoal.sources.read import source_kind
+from shoal.table import IntArray, Table, factorize
+
+Floats = NDArray[np.float64]
+ROUNDING = 1e-12
+"""Sums above 1 by less than this are our own rounding, and what the file says is kept as it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """The rows of a file that use one attribute set, sorted into signatures."""
+
+    attributes: tuple[str, ...]
+    signatures: pl.DataFrame
+    """The signatures' attribute values, one row each."""
+    member: Floats
+    """Signature x member value: the share that the file gives, NaN where it gives none."""
+    event: Floats
+    """Signature x event: the share of the event as a whole, NaN where the file gives none."""
+
+    def describe(self, row: int) -> str:
+        values = self.signatures.row(row)
+        pairs = zip(self.attributes, values, strict=True)
+        return ", ".join(f"{name} {value}" for name, value in pairs) or "everybody"
+
+
+def read_knowledge(source: Any, table: Table) -> Knowledge:
+    """Outside knowledge of a table from a file (anything that `read_table` reads) or a frame.
+
+    Columns: attributes of the table (QIs, or bands that the spec declares, such as `age/10`),
+    `value` and `probability`. Signatures that nobody in the table has are left aside, and counted.
+    """
+    if isinstance(source, str | Path):
+        name = f'"{redact(source)}"'
+        frame = read_table(source, as_text=source_kind(source) == "text")
+    else:
+        name, frame = "the knowledge frame", to_polars(source)
+    said = statements(frame, table, name)
+    used = said.labels.select(pl.all().is_not_null())
+    views, known, aside = [], 0, 0
+    for pattern in used.unique(maintain_order=True).rows():
+        attributes = tuple(a for a, u in zip(used.columns, pattern, strict=True) if u)
+        rows = np.flatnonzero((used.to_numpy() == pattern).all(axis=1))
+        group = _grouped(said, rows, attributes, table)
+        view = _view(group, _completed(group, table, name), table)
+        found = 0 if view is None else len(view.distributions) - 1
+        views += [] if view is None else [view]
+        known, aside = known + found, aside + len(group.signatures) - found
+    if not views:
+        raise InputError(
+            "knowledge-nobody",
+            f"Nobody in the table has any of the attribute values in {name}.",
+            "Write attribute values as they stand in the table.",
+        )
+    return Knowledge(
+        tuple(views), f"{name}, {known} signatures ({aside} more that nobody in the table has)"
+    )
+
+
+def _grouped(
+    said: Statements, rows: NDArray[np.int64], attributes: tuple[str, ...], table: Table
+) -> _Group:
+    labels = said.labels[rows].select(attributes)
+    if attributes:
+        signatures = labels.unique(maintain_order=True).with_row_index("#")
+        joined = labels.join(signatures, on=attributes, how="left", maintain_order="left")
+        signature = joined["#"].to_numpy().astype(np.int64)
+        signatures = signatures.drop("#")
+    else:
+        signature, signatures = np.zeros(len(rows), np.int64), pl.DataFrame(height=1)
+    target, probability = said.target[rows], said.probability[rows]
+    _refuse_twice(said, rows, signature)
+    group = _Group(
+        attributes,
+        signatures,
+        np.full((len(signatures), len(table.members)), np.nan),
+        np.full((len(signatures), len(table.events)), np.nan),
+    )
+    plain = target >= 0
+    group.member[signature[plain], target[plain]] = probability[plain]
+    group.event[signature[~plain], -1 - target[~plain]] = probability[~plain]
+    return group
+
+
+def _refuse_twice(said: Statements, rows: NDArray[np.int64], signature: NDArray[np.int64]) -> None:
+    target = said.target[rows]
+    pairs = pl.DataFrame({"signature": signature, "target": target}).to_struct()
+    later = ~pairs.is_first_distinct()
+    if later.any():
+        second = later.arg_max() or 0
+        first = np.argmax((signature == signature[second]) & (target == target[second]))
+        raise InputError(
+            "knowledge-twice",
+            f"Rows {rows[first] + 1} and {rows[second] + 1} of {said.source} speak of the same "
+            f'attribute values and the same value, "{said.values[rows[second]]}".',
+            "Keep one of them.",
+        )
+
+
+def _completed(group: _Group, table: Table, source: str) -> Floats:
+    """A full distribution over the member values for every signature."""
+    share = np.bincount(table.row_member, minlength=len(table.members)) / table.rows
+    unsaid = np.isnan(group.member)
+    full = np.where(unsaid, 0.0, group.member)
+    code = {label: position for position, label in enumerate(table.members.labels)}
+    for e, event in enumerate(table.events):
+        whole = ~np.isnan(group.event[:, e])
+        if not whole.any():
+            continue
+        members = np.array([code[value] for value in event.values])
+        rest = np.where(whole, group.event[:, e] - full[:, members].sum(axis=1), 0.0)
+        added, left = _spread(rest, unsaid[:, members] * share[members])
+        full[:, members] += added
+        unsaid[np.ix_(whole, members)] = False
+        if (np.abs(left) > SUM_TOLERANCE).any():
+            row = int(np.argmax(np.abs(left) > SUM_TOLERANCE))
+            raise InputError(
+                "knowledge-event",
+                f'In {source}, the values of the event "{event.label}" do not add up to its own '
+                f"probability for {group.describe(row)}.",
+                "Give the event or its values, or make them agree.",
+            )
+    total = full.sum(axis=1)
+    if total.max() > 1 + SUM_TOLERANCE:
+        row = int(np.argmax(total > 1 + SUM_TOLERANCE))
+        raise InputError(
+            "knowledge-over-one",
+            f"In {source}, the probabilities for {group.describe(row)} add up to "
+            f"{total[row]:.10g}, more than 1.",
+            "Make them add up to 1, or leave a value out: it gets the rest.",
+        )
+    added, left = _spread(np.maximum(1 - total, 0.0), unsaid * share)
+    if left.max() > SUM_TOLERANCE:
+        row = int(np.argmax(left > SUM_TOLERANCE))
+        raise InputError(
+            "knowledge-under-one",
+            f"In {source}, the probabilities for {group.describe(row)} add up to "
+            f"{total[row]:.10g}, though every value has one.",
+            "Make them add up to 1, or leave a value out: it gets the rest.",
+        )
+    full += added
+    total = full.sum(axis=1, keepdims=True)
+    complete: Floats = np.where(total > 1 + ROUNDING, full / total, full)
+    return complete
+
+
+def _spread(mass: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """The mass of each row over its columns by weight, and the mass that found no column."""
+    total = weight.sum(axis=1)
+    lost = (total == 0) | (mass < 0)
+    per_weight = np.divide(mass, total, out=np.zeros_like(mass), where=~lost)
+    return weight * per_weight[:, None], np.where(lost, mass, 0.0)
+
+
+def _view(group: _Group, members: Floats, table: Table) -> View | None:
+    """The completed distributions as a view of the table; None if nobody has such a signature."""
+    place, keys = _signature_keys(group.attributes, table)
+    wanted = _stated_keys(group, table)
+    position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    present = np.flatnonzero(keys[position] == wanted)
+    if not len(present):
+        return None
+    row_of_key = np.zeros(len(keys), np.int32)
+    row_of_key[position[present]] = np.arange(1, len(present) + 1)
+    published = np.zeros((len(table.members), len(table.values)))
+    published[np.arange(len(table.members)), table.member_value] = 1.0
+    rows = np.vstack([table_distribution(table)[None], members[present] @ published])
+    return View(group.attributes, row_of_key[place], rows)
+
+
+def _signature_keys(attributes: tuple[str, ...], table: Table) -> tuple[IntArray, NDArray[Any]]:
+    if not attributes:
+        return np.zeros(len(table.signatures), np.int32), np.zeros(1, np.int64)
+    coded = [attribute_codes(table, name) for name in attributes]
+    return factorize([codes for codes, _ in coded], [len(labels) for _, labels in coded])
+
+
+def _stated_keys(group: _Group, table: Table) -> NDArray[Any]:
+    """The file's signatures as the keys that `factorize` makes; -1 for those it cannot have."""
+    keys: NDArray[Any] = np.zeros(len(group.signatures), dtype=object)
+    known = np.ones(len(keys), dtype=bool)
+    for name in group.attributes:
+        _, labels = attribute_codes(table, name)
+        code = {label: position for position, label in enumerate(labels)}
+        codes = np.array([code.get(value, -1) for value in group.signatures[name].to_list()])
+        known &= codes >= 0
+        keys = keys * len(labels) + codes
+    return np.where(known, keys, -1)

@@ -1,0 +1,211 @@
+"""Guesses the role of every column of a table.
+
+Names are the strongest hint (`age`, `diagnosis`, `patient_id`), then uniqueness, then how a column
+depends on the sensitive one. Nothing is decided: the proposal is a commented TOML file to correct.
+Columns that nothing speaks for stay unpublished, which is the safe side.
+"""
+
+from __future__ import annotations
+
+from math import ceil, comb, log10
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.frames import to_polars
+from shoal.knowledge import MAX_VIEWS
+from shoal.propose.proposal import Guess, Proposal, Role, quoted
+from shoal.propose.words import (
+    CODE_WORDS,
+    COUNTING_WORDS,
+    NAMING_WORDS,
+    NUMBERING_WORDS,
+    QI_WORDS,
+    SENSITIVE_WORDS,
+    words_of,
+)
+from shoal.spec import MAX_QI, MISSING
+
+UNIQUE_SHARE = 0.95
+ENOUGH_ROWS = 20
+"""In fewer rows than these, being unique says nothing."""
+ROWS_PER_VALUE = 5
+"""In fewer rows per value than these, one column may follow from another by chance."""
+FEW_VALUES = 50
+UNHINTED_QIS = 8
+BANDED_FROM = 20
+
+
+def propose_spec(frame: Any) -> Proposal:
+    """Guesses the roles of a table's columns (pandas, Polars or PyArrow frame)."""
+    data = to_polars(frame)
+    if not data.height or not data.width:
+        raise InputError("table-empty", "The table has no rows.", "Give a table with people in it.")
+    distinct = {column.name: _distinct(column) for column in data}
+    guesses = {column.name: _by_itself(column, distinct[column.name]) for column in data}
+    sensitive = _sensitive(guesses, distinct, data.height)
+    if sensitive is not None:
+        guesses[sensitive.column] = sensitive
+        guesses |= _given_away(data, distinct, guesses, sensitive.column)
+    if not any(guess.role == "qi" for guess in guesses.values()):
+        guesses |= _unhinted(guesses, distinct, data.height)
+    guesses |= _said_twice(data, distinct, guesses)
+    guesses |= _beyond_limit(guesses)
+    qi = [guess.column for guess in guesses.values() if guess.role == "qi"]
+    return Proposal(
+        rows=data.height,
+        guesses=tuple(guesses.values()),
+        values=() if sensitive is None else _shares(data[sensitive.column]),
+        bands=tuple((name, _width(data[name])) for name in qi if _is_long(data[name], distinct)),
+        max_attributes=_max_attributes(len(qi)),
+    )
+
+
+def _by_itself(column: pl.Series, distinct: int) -> Guess:
+    """The role that a column's own name and values suggest."""
+
+    def guess(role: Role, reason: str) -> Guess:
+        return Guess(column.name, role, reason)
+
+    words = words_of(column.name)
+    filled = len(column) - column.null_count()
+    if distinct == 0:
+        return guess("unpublished", f"it holds {column.dtype}, neither text nor numbers")
+    if distinct == 1:
+        return guess("unpublished", "it has one value, so it tells nothing")
+    if naming := words & NAMING_WORDS:
+        return guess("identifier", f"its name says {_any(naming)}")
+    if (numbering := words & NUMBERING_WORDS) and distinct >= filled / 2:
+        return guess("identifier", f"its name says {_any(numbering)}, {distinct:,} values")
+    if distinct >= UNIQUE_SHARE * filled and filled >= ENOUGH_ROWS:
+        if column.dtype.is_float():
+            return guess("unpublished", f"a measurement: {distinct:,} values in {filled:,} rows")
+        return guess("identifier", f"nearly unique: {distinct:,} values in {filled:,} rows")
+    kind = "numeric" if column.dtype.is_numeric() else "categorical"
+    if known := words & QI_WORDS:
+        return guess("qi", f"its name says {_any(known)}; {kind}, {distinct:,} values")
+    return guess(
+        "unpublished",
+        f"nothing speaks for it ({kind}, {distinct:,} values); a QI if outsiders can know it",
+    )
+
+
+def _sensitive(guesses: dict[str, Guess], distinct: dict[str, int], rows: int) -> Guess | None:
+    """The best candidate for the sensitive column; the others learn that they were one."""
+    candidates: list[tuple[int, str, str]] = []
+    for name, guess in guesses.items():
+        words = words_of(name)
+        if words & COUNTING_WORDS:
+            continue
+        ranks = [SENSITIVE_WORDS.index(word) for word in words if word in SENSITIVE_WORDS]
+        spread = distinct[name] <= rows / 2 or rows < ENOUGH_ROWS
+        if ranks and guess.role != "identifier" and distinct[name] > 1 and spread:
+            candidates.append((min(ranks), name, SENSITIVE_WORDS[min(ranks)]))
+    if not candidates:
+        return None
+    candidates.sort(key=lambda candidate: candidate[0])
+    for _, name, word in candidates[1:]:
+        reason = f'another candidate for the sensitive column: its name says "{word}"'
+        guesses[name] = Guess(name, "unpublished", reason)
+    _, name, word = candidates[0]
+    return Guess(name, "sensitive", f'its name says "{word}"; {distinct[name]:,} values')
+
+
+def _given_away(
+    data: pl.DataFrame, distinct: dict[str, int], guesses: dict[str, Guess], sensitive: str
+) -> dict[str, Guess]:
+    """Columns that fix the sensitive value, or follow from it: publishing them publishes it."""
+    found = {}
+    for name, guess in guesses.items():
+        largest = max(distinct[name], distinct[sensitive])
+        if guess.role not in ("qi", "unpublished") or distinct[name] < 2:
+            continue
+        if data.height < ROWS_PER_VALUE * largest or name == sensitive:
+            continue
+        pairs = data.select(sensitive, name).n_unique()
+        if pairs == distinct[sensitive]:
+            reason = f"it follows from {quoted(sensitive)}, so it gives that away"
+        elif pairs == distinct[name]:
+            reason = f"{quoted(sensitive)} follows from it"
+        else:
+            continue
+        found[name] = Guess(name, "unpublished", reason)
+    return found
+
+
+def _unhinted(guesses: dict[str, Guess], distinct: dict[str, int], rows: int) -> dict[str, Guess]:
+    """Without any name that speaks for a QI: the columns with few values."""
+    few = [
+        name
+        for name, guess in guesses.items()
+        if guess.role == "unpublished"
+        and guess.reason.startswith("nothing")
+        and distinct[name] <= min(FEW_VALUES, rows / 2)
+    ]
+    reason = "no name speaks for it, but it has only {} values"
+    return {name: Guess(name, "qi", reason.format(distinct[name])) for name in few[:UNHINTED_QIS]}
+
+
+def _said_twice(
+    data: pl.DataFrame, distinct: dict[str, int], guesses: dict[str, Guess]
+) -> dict[str, Guess]:
+    """QIs that another QI says already, value for value."""
+    qi = [name for name, guess in guesses.items() if guess.role == "qi"]
+    found: dict[str, Guess] = {}
+    for position, name in enumerate(qi):
+        for first in qi[:position]:
+            same = (
+                distinct[first] == distinct[name] and data.height >= ROWS_PER_VALUE * distinct[name]
+            )
+            if same and data.select(first, name).n_unique() == distinct[name]:
+                reason = f"it says the same as {quoted(first)}, value for value"
+                found[name] = Guess(name, "unpublished", reason)
+                break
+    return found
+
+
+def _beyond_limit(guesses: dict[str, Guess]) -> dict[str, Guess]:
+    qi = [name for name, guess in guesses.items() if guess.role == "qi"]
+    reason = f"it could be a QI, but shoal judges at most {MAX_QI}"
+    return {name: Guess(name, "unpublished", reason) for name in qi[MAX_QI:]}
+
+
+def _distinct(column: pl.Series) -> int:
+    """How many values a column has, a missing one counted as one; 0 if it holds no plain values."""
+    if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary):
+        return 0
+    return column.n_unique()
+
+
+def _any(words: set[str]) -> str:
+    return quoted(min(words))
+
+
+def _shares(column: pl.Series) -> tuple[tuple[str, float], ...]:
+    text = column.cast(pl.String).fill_null(MISSING)
+    counts = text.value_counts().sort(["count", column.name], descending=[True, False])
+    return tuple((value, count / len(column)) for value, count in counts.iter_rows())
+
+
+def _is_long(column: pl.Series, distinct: dict[str, int]) -> bool:
+    is_code = bool(words_of(column.name) & CODE_WORDS)
+    return column.dtype.is_numeric() and distinct[column.name] > BANDED_FROM and not is_code
+
+
+def _width(column: pl.Series) -> float:
+    """A round width that makes about eight bands."""
+    numbers = column.cast(pl.Float64).drop_nulls()
+    numbers = numbers.filter(numbers.is_finite())
+    raw = (float(numbers.max() or 0) - float(numbers.min() or 0)) / 8  # type: ignore[arg-type]
+    power = 10.0 ** ceil(log10(raw) - 1)
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= raw)
+
+
+def _max_attributes(qi: int) -> int | None:
+    total = 0
+    for size in range(1, qi + 1):
+        total += comb(qi, size)
+        if total > MAX_VIEWS:
+            return size - 1
+    return None

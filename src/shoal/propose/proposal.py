@@ -1,0 +1,124 @@
+"""The proposal: guesses with their reasons, and the commented TOML file that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["sensitive", "qi", "identifier", "unpublished"]
+PROPOSED_R = 5
+SHOWN_VALUES = 20
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column seems to be, and why."""
+
+    column: str
+    role: Role
+    reason: str
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A guessed spec, to be read and corrected by a person."""
+
+    rows: int
+    guesses: tuple[Guess, ...]
+    """One for each column, in the table's order."""
+    values: tuple[tuple[str, float], ...]
+    """The values of the proposed sensitive column with their shares, commonest first."""
+    bands: tuple[tuple[str, float], ...]
+    """Band widths that suit numeric QIs with many values."""
+    max_attributes: int | None
+    """A limit for the views, if the QIs make too many."""
+
+    def columns(self, role: Role) -> list[Guess]:
+        """The guesses of one role."""
+        return [guess for guess in self.guesses if guess.role == role]
+
+    def to_toml(self) -> str:
+        """The proposal as a spec file, with the reason for every guess as a comment."""
+        blocks = [
+            f"# A proposal from {self.rows:,} rows and {len(self.guesses)} columns.\n"
+            "# Every role below is a guess with its reason: read, correct, then use it.\n",
+            _sensitive_block(self),
+            "# Quasi-identifiers: published, and known to an outsider.\n"
+            + _list("qi", self.columns("qi"), none="No column looks like one: name them here."),
+            "# Identifiers: name people directly, and are never published.\n"
+            + _list("identifiers", self.columns("identifier"), none="No column looks like one."),
+            _unpublished_block(self.columns("unpublished")),
+            _strength_block(self),
+            _knowledge_block(self),
+        ]
+        return "\n".join(block for block in blocks if block)
+
+
+def quoted(text: str) -> str:
+    """A TOML string; also safe inside a comment, since it never holds a line end."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    signs = [sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in escaped]
+    return '"' + "".join(signs) + '"'
+
+
+def _sensitive_block(proposal: Proposal) -> str:
+    head = "# The sensitive column: what nobody may be linked to.\n"
+    found = proposal.columns("sensitive")
+    if not found:
+        return head + '# No name suggests one: write it here.\nsensitive = ""\n'
+    return head + f"sensitive = {quoted(found[0].column)}  # {found[0].reason}\n"
+
+
+def _list(key: str, guesses: list[Guess], *, none: str) -> str:
+    if not guesses:
+        return f"# {none}\n{key} = []\n"
+    lines = [f"    {quoted(guess.column)},  # {guess.reason}\n" for guess in guesses]
+    return f"{key} = [\n{''.join(lines)}]\n"
+
+
+def _unpublished_block(guesses: list[Guess]) -> str:
+    if not guesses:
+        return ""
+    lines = [f"#   {quoted(guess.column)}: {guess.reason}\n" for guess in guesses]
+    return "# Not published, because no role names them:\n" + "".join(lines)
+
+
+def _strength_block(proposal: Proposal) -> str:
+    lines = [
+        "# Nobody may be linked to a protected event with a probability above 1/r.",
+        f"# {PROPOSED_R} is a start, not a finding: choose it by the harm that a link would do.",
+        f"r = {PROPOSED_R}",
+    ]
+    if proposal.values:
+        common, share = proposal.values[0]
+        lines += [
+            "",
+            "# Protected events; without this line each value is one. The values and their shares:",
+            *(f"#   {quoted(name)}: {part:.1%}" for name, part in proposal.values[:SHOWN_VALUES]),
+        ]
+        if len(proposal.values) > SHOWN_VALUES:
+            lines.append(f"#   and {len(proposal.values) - SHOWN_VALUES} rarer ones")
+        if share > 1 / PROPOSED_R:
+            lines += [
+                f"# {quoted(common)} is so common that no r above {1 / share:.3g} can hold for it:",
+                "# name the values that would harm, one event in each pair of inner brackets.",
+            ]
+        lines.append(f"# protect = [[{quoted(proposal.values[-1][0])}]]")
+    return "\n".join(lines) + "\n"
+
+
+def _knowledge_block(proposal: Proposal) -> str:
+    lines = [
+        "# The adversary knows the distribution in every group of at least this many rows:",
+        "# min_support = 100",
+    ]
+    if proposal.max_attributes is not None:
+        lines += [
+            "# So many QIs make more views than shoal judges, unless their size is limited:",
+            f"max_attributes = {proposal.max_attributes}",
+        ]
+    if proposal.bands:
+        bands = ", ".join(f"{quoted(name)} = {width:g}" for name, width in proposal.bands)
+        lines += ["# Numeric QIs with many values, which may be known in bands too:"]
+        lines += [f"# bands = {{ {bands} }}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,182 @@
+"""Files that know their own types: Parquet (also folders of it), Arrow IPC, Excel."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError, nearest
+from shoal.sources.delimited import check_columns, typed
+from shoal.sources.location import check_readable
+
+_PARQUET = b"PAR1"
+_ARROW = b"ARROW1"
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
+    """One Parquet file."""
+    return _scan_parquet([path], [], columns, path)
+
+
+def read_folder(folder: Path, columns: Sequence[str] | None) -> pl.DataFrame:
+    """All Parquet files below a folder, in path order; `key=value` folders are columns."""
+    files = [
+        file
+        for file in sorted(folder.rglob("*.parquet"))
+        if not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
+    ]
+    if not files:
+        raise InputError(
+            "folder-no-parquet",
+            f'"{folder}" is a folder without Parquet files.',
+            "Give a file, or a folder that holds .parquet files.",
+        )
+    keys = {_partition_keys(file.relative_to(folder)) for file in files}
+    if len(keys) > 1:
+        raise InputError(
+            "folder-partitions",
+            f'The files in "{folder}" lie in folders with different keys.',
+            "Give a folder that is partitioned in one way.",
+        )
+    return _scan_parquet(files, list(keys.pop()), columns, folder)
+
+
+def read_arrow(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
+    """An Arrow IPC file (Feather V2)."""
+    data = path.read_bytes()
+    if not data.startswith(_ARROW):
+        raise InputError(
+            "arrow-form",
+            f'"{path}" is no Arrow file: it is a stream, damaged, or something else.',
+            "Write it again in the Arrow IPC file format.",
+        )
+    try:
+        names = list(pl.read_ipc_schema(io.BytesIO(data)))
+        if columns is not None:
+            check_columns(columns, names)
+        return pl.read_ipc(data, columns=list(columns or names))
+    except (pl.exceptions.PolarsError, OSError):
+        raise _damaged("arrow-damaged", path, "Arrow") from None
+
+
+def read_excel(path: Path, columns: Sequence[str] | None, sheet: str | None) -> pl.DataFrame:
+    """One sheet of an Excel workbook, the first row being the header."""
+    try:
+        import fastexcel
+    except ImportError:
+        raise missing_extra("An Excel file", "excel") from None
+    try:
+        book = fastexcel.read_excel(path)
+        chosen = _sheet(book, sheet, path)
+        header = book.load_sheet(chosen, header_row=None, n_rows=1, dtypes="string").to_polars()
+        names = [name or f"column_{i}" for i, name in enumerate(header.row(0), start=1)]
+        # Types are judged by all rows: from a sample, later cells of another type would be lost.
+        frame = book.load_sheet(chosen, schema_sample_rows=None).to_polars()
+    except fastexcel.FastExcelError:
+        raise _damaged("excel-damaged", path, "Excel (.xlsx)") from None
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(
+                "header-twice",
+                f'"{path}" has two columns named "{name}".',
+                "Give each column a name of its own.",
+            )
+    frame = frame.with_columns(_whole(column) for column in frame if column.dtype == pl.Float64)
+    frame.columns = names
+    if columns is not None:
+        check_columns(columns, names)
+    return frame.select(columns or names)
+
+
+def missing_extra(what: str, extra: str) -> InputError:
+    """The error for a source whose driver is not installed."""
+    return InputError(
+        "extra-missing",
+        f"{what} needs a package that is not installed.",
+        f'Install it with: pip install "shoal[{extra}]".',
+    )
+
+
+def _scan_parquet(
+    files: list[Path], keys: list[str], columns: Sequence[str] | None, source: Path
+) -> pl.DataFrame:
+    for file in files:
+        _check_ends(file)
+    try:
+        lazy = pl.scan_parquet(
+            files,
+            glob=False,
+            hive_partitioning=bool(keys),
+            hive_schema=dict.fromkeys(keys, pl.String) if keys else None,
+        )
+        names = lazy.collect_schema().names()
+        if columns is not None:
+            check_columns(columns, names)
+        frame = lazy.select(columns or names).collect()
+    except (pl.exceptions.SchemaError, pl.exceptions.ColumnNotFoundError):
+        raise InputError(
+            "folder-columns",
+            f'The Parquet files in "{source}" do not have the same columns.',
+            "Give a folder whose files belong to one table.",
+        ) from None
+    except (pl.exceptions.PolarsError, OSError):
+        raise _damaged("parquet-damaged", source, "Parquet") from None
+    found = [name for name in keys if name in frame.columns]
+    return frame.with_columns(typed(frame.select(found))) if found else frame
+
+
+def _partition_keys(file: Path) -> tuple[str, ...]:
+    return tuple(part.partition("=")[0] for part in file.parent.parts if "=" in part)
+
+
+def _check_ends(file: Path) -> None:
+    check_readable(file)
+    with file.open("rb") as stream:
+        begin = stream.read(4)
+        stream.seek(max(0, stream.seek(0, 2) - 4))
+        end = stream.read()
+    if begin != _PARQUET or end != _PARQUET:
+        raise _damaged("parquet-damaged", file, "Parquet")
+
+
+def _whole(column: pl.Series) -> pl.Series:
+    """Excel knows no whole numbers: a column is one if all of its numbers are whole."""
+    whole = column.cast(pl.Int64, strict=False)
+    return whole if (whole.cast(pl.Float64) == column).all() else column
+
+
+def _sheet(book: object, sheet: str | None, path: Path) -> str:
+    names: list[str] = book.sheet_names  # type: ignore[attr-defined]
+    if sheet is not None:
+        if sheet not in names:
+            raise InputError(
+                "excel-sheet",
+                f'"{path}" has no sheet "{sheet}"{nearest(sheet, names)}.',
+                f"Sheets: {', '.join(names)}.",
+            )
+        return sheet
+    filled = [
+        name
+        for name in names
+        if book.load_sheet(name, header_row=None, n_rows=1).width  # type: ignore[attr-defined]
+    ]
+    if not filled:
+        raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
+    if len(filled) > 1:
+        raise InputError(
+            "excel-sheets",
+            f'"{path}" has {len(filled)} sheets that hold something.',
+            f"Choose one with sheet=: {', '.join(filled)}.",
+        )
+    return filled[0]
+
+
+def _damaged(code: str, path: Path, kind: str) -> InputError:
+    return InputError(
+        code,
+        f'"{path}" cannot be read as {kind}: it is damaged, cut short or something else.',
+        "Copy or export it again.",
+    )

@@ -1,0 +1,259 @@
+"""Text tables (CSV and its kin): decoded, split and typed, or refused with the place to correct.
+
+Types are a property of a whole column. It becomes a number only if every cell reads as one and
+loses nothing by it: codes with a leading zero or a plus sign, and whole numbers too long for 64
+bits, stay text. `?`, `NA` and the like are text too; only an empty cell is a missing value.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError, nearest
+
+SEPARATORS = (",", ";", "\t", "|")
+SAMPLE = 1 << 16
+HEADER = 1 << 20
+BLOCK = 1 << 24
+LARGEST_BLOCK = (1 << 31) - 1
+_INTEGER = r"^-?(0|[1-9][0-9]*)$"
+_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_TOO_LONG = r"^-?[0-9]{16}"
+
+
+def read_delimited(
+    path: Path, *, separator: str | None, encoding: str | None, columns: Sequence[str] | None
+) -> pl.DataFrame:
+    """A text table as a frame of text; `typed` finds the numbers in it."""
+    text = _decode(_unpacked(path), path, encoding).lstrip("\r\n")
+    if not text.strip():
+        raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(
+            "csv-nul",
+            f'Line {line} of "{path}" holds a NUL byte, so it is no text file or a damaged one.',
+            "Export it again as CSV.",
+        )
+    chosen = _sniffed(text, path) if separator is None else _checked(separator)
+    names = _header(text, chosen, path)
+    if separator is not None:
+        _check_separator(separator, names, path)
+    if columns is not None:
+        check_columns(columns, names)
+    return _split(text, chosen, names, path).select(columns or names)
+
+
+def typed(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with each text column of numbers turned into numbers."""
+    return frame.with_columns(_typed(column) for column in frame if column.dtype == pl.String)
+
+
+def check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
+    """An InputError for a column that is asked for and does not exist."""
+    for name in columns:
+        if name not in names:
+            raise InputError(
+                "column-missing",
+                f'The column "{name}" does not exist{nearest(name, names)}.',
+                f"Columns: {', '.join(names)}.",
+            )
+
+
+def _unpacked(path: Path) -> bytes:
+    data = path.read_bytes()
+    if path.suffix.lower() != ".gz":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error):
+        raise InputError(
+            "gzip-damaged", f'"{path}" is no complete gzip file.', "Copy or compress it again."
+        ) from None
+
+
+def _decode(data: bytes, path: Path, encoding: str | None) -> str:
+    if encoding is None and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(
+            "csv-encoding", f'"{path}" is written in UTF-16.', 'Give encoding="utf-16".'
+        )
+    try:
+        return data.decode(encoding or "utf-8").removeprefix("\ufeff")
+    except LookupError:
+        raise InputError(
+            "encoding-unknown",
+            f'There is no encoding "{encoding}".',
+            "Use utf-8, latin-1, cp1252 or another name that Python knows.",
+        ) from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = data[error.start]
+        raise InputError(
+            "csv-encoding",
+            f'"{path}" is not written in {encoding or "UTF-8"}: '
+            f"line {line} holds the byte 0x{byte:02X}.",
+            'Say what it is written in, such as encoding="latin-1", or "cp1252" from Windows.',
+        ) from None
+
+
+def _checked(separator: str) -> str:
+    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+        raise InputError(
+            "separator-form",
+            f"The separator is {separator!r}.",
+            "Give one sign, such as a comma, a semicolon or a tab.",
+        )
+    return separator
+
+
+def _sniffed(text: str, path: Path) -> str:
+    """The separator that splits the first rows into most columns, all rows alike if possible."""
+    sample, cut = text[:SAMPLE], len(text) > SAMPLE
+    best, best_rank = ",", (False, 1)
+    for separator in SEPARATORS:
+        widths = [len(row) for row in _rows(sample, separator) if row]
+        if cut and len(widths) > 1:
+            widths.pop()
+        rank = (len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0)
+        if rank > best_rank or (
+            rank == best_rank and ".tsv" in path.suffixes and separator == "\t"
+        ):
+            best, best_rank = separator, rank
+    return best
+
+
+def _rows(text: str, separator: str, *, strict: bool = False) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
+
+
+def _header(text: str, separator: str, path: Path) -> list[str]:
+    try:
+        names = next(row for row in _rows(text[:HEADER], separator, strict=True) if row)
+    except csv.Error:
+        raise InputError(
+            "csv-header",
+            f'The quotation marks in the header of "{path}" do not match.',
+            "Begin the file with one row that names its columns.",
+        ) from None
+    for name in names:
+        if name and names.count(name) > 1:
+            raise InputError(
+                "header-twice",
+                f'"{path}" has two columns named "{name}".',
+                "Give each column a name of its own.",
+            )
+    return [name or _unnamed(position, names) for position, name in enumerate(names, start=1)]
+
+
+def _check_separator(separator: str, names: list[str], path: Path) -> None:
+    if len(names) > 1:
+        return
+    for other in SEPARATORS:
+        if other != separator and other in names[0]:
+            raise InputError(
+                "csv-separator",
+                f'Split at {separator!r}, "{path}" has only one column, '
+                f"and its header holds {other!r}.",
+                f"Give separator={other!r}, or leave the separator out.",
+            )
+
+
+def _unnamed(position: int, names: Sequence[str]) -> str:
+    name = f"column_{position}"
+    return name if name not in names else _unnamed(position + len(names), names)
+
+
+def _split(text: str, separator: str, names: list[str], path: Path) -> pl.DataFrame:
+    from pyarrow import ArrowInvalid, string
+    from pyarrow import csv as arrow_csv
+
+    data = (text if text.endswith(("\n", "\r")) else text + "\n").encode()
+
+    def split(*, block: int, threads: bool) -> tuple[pl.DataFrame, list[arrow_csv.InvalidRow]]:
+        bad: list[arrow_csv.InvalidRow] = []
+
+        def skip(row: arrow_csv.InvalidRow) -> str:
+            bad.append(row)
+            return "skip"
+
+        table = arrow_csv.read_csv(
+            io.BytesIO(data),
+            read_options=arrow_csv.ReadOptions(
+                column_names=names, skip_rows_after_names=1, block_size=block, use_threads=threads
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator,
+                newlines_in_values=True,
+                ignore_empty_lines=len(names) > 1,
+                invalid_row_handler=skip,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, string()),
+                strings_can_be_null=True,
+                null_values=[""],
+            ),
+        )
+        frame = pl.from_arrow(table)
+        assert isinstance(frame, pl.DataFrame)
+        return frame, bad
+
+    whole = min(len(data) + 1, LARGEST_BLOCK)
+    try:
+        frame, bad = split(block=BLOCK, threads=True)
+    except ArrowInvalid:  # a row longer than a block
+        frame, bad = split(block=whole, threads=False)
+    if bad:
+        _, bad = split(block=whole, threads=False)
+        _refuse_ragged(bad[0].number, bad[0].actual_columns, len(names), path)
+    _check_closed(data, frame, path)
+    return frame
+
+
+def _refuse_ragged(row: int, cells: int, expected: int, path: Path) -> None:
+    raise InputError(
+        "csv-ragged",
+        f'Row {row} of "{path}" is of length {cells}, the header (row 1) of length {expected}.',
+        "Correct that row; a cell that holds the separator stands in quotation marks.",
+    )
+
+
+def _check_closed(data: bytes, frame: pl.DataFrame, path: Path) -> None:
+    # The parser takes a quotation mark that is never closed to run to the end of the file.
+    last = frame[-1, -1] if frame.height else None
+    if last and data.endswith(b'"' + last.replace('"', '""').encode()):
+        start = data.rstrip().count(b"\n") + 1 - last.rstrip("\n").count("\n")
+        raise InputError(
+            "csv-quote",
+            f'Line {start} of "{path}" opens a quotation mark that is never closed.',
+            "Close it, or double it if it belongs to the text.",
+        )
+
+
+def _typed(column: pl.Series) -> pl.Series:
+    cells = column.drop_nulls()
+    if not len(cells) or not _all_match(cells.head(1000), _NUMBER):
+        return column
+    if _all_match(cells, _INTEGER):
+        numbers = _stripped(column).cast(pl.Int64, strict=False)
+    elif _all_match(cells, _NUMBER) and not _stripped(cells).str.contains(_TOO_LONG).any():
+        numbers = _stripped(column).cast(pl.Float64, strict=False)
+        numbers = numbers.set(numbers.is_infinite(), None)
+    else:
+        return column
+    return numbers if numbers.null_count() == column.null_count() else column
+
+
+def _all_match(cells: pl.Series, pattern: str) -> bool:
+    return bool(_stripped(cells).str.contains(pattern).all())
+
+
+def _stripped(cells: pl.Series) -> pl.Series:
+    return cells.str.strip_chars(" ")

@@ -1,0 +1,34 @@
+"""Keeps spreadsheets from running text as a formula, in a way that can be undone exactly.
+
+A text that begins with = + - @ tab or carriage return, after any number of apostrophes, gets one
+more apostrophe in front. Because texts that look guarded already are guarded again, removing one
+apostrophe restores every text. Numbers are never touched.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+_RISKY = "^('*[=+@\t\r-])"
+_GUARDED = "^'('*[=+@\t\r-])"
+
+
+def guarded(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with risky texts, also in the header, behind an apostrophe."""
+    return _replaced(frame, _RISKY, "'$1")
+
+
+def unguarded(frame: pl.DataFrame) -> pl.DataFrame:
+    """What `guarded` was given."""
+    return _replaced(frame, _GUARDED, "$1")
+
+
+def _replaced(frame: pl.DataFrame, pattern: str, new: str) -> pl.DataFrame:
+    texts = [
+        column.cast(pl.String).str.replace(pattern, new)
+        for column in frame
+        if column.dtype in (pl.String, pl.Categorical, pl.Enum)
+    ]
+    changed = frame.with_columns(texts)
+    changed.columns = pl.Series(frame.columns, dtype=pl.String).str.replace(pattern, new).to_list()
+    return changed
