@@ -1,0 +1,230 @@
+"""One view's judgement of every group: exact where it fits, else a bound, else an estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.adversary.estimate import BATCHES, CONFIDENCE, SWEEPS, interval, possible_world
+from shoal.errors import InputError
+from shoal.kernels import judge as kernels
+from shoal.kernels.chain import swap_chain
+from shoal.kernels.swap import swap_bounds
+from shoal.knowledge import View
+from shoal.partition import Partition
+from shoal.table import IntArray, Table
+
+CALL_CONFIDENCE = 1 - 1e-7
+"""An estimate may call a breach only at this confidence, so that a thousand of them stay honest."""
+
+PROPOSALS, LEAST_SWEEPS = 3_000_000, 4
+"""Proposals of one chain, beyond which larger groups get fewer sweeps, but never too few."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What is judged: the groups, the strength asked for, who judges."""
+
+    table: Table
+    partition: Partition
+    event_r: NDArray[np.float64]
+    known: NDArray[np.bool_]
+    """signatures x events: global probability above 1/r in some view."""
+    joint: bool
+    budget: float
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """One view's answer for the pairs in groups that hold an event (`Partition.held_pairs`)."""
+
+    posterior: NDArray[np.float64]
+    event: IntArray
+    breach: NDArray[np.bool_]
+    kind: NDArray[np.int8]
+    """Per pair: 0 exact, 1 bound, 2 estimate."""
+    undecided: NDArray[np.bool_]
+    guesses: NDArray[np.float64]
+    counted: tuple[int, int, int]
+    contradictory: NDArray[np.int64]
+    event_worst: NDArray[np.float64]
+    """Each event's largest posterior."""
+    event_pair: NDArray[np.int64]
+    """The pair (of all) that has it, -1 where no group holds the event."""
+
+
+def event_chances(view: View, table: Table) -> NDArray[np.float64]:
+    """A view's distributions added up by event."""
+    chances = np.zeros((len(view.distributions), len(table.events)))
+    for value, event in enumerate(table.value_event):
+        if event >= 0:
+            chances[:, event] += view.distributions[:, value]
+    return np.minimum(chances, 1.0)
+
+
+def with_pool(view: View, table: Table) -> NDArray[np.float64]:
+    """The distributions with one more column: everything outside every event."""
+    pool = np.clip(1.0 - event_chances(view, table).sum(axis=1), 0.0, 1.0)
+    return np.column_stack([view.distributions, pool])
+
+
+def judge_view(case: Case, view: View, number: int) -> Judgement:
+    """Judges all groups in one view."""
+    part, table = case.partition, case.table
+    distributions = with_pool(view, table)
+    value_event = np.append(table.value_event, np.int32(-1))
+    (
+        state,
+        posterior,
+        event,
+        breach,
+        guesses,
+        judged,
+        event_worst,
+        event_pair,
+    ) = kernels.judge_view(
+        case.joint,
+        case.budget,
+        view.index,
+        distributions,
+        event_chances(view, table),
+        value_event,
+        case.event_r,
+        case.known,
+        part.holders(value_event),
+        part.group_start,
+        part.pair_signature,
+        part.pair_size,
+        part.value_start,
+        part.value_code,
+        part.value_count,
+        part.carrier_start,
+        part.carrier_event,
+        part.carrier_count,
+    )
+    impossible = np.flatnonzero(state == kernels.NO_WORLD)
+    if len(impossible) and not part.distorted:
+        raise InputError(
+            "no-world",
+            f"In the view {view.name}, no possible world explains group {impossible[0]}: the "
+            "knowledge gives probability 0 to values that the group publishes.",
+            "Check the outside knowledge for zeros that the table contradicts.",
+        )
+    kind = np.zeros(len(posterior), np.int8)
+    undecided = np.zeros(len(posterior), bool)
+    counted = [judged, 0, 0]
+    for group in np.flatnonzero(state == kernels.UNSETTLED):
+        settled = _settle(case, view, distributions, value_event, int(group), number)
+        first, last = part.group_start[group], part.group_start[group + 1]
+        kind[first:last] = settled.kind
+        undecided[first:last] = settled.undecided[settled.place].any(axis=1)
+        counted[settled.kind] += len(settled.events)
+        kernels.record(
+            first,
+            settled.place,
+            part.pair_size,
+            settled.sizes,
+            settled.events,
+            settled.posterior,
+            settled.breach,
+            case.event_r,
+            case.known,
+            part.pair_signature,
+            part.carrier_start,
+            part.carrier_event,
+            part.carrier_count,
+            posterior,
+            event,
+            breach,
+            guesses,
+            event_worst,
+            event_pair,
+        )
+    held = part.held_pairs(value_event)
+    return Judgement(
+        posterior[held],
+        event[held],
+        breach[held],
+        kind[held],
+        (undecided & ~breach)[held],
+        guesses,
+        (counted[0], counted[1], counted[2]),
+        impossible,
+        event_worst,
+        event_pair,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    kind: int
+    place: IntArray
+    sizes: NDArray[np.int64]
+    events: NDArray[np.int64]
+    posterior: NDArray[np.float64]
+    breach: NDArray[np.bool_]
+    undecided: NDArray[np.bool_]
+
+
+def _settle(
+    case: Case,
+    view: View,
+    distributions: NDArray[np.float64],
+    value_event: IntArray,
+    group: int,
+    number: int,
+) -> _Settled:
+    """A group that is too large to be exact: certified bounds if they decide, else an estimate."""
+    part = case.partition
+    pairs = slice(part.group_start[group], part.group_start[group + 1])
+    held = slice(part.value_start[group], part.value_start[group + 1])
+    values, counts = part.value_code[held], part.value_count[held]
+    slot = np.full(len(distributions), -1, np.int32)
+    weights, sizes, place = kernels.collect(
+        part.pair_signature[pairs], part.pair_size[pairs], values, view.index, distributions, slot
+    )
+    events, column = kernels.event_columns(values, value_event)
+    lower, upper = np.zeros((len(sizes), len(events))), np.zeros((len(sizes), len(events)))
+    for value in np.flatnonzero(column >= 0):
+        low, high = swap_bounds(weights, sizes, counts, int(value))
+        lower[:, column[value]] += low
+        upper[:, column[value]] += high
+    upper = np.minimum(upper, 1.0)
+    r = case.event_r[events]
+    safe = r * (upper + kernels.TOLERANCE) <= 1.0
+    if safe.all():
+        none = np.zeros_like(safe)
+        return _Settled(1, place, sizes, events, upper, none, none)
+
+    member, start = _true_world(case, group, place, values, weights)
+    sweeps = max(LEAST_SWEEPS, min(SWEEPS, PROPOSALS // (BATCHES * len(member))))
+    means = swap_chain(
+        weights,
+        member,
+        start,
+        column,
+        len(events),
+        BATCHES,
+        sweeps,
+        (case.seed + number * 1_000_003 + group) % 2**31,
+    )
+    middle, _, _ = interval(means, sizes, sweeps=sweeps, confidence=CONFIDENCE)
+    _, low, _ = interval(means, sizes, sweeps=sweeps, confidence=CALL_CONFIDENCE)
+    breach = r * np.maximum(low, lower) > 1.0 + kernels.TOLERANCE
+    middle = np.clip(middle, lower, upper)
+    return _Settled(2, place, sizes, events, middle, breach, ~safe & ~breach)
+
+
+def _true_world(
+    case: Case, group: int, place: IntArray, values: IntArray, weights: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each tuple's distribution and its published value: a world with weight to start from."""
+    part = case.partition
+    first, last = part.group_start[group], part.group_start[group + 1]
+    rows = np.flatnonzero((part.row_pair >= first) & (part.row_pair < last))
+    codes = part.row_value[rows]
+    member = place[part.row_pair[rows] - first].astype(np.int64)
+    return member, possible_world(weights, member, np.searchsorted(values, codes))

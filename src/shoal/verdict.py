@@ -1,0 +1,183 @@
+"""What an audit says: the verdict, its witness, and the paper's measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from shoal.frames import like
+
+Adversary = Literal["joint", "binary"]
+Kind = Literal["exact", "bound", "estimate"]
+KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
+
+
+@dataclass(frozen=True)
+class Witness:
+    """One person's worst case: how well they are linked to an event, and through what."""
+
+    row: int
+    """The row in the caller's table, counted from 0."""
+    person: dict[str, str]
+    """The person's QI values."""
+    group: str
+    event: str
+    view: tuple[str, ...]
+    """The attributes through which the adversary reasons."""
+    before: float
+    """The global probability in that view, known before anything is published."""
+    posterior: float
+    """The probability after seeing the release."""
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class GuessRate:
+    """How often the member that looks likeliest in its group really carries the event."""
+
+    worst: float
+    """The largest rate over views, among carriers not known above 1/r before publication."""
+    view: tuple[str, ...]
+    by_view: dict[str, float]
+    known_before: float | None
+    """The rate among groups with a carrier who was known above 1/r before publication."""
+
+
+@dataclass(frozen=True)
+class ViewRisk:
+    """What one view can do on its own."""
+
+    worst: float
+    """The posterior of whoever is most exposed through this view."""
+    exposure: float
+    """That posterior times its event's r: above 1 is a breach."""
+    kind: Kind
+    before: float
+    """The global probability of whoever is best known in this view before publication."""
+    exposure_before: float
+    """That probability times its event's r."""
+    problematic: int
+    """Published tuples linked to some event with more than 1/r through this view."""
+    delta: float
+    """The mean deviation of global probabilities over the groups that hold an event."""
+    bound: float
+    """The mean of Theorem 1's bound over the same groups."""
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """The judgement of one grouping of one table. `robust` is None where it could not be judged."""
+
+    robust: bool | None
+    r: float
+    adversary: Adversary
+    rows: int
+    published: int
+    suppressed: int
+    suppressed_carriers: int
+    groups: int
+    views: int
+    knowledge: str
+    worst: Witness | None
+    """The worst case of all; None when no group holds an event."""
+    worst_by_event: dict[str, Witness]
+    problematic: int
+    """Published tuples linked to some event with more than 1/r."""
+    carriers: int
+    problematic_carriers: int
+    undecided: int
+    """Tuples for whom neither safety nor a breach could be shown."""
+    contradictory: int
+    """Groups whose published values no possible world explains (distorting methods)."""
+    average_delta: float
+    """The paper's measure 4, over all groups."""
+    average_delta_carrying: float
+    """The same over the groups that hold the event."""
+    average_bound: float
+    """The mean of Theorem 1's bound over the groups that hold the event."""
+    theorem1_groups: int
+    """Groups with an event that meet Theorem 1 in every view."""
+    event_groups: int
+    guess_rate: GuessRate
+    by_view: dict[str, ViewRisk]
+    """By the view's name: its worst posterior, whom it exposes, its deviation."""
+    posteriors: dict[Kind, int]
+    """How many (group, view, event) judgements are exact, bounds, estimates."""
+    known_before: int
+    """Published tuples whose global probability exceeds 1/r before anything is published."""
+    frame: pl.DataFrame
+    """One line per row of the table: its worst case."""
+    native: Any = None
+
+    @property
+    def problematic_share(self) -> float:
+        """The paper's measure 3: problematic tuples among those that carry an event."""
+        return self.problematic_carriers / self.carriers if self.carriers else 0.0
+
+    @property
+    def worst_posterior(self) -> float:
+        return self.worst.posterior if self.worst else 0.0
+
+    @property
+    def exact_share(self) -> float:
+        total = sum(self.posteriors.values())
+        return self.posteriors["exact"] / total if total else 1.0
+
+    def row_risks(self) -> Any:
+        """The per-row frame, as the kind of frame the table was made from."""
+        return like(self.frame, self.native)
+
+    def worst_people(self, count: int = 10) -> pl.DataFrame:
+        """The lines of the most exposed people."""
+        return (
+            self.frame.filter(pl.col("posterior") > 0)
+            .sort("exposure", "row", descending=[True, False])
+            .head(count)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for machines; nothing in it belongs to one row but the witnesses."""
+        plain = {
+            name: getattr(self, name)
+            for name in (
+                "robust",
+                "r",
+                "adversary",
+                "worst_posterior",
+                "problematic",
+                "problematic_share",
+                "problematic_carriers",
+                "carriers",
+                "undecided",
+                "contradictory",
+                "average_delta",
+                "average_delta_carrying",
+                "average_bound",
+                "theorem1_groups",
+                "event_groups",
+                "exact_share",
+                "posteriors",
+                "rows",
+                "published",
+                "suppressed",
+                "suppressed_carriers",
+                "groups",
+                "views",
+                "knowledge",
+                "known_before",
+            )
+        }
+        plain["guess_rate"] = self.guess_rate.worst
+        plain["guess_rate_view"] = list(self.guess_rate.view)
+        plain["guess_rate_known_before"] = self.guess_rate.known_before
+        plain["worst"] = witness_dict(self.worst) if self.worst else None
+        plain["worst_by_event"] = {
+            event: witness_dict(witness) for event, witness in self.worst_by_event.items()
+        }
+        return plain
+
+
+def witness_dict(witness: Witness) -> dict[str, Any]:
+    return {**vars(witness), "view": list(witness.view)}

@@ -1,0 +1,119 @@
+"""Releases of other tools: aligned by order or by key, their values, and what does not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal.auditor import audit
+from shoal.errors import InputError
+from shoal.released import align_column, align_release
+from shoal.spec import Event, Spec
+
+SPEC = Spec(qi=("age", "sex"), sensitive="illness", protect=(Event(("HIV", "TB")),), r=2)
+TABLE = pl.DataFrame(
+    {
+        "id": [11, 12, 13, 14, 15, 16],
+        "age": [31, 35, 38, 52, 55, 58],
+        "sex": list("FMFMFM"),
+        "illness": ["flu", "HIV", "cold", "TB", "flu", "flu"],
+        "g": ["a", "a", "b", "b", None, "a"],
+    }
+)
+RELEASED = pl.DataFrame(
+    {"id": [11, 12, 13, 14, 15, 16], "age": ["30-39"] * 3 + ["50-59"] * 3, "sex": ["*"] * 6}
+)
+
+
+def released(**columns: Any) -> pl.DataFrame:
+    return RELEASED.with_columns(**{name: pl.Series(given) for name, given in columns.items()})
+
+
+def test_classes_are_the_combinations_of_released_values() -> None:
+    table, grouping = align_release(TABLE, RELEASED, SPEC)
+    assert grouping.groups.tolist() == [0, 0, 0, 1, 1, 1]
+    assert grouping.values is None
+    assert not table.spec.publish_members
+    finer = align_release(TABLE, released(sex=list("FMFMFM")), SPEC)[1]
+    assert finer.groups.tolist() == [0, 1, 0, 3, 2, 3]
+
+
+def test_missing_released_values_are_a_class_of_their_own() -> None:
+    grouping = align_release(TABLE, released(age=["30-39", None, None] + ["50-59"] * 3), SPEC)[1]
+    assert grouping.groups.tolist() == [0, 2, 2, 1, 1, 1]
+
+
+def test_a_key_aligns_rows_in_any_order_and_finds_the_suppressed() -> None:
+    shuffled = RELEASED[[4, 0, 3, 1]]
+    grouping = align_release(TABLE, shuffled, SPEC, key="id")[1]
+    assert grouping.groups.tolist() == [0, 0, -1, 1, 1, -1]
+    values = shuffled.with_columns(illness=pl.Series(["flu", "flu", "TB", "HIV"]))
+    table, grouping = align_release(TABLE, values, SPEC, key="id")
+    assert grouping.values is None
+    assert audit(table, grouping).suppressed == 2
+
+
+def test_shown_members_are_judged_as_members() -> None:
+    table, grouping = align_release(TABLE, released(illness=TABLE["illness"]), SPEC)
+    assert table.spec.publish_members
+    assert "HIV" in table.values
+    assert grouping.values is None
+
+
+def test_a_label_instead_of_members_is_judged_as_a_label() -> None:
+    shown = ["flu", "HIV|TB", "cold", "HIV|TB", "flu", "flu"]
+    table, grouping = align_release(TABLE, released(illness=shown), SPEC)
+    assert not table.spec.publish_members
+    assert "HIV|TB" in table.values
+    assert grouping.values is None
+
+
+def test_changed_values_are_judged_as_published() -> None:
+    shown = ["flu", "flu", "cold", "TB", "flu", "HIV"]
+    table, grouping = align_release(TABLE, released(illness=shown), SPEC)
+    assert grouping.values is not None
+    assert [table.values[v] for v in grouping.values] == shown
+    found = audit(table, grouping)
+    assert found.event_groups == 1
+    assert np.isclose(found.worst_posterior, 2 / 3)
+
+
+def test_a_column_labels_groups_and_a_missing_label_means_not_published() -> None:
+    table, grouping = align_column(TABLE, "g", SPEC)
+    assert grouping.groups.tolist() == [0, 0, 1, 1, -1, 0]
+    assert table.rows == 6
+    numbers = TABLE.with_columns(g=pl.Series([7, 7, -1, 9, 9, 9]))
+    assert align_column(numbers, "g", SPEC)[1].groups.tolist() == [0, 0, -1, 1, 1, 1]
+    holes = TABLE.with_columns(g=pl.Series([7.0, 7.0, float("nan"), 9.0, 9.0, 9.0]))
+    assert align_column(holes, "g", SPEC)[1].groups.tolist() == [0, 0, -1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("frame", "key", "code", "words"),
+    [
+        (RELEASED.drop("age"), None, "released-column", '"age"'),
+        (RELEASED.rename({"age": "agee"}), None, "released-column", 'did you mean "agee"'),
+        (RELEASED.head(5), None, "released-rows", "6 rows and the release 5"),
+        (RELEASED.head(0), "id", "released-empty", "no rows"),
+        (RELEASED.drop("id"), "id", "key-missing", 'release has no key column "id"'),
+        (RELEASED, "code", "key-missing", 'table has no key column "code"'),
+        (released(id=[11, 11, 13, 14, 15, 16]), "id", "key-twice", "repeats in the release"),
+        (released(id=[11, 99, 13, 14, 15, 16]), "id", "key-stray", '"99"'),
+        (released(illness=["flue"] * 6), None, "released-value", 'did you mean "flu"'),
+        (released(illness=["flu"] * 5 + [None]), None, "released-value", "(missing)"),
+    ],
+)
+def test_what_does_not_fit_is_named(frame: Any, key: str | None, code: str, words: str) -> None:
+    with pytest.raises(InputError) as raised:
+        align_release(TABLE, frame, SPEC, key=key)
+    assert raised.value.code == code
+    assert words in raised.value.problem
+
+
+def test_a_group_column_that_does_not_exist_is_named() -> None:
+    with pytest.raises(InputError, match='did you mean "g"') as raised:
+        align_column(TABLE, "gg", SPEC)
+    assert raised.value.code == "groups-column"
