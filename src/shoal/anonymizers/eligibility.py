@@ -1,0 +1,26 @@
+"""Eligibility for l-diversity: no event may be more frequent than one row in l."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.table import Table
+
+
+def check_eligible(table: Table, l: int) -> None:  # noqa: E741
+    """Refuses a table where an event has more than rows/l rows: no grouping can dilute it."""
+    carried = table.row_event[table.row_event >= 0]
+    event_rows = np.bincount(carried, minlength=len(table.events))
+    most = int(event_rows.max(initial=0))
+    if most * l <= table.rows:
+        return
+    problem = (
+        f'"{table.events[int(event_rows.argmax())].label}" has {most:,} of {table.rows:,} rows '
+        f"({most / table.rows:.1%}), more than one in l = {l}."
+    )
+    largest = table.rows // most
+    if largest < 2:
+        raise InputError("ineligible", problem, "No l works: protect rarer values only.")
+    remedy = f"The largest l that works is {largest}; or protect rarer values only."
+    raise InputError("ineligible", problem, remedy)

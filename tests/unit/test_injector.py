@@ -1,0 +1,402 @@
+"""Injector: rules against the definition, buckets against brute force over permutations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, permutations, product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.anonymizers.eligibility import check_eligible
+from shoal.anonymizers.injector import Injector
+from shoal.anonymizers.kinds import SortedRows
+from shoal.anonymizers.matching import in_perfect_matching
+from shoal.anonymizers.negative_rules import NegativeRules, mine
+from shoal.datasets import (
+    ADULT_EVENT,
+    ADULT_QI,
+    ADULT_SENSITIVE,
+    HOSPITAL_QI,
+    HOSPITAL_SENSITIVE,
+    adult,
+    hospital,
+)
+from shoal.errors import InputError
+from shoal.grouping import Anonymizer, Grouping, silent
+from shoal.spec import Event, Spec
+from shoal.table import Table
+
+QI = ("sex", "job", "town")
+
+
+def random_table(seed: int, *, rows: int, protect: list[str] | None, values: int = 5) -> Table:
+    """Some values are rare or absent among some sexes, jobs and towns."""
+    rng = np.random.default_rng(seed)
+    codes = {"sex": rng.integers(2, size=rows), "job": rng.integers(3, size=rows)}
+    codes["town"] = rng.integers(3, size=rows)
+    weight = np.ones((rows, values))
+    for column in codes.values():
+        for code, value in product(range(3), range(values)):
+            if rng.random() < 0.2:
+                weight[column == code, value] *= rng.choice([0.0, 0.1])
+    weight += 1e-9
+    shares = np.cumsum(weight / weight.sum(axis=1, keepdims=True), axis=1)
+    drawn = np.minimum((rng.random(rows)[:, None] > shares).sum(axis=1), values - 1)
+    drawn[:values] = np.arange(values)  # each value at least once
+    frame = pl.DataFrame(codes).with_columns(x=pl.Series(np.array([*"ABCDEFGH"])[drawn]))
+    chosen = Spec.from_mapping({"qi": QI, "sensitive": "x", "r": 2, "protect": protect})
+    return Table.from_frame(frame, chosen)
+
+
+# --- The slow, obvious way ---------------------------------------------------------------
+
+Rule = tuple[tuple[tuple[int, int], ...], int]
+
+
+def rows_with(table: Table, items: tuple[tuple[int, int], ...]) -> np.ndarray:
+    """Which rows have all these (QI position, code) pairs."""
+    codes = table.signatures[table.row_signature]
+    return np.all([codes[:, position] == code for position, code in items], axis=0)
+
+
+def all_rules(table: Table, *, min_conf: float, min_exp: float, most: int) -> set[Rule]:
+    """Every rule, long ones included, by its definition and row by row."""
+    found = set()
+    for size in range(1, most + 1):
+        for positions in combinations(range(len(table.qi)), size):
+            for codes in product(*(range(len(table.qi[position])) for position in positions)):
+                items = tuple(zip(positions, codes, strict=True))
+                having = rows_with(table, items)
+                for event in range(len(table.events)):
+                    share = (table.row_event == event).mean()
+                    both = (having & (table.row_event == event)).sum()
+                    if having.any() and (
+                        1 - both / having.sum() >= min_conf
+                        and 1 - (1 - share) ** having.sum() >= min_exp
+                    ):
+                        found.add((items, event))
+    return found
+
+
+def denied_by(table: Table, rules: set[Rule]) -> np.ndarray:
+    """rows x (events and none): what the rules make impossible."""
+    denied = np.zeros((table.rows, len(table.events) + 1), dtype=bool)
+    for items, event in rules:
+        denied[rows_with(table, items), event] = True
+    return denied
+
+
+def given_by_matchings(possible: np.ndarray) -> np.ndarray:
+    """rows x values: whether some permutation that keeps to what is possible has it."""
+    size = len(possible)
+    found = np.zeros_like(possible)
+    for values in permutations(range(size)):
+        if all(possible[row, value] for row, value in enumerate(values)):
+            found[range(size), values] = True
+    return found
+
+
+def check_buckets(table: Table, grouping: Grouping, denied: np.ndarray, l: int) -> int:
+    """Every bucket is fine; how many have an edge that is not possible."""
+    events = len(table.events)
+    event = np.where(table.row_event < 0, events, table.row_event)
+    incomplete = 0
+    for group in range(grouping.count):
+        rows = np.flatnonzero(grouping.groups == group)
+        carried = event[rows][event[rows] < events]
+        assert len(set(carried.tolist())) == len(carried)
+        possible = ~denied[np.ix_(rows, event[rows])]
+        if possible.all():
+            assert len(rows) >= l
+            continue
+        incomplete += 1
+        fine = given_by_matchings(possible)
+        assert fine.sum(axis=1).min() >= l
+        assert fine.sum(axis=0)[event[rows] < events].min(initial=len(rows)) >= l
+    return incomplete
+
+
+def listed(rules: NegativeRules) -> Iterator[Rule]:
+    for each in rules.sets:
+        for codes, event in zip(each.codes.tolist(), each.event.tolist(), strict=True):
+            yield tuple(zip(each.attributes, codes, strict=True)), event
+
+
+# --- Rules -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize(("min_conf", "min_exp"), [(1.0, 0.9), (1.0, 0.0), (0.9, 0.6), (1.0, 1.0)])
+def test_rules_are_the_shortest_that_hold(min_conf: float, min_exp: float, most: int) -> None:
+    total = 0
+    for seed, protect in enumerate([None, ["A", "C"], [["A", "B"]]]):
+        table = random_table(seed, rows=90, protect=protect)
+        rules = mine(
+            table,
+            min_conf=min_conf,
+            min_exp=min_exp,
+            max_attributes=most,
+            progress=silent,
+        )
+        every = all_rules(table, min_conf=min_conf, min_exp=min_exp, most=most)
+        shortest = {
+            (items, event)
+            for items, event in every
+            if not any(
+                (part, event) in every
+                for size in range(1, len(items))
+                for part in combinations(items, size)
+            )
+        }
+        assert set(listed(rules)) == shortest
+        assert rules.count == len(shortest)
+        denied = denied_by(table, every)[:, : len(table.events)]
+        assert np.array_equal(rules.impossible[table.row_signature], denied)
+        total += rules.count
+    assert total > 0 or min_exp == 1
+
+
+def test_a_rule_says_what_never_happens_where_it_was_to_be_expected() -> None:
+    frame = pl.DataFrame({"sex": list("fm" * 20), "x": [*"ABBB"] * 10})
+    table = Table.from_frame(frame, Spec(qi=("sex",), sensitive="x", r=2, protect=("A",)))
+    rules = mine(table, min_conf=1.0, min_exp=0.9, max_attributes=None, progress=silent)
+    assert [*listed(rules)] == [(((0, 1),), 0)]  # m => not A
+    rare = mine(table, min_conf=1.0, min_exp=0.9999, max_attributes=None, progress=silent)
+    assert rare.count == 0  # 1 - 0.75^20 = 0.9968
+
+
+# --- Matchings ---------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(0, 2**32), st.data())
+def test_edges_in_perfect_matchings(sizes: list[int], seed: int, data: st.DataObject) -> None:
+    density = data.draw(st.sampled_from([0.3, 0.6, 0.9]))
+    rng = np.random.default_rng(seed)
+    blocks = [rng.random((size, size)) < density for size in sizes]
+    starts = np.cumsum([0, *sizes[:-1]])
+    edges = [start + np.argwhere(block) for start, block in zip(starts, blocks, strict=True)]
+    left, right = np.concatenate(edges).T
+    block_of = np.repeat(np.arange(len(sizes)), sizes)
+    expected = [given_by_matchings(block)[block] for block in blocks]
+    found = in_perfect_matching(left, right, block_of)
+    assert found.tolist() == np.concatenate(expected).tolist()
+
+
+# --- Buckets -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protect", [None, ["A"], ["A", "B", "C"], [["A", "B"], "C"]])
+@pytest.mark.parametrize(("l", "min_conf", "rows"), [(2, 1.0, 70), (3, 1.0, 150), (2, 0.9, 60)])
+def test_every_bucket_passes_the_matching_test(
+    protect: list[str] | None, l: int, min_conf: float, rows: int
+) -> None:
+    incomplete = grouped = 0
+    for seed in range(20):
+        table = random_table(seed, rows=rows, protect=protect, values=6)
+        try:
+            check_eligible(table, l)
+        except InputError:
+            continue
+        grouping = Injector(l=l, min_conf=min_conf, min_exp=0.6).anonymize(table, seed=seed)
+        rules = all_rules(table, min_conf=min_conf, min_exp=0.6, most=3)
+        incomplete += check_buckets(table, grouping, denied_by(table, rules), l)
+        assert grouping.claims["rules"] <= len(rules)
+        assert grouping.claims["suppressed"] == grouping.suppressed
+        assert grouping.claims["left_over"] >= grouping.suppressed
+        grouped += int((grouping.groups >= 0).sum())
+    assert grouped > 20 * rows / 4
+    # Otherwise no bucket would have had to pass anything but a glance.
+    assert incomplete > 0 or protect == ["A"]
+
+
+def test_the_matching_test_is_what_turns_some_rows_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = random_table(36, rows=150, protect=None, values=7)
+    denied = denied_by(table, all_rules(table, min_conf=0.95, min_exp=0.6, most=3))
+    method = Injector(l=2, min_conf=0.95, min_exp=0.6)
+    check_buckets(table, method.anonymize(table), denied, 2)
+    monkeypatch.setattr(
+        "shoal.anonymizers.injector.in_perfect_matching",
+        lambda row, value, block: np.ones(len(row), dtype=bool),
+    )
+    with pytest.raises(AssertionError):
+        check_buckets(table, method.anonymize(table), denied, 2)
+
+
+@pytest.mark.parametrize("protect", [None, ["A", "B"]])
+def test_incompatible_rows_are_counted(protect: list[str] | None) -> None:
+    table = random_table(5, rows=80, protect=protect)
+    rules = mine(table, min_conf=0.95, min_exp=0.6, max_attributes=None, progress=silent)
+    found = SortedRows.of(table, rules.impossible, np.random.default_rng(0))
+    events = len(table.events)
+    event = np.where(table.row_event < 0, events, table.row_event)
+    none = np.zeros((table.rows, 1), dtype=bool)
+    cannot = np.hstack([rules.impossible[table.row_signature], none])[:, event]
+    expected = (cannot | cannot.T).sum(axis=1)
+    assert found.incompatible[found.kind].tolist() == expected.tolist()
+    assert expected.max() > 0
+    assert (np.diff(found.incompatible[found.order]) <= 0).all()
+
+
+def test_more_events_than_a_word_has_bits() -> None:
+    rng = np.random.default_rng(1)
+    women = rng.random(900) < 0.5
+    drawn = np.where(women, rng.integers(0, 70, size=900), rng.integers(62, 90, size=900))
+    frame = pl.DataFrame({"sex": women, "x": drawn})
+    table = Table.from_frame(frame, Spec(qi=("sex",), sensitive="x", r=3))
+    rules = all_rules(table, min_conf=1.0, min_exp=0.9, most=1)
+    assert {event > 63 for _, event in rules} == {True, False}
+    grouping = Injector().anonymize(table)
+    check_buckets(table, grouping, denied_by(table, rules), 3)
+    assert grouping.suppressed < 9
+
+
+def two_sexes(values: str, sexes: str) -> Table:
+    frame = pl.DataFrame({"sex": list(sexes), "x": list(values)})
+    return Table.from_frame(frame, Spec(qi=("sex",), sensitive="x", r=2, protect=("A",)))
+
+
+def test_rows_that_cannot_have_the_event_make_no_cover_for_it() -> None:
+    table = two_sexes("A" * 10 + "B" * 10 + "C" * 20, "f" * 20 + "m" * 20)
+    grouping = Injector().anonymize(table)
+    women = np.arange(40) < 20
+    for group in np.unique(grouping.groups[:10]):
+        assert women[grouping.groups == group].sum() >= 2
+    assert grouping.suppressed == 0
+    assert grouping.claims["rules"] == 1
+
+
+def test_what_cannot_be_hidden_is_suppressed_and_counted() -> None:
+    # Ten women have A, two have not: two of the ten can hide, and men cover for nobody.
+    table = two_sexes("A" * 10 + "B" * 2 + "C" * 28, "f" * 12 + "m" * 28)
+    grouping = Injector().anonymize(table)
+    assert grouping.suppressed == grouping.claims["suppressed"] == 8
+    assert (table.row_event[grouping.groups < 0] == 0).all()
+
+
+def test_a_row_left_over_can_join_where_it_is_not_compatible_with_all() -> None:
+    # One man is left. All buckets of two hold A, which he cannot have; but he can have his own
+    # value and that of the woman without A, and two women can have A.
+    table = two_sexes("A" * 10 + "B" * 10 + "C", "f" * 20 + "m")
+    grouping = Injector(min_exp=0.3).anonymize(table)
+    assert grouping.claims["rules"] == 1
+    assert (grouping.claims["left_over"], grouping.suppressed) == (1, 0)
+    assert sorted(np.bincount(grouping.groups).tolist()) == [2] * 9 + [3]
+
+
+def test_an_event_left_over_needs_l_rows_that_could_have_it() -> None:
+    # The last woman with A could join two men and a woman without, and be one of two who can have
+    # A; for l = 3 that is not enough, though perfect matchings give her all values of that bucket.
+    table = two_sexes("A" * 2 + "B" * 5 + "C" * 9, "f" * 7 + "m" * 9)
+    assert Injector(l=3).anonymize(table).suppressed == 0
+    fewer = two_sexes("A" * 2 + "B" * 3 + "C" * 9, "f" * 5 + "m" * 9)
+    grouping = Injector(l=3, min_exp=0.5).anonymize(fewer)
+    assert grouping.claims["rules"] == 1
+    assert fewer.row_event[grouping.groups < 0].tolist() == [0]
+
+
+def test_one_event_with_filler_is_one_row_and_lookalikes() -> None:
+    table = random_table(3, rows=400, protect=["A"], values=8)
+    grouping = Injector(l=4).anonymize(table)
+    assert grouping.claims["rules"] > 0
+    event = np.bincount(grouping.groups[(table.row_event == 0) & (grouping.groups >= 0)])
+    assert event.max() == 1
+    sizes = np.bincount(grouping.groups[grouping.groups >= 0])
+    assert sizes.min() >= 4
+    assert grouping.suppressed == 0
+    assert sizes.sum() == 400
+
+
+def test_same_seed_same_buckets() -> None:
+    table = random_table(1, rows=300, protect=["A", "B"])
+    one, same, other = (Injector().anonymize(table, seed=seed) for seed in (4, 4, 5))
+    assert np.array_equal(one.groups, same.groups)
+    assert not np.array_equal(one.groups, other.groups)
+
+
+def test_group_numbers_say_nothing_about_the_order_of_making() -> None:
+    table = two_sexes("A" * 20 + "B" * 180, "fm" * 100)
+    grouping = Injector().anonymize(table)
+    with_event = np.unique(grouping.groups[table.row_event == 0])
+    assert len(with_event) == 20
+    assert with_event.max() > 50  # of 100, though buckets with the event are made first
+
+
+def test_l_follows_from_r_and_a_too_frequent_event_is_refused() -> None:
+    frame = pl.DataFrame({"q": list("ab" * 10), "x": ["A"] * 6 + ["B"] * 14})
+    chosen = Spec(qi=("q",), sensitive="x", r=2.5, protect=("A",))
+    table = Table.from_frame(frame, chosen)
+    assert Injector().anonymize(table).claims["l"] == 3
+    check_eligible(table, 3)
+    with pytest.raises(InputError) as caught:
+        Injector(l=4).anonymize(table)
+    assert caught.value.code == "ineligible"
+    assert '"A"' in caught.value.problem
+    assert "30.0%" in caught.value.problem
+    assert "largest l that works is 3" in caught.value.remedy
+    everything = Table.from_frame(frame, chosen.with_(protect=None))
+    with pytest.raises(InputError, match=r"No l works"):
+        check_eligible(everything, 2)
+
+
+def test_parameters_are_checked() -> None:
+    wrong: list[dict[str, object]] = [
+        {"min_conf": 0},
+        {"min_conf": 1.1},
+        {"min_exp": -1},
+        {"min_exp": float("nan")},
+        {"max_rule_attributes": 0},
+        {"max_rule_attributes": 1.5},
+    ]
+    for parameters in wrong:
+        with pytest.raises(InputError):
+            Injector(**parameters)  # type: ignore[arg-type]
+    with pytest.raises(InputError):
+        Injector(l=1).anonymize(random_table(1, rows=50, protect=["A"]))
+
+
+def test_it_is_an_anonymizer_and_reports_progress() -> None:
+    method: Anonymizer = Injector()
+    steps: list[tuple[str, int, int]] = []
+    method.anonymize(
+        random_table(7, rows=101, protect=None),
+        progress=lambda step, done, total: steps.append((step, done, total)),
+    )
+    assert method.name == "injector"
+    assert {step for step, _, _ in steps} >= {"rules about 1 of the QIs", "buckets"}
+    assert all(0 <= done <= total for _, done, total in steps)
+
+
+# --- Real size ---------------------------------------------------------------------------
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("r", "groups"), [(10, 4522), (2, 22611)])
+def test_adult(adult_path: Path, r: int, groups: int) -> None:
+    chosen = Spec(qi=ADULT_QI[:5], sensitive=ADULT_SENSITIVE, r=r, protect=(Event(ADULT_EVENT),))
+    table = Table.from_frame(adult(adult_path), chosen)
+    grouping = Injector().anonymize(table)
+    assert (grouping.count, grouping.suppressed) == (groups, 0)
+    rules = mine(table, min_conf=1.0, min_exp=0.9, max_attributes=None, progress=silent)
+    assert rules.count == grouping.claims["rules"] == 180
+    denied = rules.impossible[table.row_signature, 0]
+    assert not denied[table.row_event == 0].any()
+    could = np.bincount(grouping.groups[~denied], minlength=grouping.count)
+    assert could[grouping.groups[table.row_event == 0]].min() >= r
+
+
+def test_all_values_protected_at_size() -> None:
+    table = Table.from_frame(
+        hospital(50_000), Spec(qi=HOSPITAL_QI, sensitive=HOSPITAL_SENSITIVE, r=3)
+    )
+    grouping = Injector().anonymize(table)
+    rules = mine(table, min_conf=1.0, min_exp=0.9, max_attributes=None, progress=silent)
+    none = np.zeros((table.rows, 1), dtype=bool)
+    denied = np.hstack([rules.impossible[table.row_signature], none])
+    check_buckets(table, grouping, denied, 3)
+    assert grouping.suppressed < 0.01 * table.rows
