@@ -45,9 +45,10 @@ class Grouping:
     """What the method itself promises or reports (l, k, t, rules found, values changed, ...)."""
 
     def __post_init__(self) -> None:
-        if self.groups.min(initial=0) < SUPPRESSED or not np.bincount(
-            self.groups[self.groups >= 0], minlength=0
-        ).all():
+        if (
+            self.groups.min(initial=0) < SUPPRESSED
+            or not np.bincount(self.groups[self.groups >= 0], minlength=0).all()
+        ):
             raise InternalError("group numbers have holes")
         if (self.form == "generalized") != bool(self.recodings):
             raise InternalError("a generalized grouping needs a recoding per QI, and only it")

@@ -1,0 +1,76 @@
+"""shoal makes a table of people safe to publish.
+
+    sources -> Table -> Knowledge -> anonymizer -> Release
+                            |                         |
+                            +-> adversary -> Audit <--+-> utility -> report
+
+A table and a spec go in; a release, and the proof of what it withstands, come out:
+
+    release = shoal.anonymize(frame, shoal.Spec(qi=["age", "sex"], sensitive="diagnosis", r=5))
+    release.save("release")
+
+Names are imported when they are first used, so that `import shoal` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal._version import __version__
+
+if TYPE_CHECKING:
+    from shoal import datasets as datasets
+    from shoal.adversary import binary_posterior as binary_posterior
+    from shoal.adversary import joint_bounds as joint_bounds
+    from shoal.adversary import joint_estimate as joint_estimate
+    from shoal.adversary import joint_posterior as joint_posterior
+    from shoal.auditor import audit as audit
+    from shoal.errors import InputError as InputError
+    from shoal.errors import InternalError as InternalError
+    from shoal.feasibility import plan as plan
+    from shoal.hierarchy import Hierarchy as Hierarchy
+    from shoal.knowledge import Knowledge as Knowledge
+    from shoal.pipeline import anonymize as anonymize
+    from shoal.release import Release as Release
+    from shoal.robustness import delta_max as delta_max
+    from shoal.robustness import minimum_size as minimum_size
+    from shoal.sources import read_table as read_table
+    from shoal.spec import Event as Event
+    from shoal.spec import Spec as Spec
+    from shoal.table import Table as Table
+    from shoal.verifier import verify as verify
+
+_HOMES = {
+    "Event": "spec",
+    "Hierarchy": "hierarchy",
+    "InputError": "errors",
+    "InternalError": "errors",
+    "Knowledge": "knowledge",
+    "Release": "release",
+    "Spec": "spec",
+    "Table": "table",
+    "anonymize": "pipeline",
+    "audit": "auditor",
+    "binary_posterior": "adversary",
+    "delta_max": "robustness",
+    "joint_bounds": "adversary",
+    "joint_estimate": "adversary",
+    "joint_posterior": "adversary",
+    "minimum_size": "robustness",
+    "plan": "feasibility",
+    "read_table": "sources",
+    "verify": "verifier",
+}
+
+__all__ = ["__version__", "datasets", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("shoal.datasets")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    found = getattr(import_module(f"shoal.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found

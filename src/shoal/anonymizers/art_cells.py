@@ -1,0 +1,142 @@
+"""ART's view of a table: cells of free rows, and the groups made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.grouping import SUPPRESSED
+from shoal.knowledge import Knowledge
+from shoal.table import IntArray, Table
+
+GroupKind = Literal["pure", "pooled", "mixed", "bound"]
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """(signature, value) cells in lexicographic order; `free` shrinks as rows are grouped."""
+
+    table: Table
+    signature: IntArray
+    value: IntArray
+    event: IntArray
+    """The event of the cell's value, or -1."""
+    rows: NDArray[np.int64]
+    free: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: Table) -> Cells:
+        signature, value, rows = table.cells
+        return cls(table, signature, value, table.value_event[value], rows, rows.copy())
+
+    def filler_suffices(self) -> bool:
+        """Whether there are enough rows without an event to hide every carrier among them."""
+        carriers = np.bincount(
+            self.event[self.event >= 0],
+            weights=self.rows[self.event >= 0],
+            minlength=len(self.table.events),
+        )
+        needed = (np.ceil(self.table.event_r) - 1) @ carriers
+        return bool(needed <= self.rows[self.event < 0].sum())
+
+
+class Assembly:
+    """The groups made so far, as lists of cells; turned into rows at the end."""
+
+    def __init__(self, table: Table, cells: Cells, seed: int) -> None:
+        self.table, self.cells = table, cells
+        self._random = np.random.default_rng(seed)
+        self._groups: list[NDArray[np.int64]] = []
+        self._kinds: list[GroupKind] = []
+
+    def add(self, members: NDArray[np.int64], kind: GroupKind) -> None:
+        """One group; its cells' rows have been taken out of `cells.free` already."""
+        self._groups.append(np.asarray(members, np.int64))
+        self._kinds.append(kind)
+
+    def count(self, kind: GroupKind) -> int:
+        return self._kinds.count(kind)
+
+    def pooled(self) -> NDArray[np.bool_] | None:
+        """Which groups are pooled, over all groups including rows published alone."""
+        if not self.count("pooled"):
+            return None
+        alone = int(self.cells.free[self.cells.event < 0].sum())
+        return np.array([kind == "pooled" for kind in self._kinds] + [False] * alone)
+
+    def rows(self) -> IntArray:
+        """The group of every row: grouped rows first, rows without an event alone, free carriers
+        suppressed. Which of a cell's rows goes where is drawn at random: they are all alike."""
+        cells, table = self.cells, self.table
+        key = table.row_signature.astype(np.int64) * len(table.values) + table.row_value
+        shuffled = self._random.permutation(table.rows)
+        order = shuffled[np.argsort(key[shuffled], kind="stable")]
+        start = np.concatenate([[0], np.cumsum(cells.rows)[:-1]])
+
+        groups = np.full(table.rows, SUPPRESSED, np.int32)
+        taken = np.concatenate([np.zeros(0, np.int64), *self._groups])
+        owner = np.repeat(np.arange(len(self._groups)), [len(group) for group in self._groups])
+        by_cell = np.argsort(taken, kind="stable")
+        taken, owner = taken[by_cell], owner[by_cell]
+        first = np.searchsorted(taken, taken)
+        groups[order[start[taken] + np.arange(len(taken)) - first]] = owner
+        used = np.bincount(taken, minlength=len(cells.rows))
+        filler = np.flatnonzero((cells.event < 0) & (used < cells.rows))
+        spare = (cells.rows - used)[filler]
+        offset = np.repeat(start[filler] + used[filler], spare)
+        within = np.arange(len(offset)) - np.repeat(np.cumsum(spare) - spare, spare)
+        groups[order[offset + within]] = len(self._groups) + np.arange(len(offset))
+        return groups
+
+    def drop_unsafe(self, knowledge: Knowledge) -> None:
+        """Checks pure and pooled groups in double precision and takes apart what fails."""
+        closed = [i for i, kind in enumerate(self._kinds) if kind in ("pure", "pooled")]
+        unsafe = {closed[i] for i in np.flatnonzero(~self._are_safe(closed, knowledge))}
+        for i in unsafe:
+            np.add.at(self.cells.free, self._groups[i], 1)
+        kept = [i for i in range(len(self._groups)) if i not in unsafe]
+        self._groups = [self._groups[i] for i in kept]
+        self._kinds = [self._kinds[i] for i in kept]
+
+    def _are_safe(self, which: list[int], knowledge: Knowledge) -> NDArray[np.bool_]:
+        """Closed form: r max o <= sum o with o = G(x)/G(y), y the group's value or the pool."""
+        if not which:
+            return np.zeros(0, bool)
+        cells, table = self.cells, self.table
+        sizes = np.array([len(self._groups[i]) for i in which])
+        member = np.concatenate([self._groups[i] for i in which])
+        starts = np.cumsum(sizes) - sizes
+        carrier = member[starts]
+        event, x = cells.event[carrier], cells.value[carrier]
+        pooled = np.array([self._kinds[i] == "pooled" for i in which])
+        y = np.where(pooled, len(table.values), cells.value[member[starts + 1]])
+        r = table.event_r[event]
+        safe = np.ones(len(which), bool)
+        for view in knowledge.views:
+            chance = extended(view.distributions, table)
+            row = view.index[cells.signature[member]]
+            held, shown = chance[row, np.repeat(x, sizes)], chance[row, np.repeat(y, sizes)]
+            odds = held / shown
+            worst = np.maximum.reduceat(odds, starts) / np.add.reduceat(odds, starts)
+            # Only tuples with the same probabilities are surely alike to the auditor too: equal
+            # odds of unequal ones may differ in the last bit there.
+            alike = _constant(held, starts) & _constant(shown, starts)
+            safe &= np.where(alike, r <= sizes, r * (worst + TOLERANCE) <= 1.0)
+        return safe
+
+
+def _constant(numbers: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether all numbers of a stretch are equal, for the stretches that begin at `starts`."""
+    return np.asarray(
+        np.maximum.reduceat(numbers, starts) == np.minimum.reduceat(numbers, starts), bool
+    )
+
+
+def extended(distributions: NDArray[np.float64], table: Table) -> NDArray[np.float64]:
+    """Distributions with one more column: the chance of having no event at all."""
+    events = distributions[:, table.value_event >= 0].sum(axis=1)
+    return np.column_stack([distributions, np.maximum(0.0, 1.0 - events)])

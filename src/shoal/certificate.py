@@ -1,0 +1,140 @@
+"""The certificate: what is claimed of a release, in plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal._version import __version__
+from shoal.grouping import Grouping
+from shoal.knowledge import Knowledge
+from shoal.spec import Spec
+from shoal.table import Table
+from shoal.verdict import Audit
+
+FORMAT = "shoal-certificate/1"
+ROUNDING = 1e-9
+
+
+def make_certificate(
+    table: Table,
+    grouping: Grouping,
+    knowledge: Knowledge,
+    audit: Audit,
+    *,
+    method: str,
+    parameters: Mapping[str, Any],
+    seed: int,
+) -> dict[str, Any]:
+    """Everything that may be said in public: no row, no witness, no hash of the input."""
+    sizes = np.bincount(grouping.groups[grouping.groups >= 0])
+    holding = np.unique(grouping.groups[(table.row_event >= 0) & (grouping.groups >= 0)])
+    values = grouping.values
+    kept = grouping.groups >= 0
+    changed = 0 if values is None else int((values != table.row_value)[kept].sum())
+    return {
+        "format": FORMAT,
+        "software": f"shoal {__version__}",
+        "method": {"name": method, "parameters": dict(parameters), "claims": dict(grouping.claims)},
+        "spec": public_spec(table),
+        "form": grouping.form,
+        "r": table.spec.r,
+        "events": [
+            {
+                "label": event.label,
+                "values": list(event.values),
+                "r": float(r),
+                "worst_posterior": (
+                    audit.worst_by_event[event.label].posterior
+                    if event.label in audit.worst_by_event
+                    else 0.0
+                ),
+            }
+            for event, r in zip(table.events, table.event_r, strict=True)
+        ],
+        "knowledge": {
+            "source": _public_source(knowledge, table.spec),
+            "min_support": table.spec.min_support,
+            "views": [list(view.attributes) for view in knowledge.views],
+        },
+        "audit": {
+            "adversary": audit.adversary,
+            "robust": audit.robust,
+            "worst_posterior": audit.worst_posterior,
+            "problematic_share": audit.problematic_share,
+            "guess_rate": audit.guess_rate.worst,
+            "posteriors": audit.posteriors,
+        },
+        "rows": {
+            "table": table.rows,
+            "published": int(kept.sum()),
+            "suppressed": grouping.suppressed,
+            "suppressed_with_event": int(((table.row_event >= 0) & ~kept).sum()),
+            "values_changed": changed,
+        },
+        "groups": {
+            "count": grouping.count,
+            "with_event": len(holding),
+            "pooled": 0 if grouping.pooled is None else int(grouping.pooled.sum()),
+            "smallest": int(sizes.min()),
+            "largest": int(sizes.max()),
+            "mean_with_event": float(sizes[holding].mean()) if len(holding) else 0.0,
+        },
+        "seed": seed,
+    }
+
+
+def _public_source(knowledge: Knowledge, spec: Spec) -> str:
+    """Where knowledge comes from, without the folders of the publisher's machine."""
+    if spec.knowledge is None:
+        return knowledge.source
+    return knowledge.source.replace(spec.knowledge, Path(spec.knowledge).name)
+
+
+def public_spec(table: Table) -> dict[str, Any]:
+    """The spec without the names of columns that are not published, and without file names."""
+    plain = table.spec.to_mapping()
+    plain.pop("identifiers", None)
+    plain.pop("knowledge", None)
+    return plain
+
+
+def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
+    """What in a certificate cannot be true at once, or an empty text."""
+    rows, audit, events = certificate["rows"], certificate["audit"], certificate["events"]
+    asked = {event.label: event.r or spec.r for event in spec.protect or ()}
+    if spec.protect is None:
+        asked = {event["label"]: spec.r for event in events}
+    worst = [event["worst_posterior"] for event in events]
+    safe = all(event["worst_posterior"] * event["r"] <= 1 + ROUNDING for event in events)
+    for fault, found in (
+        ("r differs from the spec's", certificate["r"] != spec.r),
+        (
+            "the events differ from the spec's",
+            asked != {event["label"]: event["r"] for event in events},
+        ),
+        (
+            "min_support differs from the spec's",
+            certificate["knowledge"]["min_support"] != spec.min_support,
+        ),
+        (
+            "published and suppressed rows do not make the table",
+            rows["published"] + rows["suppressed"] != rows["table"],
+        ),
+        (
+            "more carriers than rows are suppressed",
+            not 0 <= rows["suppressed_with_event"] <= rows["suppressed"],
+        ),
+        (
+            "the worst posterior is no event's",
+            all(abs(one - audit["worst_posterior"]) > ROUNDING for one in worst),
+        ),
+        ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
+        ("people are problematic", bool(audit["robust"]) and audit["problematic_share"] != 0),
+    ):
+        if found:
+            return fault
+    return ""

@@ -1,0 +1,264 @@
+"""plan: before any run, which r is possible at all, what stands in the way, and what would help.
+
+Summing the exact condition r o_max <= sum o over all groups with one carrier each gives, for every
+view, r * (sum of the carriers' odds) <= (sum of everybody's odds). So every view has a largest r;
+the smallest of them bounds what any release without suppression can reach. If carriers may be
+suppressed, a linear program bounds how many can be kept: maximise sum z_s, 0 <= z_s <= carriers of
+s, subject in every view to (r-1) sum z_s o_s <= sum over non-carriers of o. Both are bounds against
+the binary adversary with one carrier per group, and so bounds for ART's own groups.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+from shoal.judge import event_chances
+from shoal.knowledge import Knowledge, View
+from shoal.spec import Spec
+from shoal.table import Table
+
+
+@dataclass(frozen=True)
+class ViewLimit:
+    """The largest r that one view allows for one event, and the signatures that set it."""
+
+    event: str
+    view: tuple[str, ...]
+    largest_r: float
+    blocking: tuple[tuple[str, int, float], ...]
+    """Signatures whose carriers use up most: their values, rows, share of all that is used up."""
+
+
+@dataclass(frozen=True)
+class EventPlan:
+    """What is possible for one event."""
+
+    label: str
+    r: float
+    carriers: int
+    share: float
+    largest_r: float
+    """The smallest of the views' limits: an upper bound without suppression."""
+    coverage_bound: int
+    """At most this many carriers can be protected at the asked r."""
+    known_before: int
+    """Rows whose global probability of the event exceeds 1/r in some view."""
+    expected_size: float
+    """A lower bound on the mean size of the groups of the carriers kept."""
+    limits: tuple[ViewLimit, ...]
+    """The tightest views, tightest first."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One change of the spec and what it would allow."""
+
+    change: str
+    largest_r: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The answer of `plan`."""
+
+    rows: int
+    signatures: int
+    views: int
+    events: tuple[EventPlan, ...]
+    advice: tuple[Advice, ...]
+
+    @property
+    def largest_r(self) -> float:
+        return min((event.largest_r for event in self.events), default=math.inf)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether no bound forbids the asked r for everybody."""
+        return all(event.coverage_bound >= event.carriers for event in self.events)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "signatures": self.signatures,
+            "views": self.views,
+            "largest_r": _finite(self.largest_r),
+            "feasible": self.feasible,
+            "events": [
+                {
+                    **{k: v for k, v in vars(event).items() if k != "limits"},
+                    "largest_r": _finite(event.largest_r),
+                    "limits": [
+                        {
+                            "view": list(limit.view),
+                            "largest_r": _finite(limit.largest_r),
+                            "blocking": [list(one) for one in limit.blocking],
+                        }
+                        for limit in event.limits
+                    ],
+                }
+                for event in self.events
+            ],
+            "advice": [vars(one) | {"largest_r": _finite(one.largest_r)} for one in self.advice],
+        }
+
+
+def plan(frame: Any, spec: Spec | None = None, *, knowledge: Knowledge | None = None) -> Plan:
+    """What is possible for a table (or a frame with its spec) before anything is run."""
+    if isinstance(frame, Table):
+        table = frame
+    else:
+        if spec is None:
+            raise InputError("plan-spec", "A frame comes without a spec.", "Give plan a Spec too.")
+        table = Table.from_frame(frame, spec)
+    known = knowledge or Knowledge.of(table)
+    events = tuple(_plan_event(table, known, e) for e in range(len(table.events)))
+    advice = () if all(e.largest_r >= e.r for e in events) else _advice(table, events)
+    return Plan(table.rows, len(table.signatures), len(known.views), events, advice)
+
+
+def coverage_bound(table: Table, knowledge: Knowledge, event: int, r: float) -> int:
+    """At most this many carriers of an event can be protected at r (linear program, HiGHS)."""
+    from scipy.optimize import linprog
+
+    carriers, others = _split(table, event)
+    at = np.flatnonzero(carriers)
+    if not len(at):
+        return 0
+    rows, limits = [], []
+    must = np.zeros(len(at), bool)
+    for view in knowledge.views:
+        odds = _odds(view, table, event)
+        must |= ~np.isfinite(odds[at])
+        with np.errstate(invalid="ignore"):
+            supply = np.where(others > 0, others * odds, 0.0).sum()
+        if not np.isfinite(supply):
+            continue  # somebody who must have the event and has it not: nothing is scarce here
+        row = (r - 1) * np.where(np.isfinite(odds[at]), odds[at], 0.0)
+        scale = max(supply, 1e-12)
+        rows.append(row / scale)
+        limits.append(supply / scale)
+    upper = np.where(must, 0.0, carriers[at].astype(float))
+    if not rows:
+        return int(upper.sum())
+    found = linprog(
+        -np.ones(len(at)),
+        A_ub=np.array(rows),
+        b_ub=np.array(limits),
+        bounds=np.column_stack([np.zeros(len(at)), upper]),
+        method="highs",
+    )
+    return math.floor(-found.fun + 1e-6) if found.success else int(upper.sum())
+
+
+def _plan_event(table: Table, knowledge: Knowledge, event: int) -> EventPlan:
+    r = float(table.event_r[event])
+    carriers, _ = _split(table, event)
+    count = int(carriers.sum())
+    limits = sorted(
+        (_limit(table, view, event) for view in knowledge.views), key=lambda one: one.largest_r
+    )
+    before = np.zeros(len(table.signatures))
+    size = 1.0
+    for view in knowledge.views:
+        chance = event_chances(view, table)[view.index, event]
+        before = np.maximum(before, chance)
+        odds = _odds(view, table, event)
+        finite = np.isfinite(odds)
+        mean = (odds * table.signature_rows)[finite].sum() / table.rows
+        if mean > 0 and count:
+            size = max(size, r * (odds[finite] * carriers[finite]).sum() / count / mean)
+    return EventPlan(
+        label=table.events[event].label,
+        r=r,
+        carriers=count,
+        share=count / table.rows,
+        largest_r=limits[0].largest_r if limits else math.inf,
+        coverage_bound=coverage_bound(table, knowledge, event, r),
+        known_before=int(table.signature_rows[before * r > 1].sum()),
+        expected_size=max(float(math.ceil(r)), size if limits[0].largest_r >= r else r),
+        limits=tuple(limits[:5]),
+    )
+
+
+def _limit(table: Table, view: View, event: int) -> ViewLimit:
+    carriers, _ = _split(table, event)
+    odds = _odds(view, table, event)
+    with np.errstate(invalid="ignore"):
+        used = np.where(carriers > 0, carriers * odds, 0.0)
+        total = np.where(table.signature_rows > 0, table.signature_rows * odds, 0.0).sum()
+    largest = 1.0 if not np.isfinite(used.sum()) else total / used.sum() if used.sum() else math.inf
+    return ViewLimit(
+        table.events[event].label, view.attributes, float(largest), _blocking(table, view, used)
+    )
+
+
+def _blocking(
+    table: Table, view: View, used: NDArray[np.float64]
+) -> tuple[tuple[str, int, float], ...]:
+    """The three signatures of the view whose carriers weigh most."""
+    by_row = np.bincount(view.index, weights=np.nan_to_num(used, posinf=1e300))
+    lines = []
+    for row in np.argsort(-by_row)[:3]:
+        if by_row[row] <= 0:
+            continue
+        members = np.flatnonzero(view.index == row)
+        heaviest = members[np.argmax(used[members])]
+        described = table.describe(int(heaviest))
+        shown = ", ".join(
+            f"{name} {described[name]}" for name in view.attributes if name in described
+        )
+        text = shown if row and shown else "anybody below min_support" if not row else "this view"
+        share = by_row[row] / by_row.sum()
+        lines.append((text, int(table.signature_rows[members].sum()), float(share)))
+    return tuple(lines)
+
+
+def _advice(table: Table, events: tuple[EventPlan, ...]) -> tuple[Advice, ...]:
+    """Single changes of the spec that raise the largest r, best first."""
+    spec, found = table.spec, []
+    if len(spec.qi) > 1 and spec.views is None and spec.knowledge is None:
+        for name in spec.qi:
+            rest = tuple(q for q in spec.qi if q != name)
+            bands = tuple(band for band in spec.bands if band[0] != name)
+            found.append((f"drop {name}", spec.with_(qi=rest, bands=bands)))
+    if spec.knowledge is None:
+        for factor in (2, 5):
+            support = spec.min_support * factor
+            found.append((f"min_support {support}", spec.with_(min_support=support)))
+    asked = min(event.largest_r for event in events)
+    advice = []
+    for change, changed in found:
+        other = Table.from_frame(table.native, changed)
+        known = Knowledge.of(other)
+        largest = min(
+            _limit(other, view, e).largest_r for view in known.views for e in range(len(events))
+        )
+        if largest > asked * 1.01:
+            advice.append(Advice(change, largest))
+    whole = math.floor(asked * 10) / 10
+    if whole > 1:
+        advice.append(Advice(f"r {whole:g}", asked))
+    return tuple(sorted(advice, key=lambda one: -one.largest_r))
+
+
+def _split(table: Table, event: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows with and without an event, per signature."""
+    carries = table.row_event == event
+    carriers = np.bincount(table.row_signature[carries], minlength=len(table.signatures))
+    return carriers, table.signature_rows - carriers
+
+
+def _odds(view: View, table: Table, event: int) -> NDArray[np.float64]:
+    chance = event_chances(view, table)[:, event]
+    with np.errstate(divide="ignore"):
+        return np.asarray((chance / (1.0 - chance))[view.index])
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

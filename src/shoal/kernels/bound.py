@@ -1,0 +1,87 @@
+"""The paper's merging step: add the closest single tuple until Theorem 1 holds in every view."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.jit import kernel
+
+
+@kernel
+def merge_closest(
+    start: int,
+    chance: NDArray[np.float64],
+    cell_signature: NDArray[np.int64],
+    cell_event: NDArray[np.int64],
+    free: NDArray[np.int64],
+    event_r: NDArray[np.float64],
+    largest: int,
+    chosen: NDArray[np.int64],
+) -> int:
+    """Grows the group of one carrier (cell `start`) in `chosen`; its size, or -1.
+
+    chance: signatures x events x views. The closest tuple is the one whose joining increases the
+    sum over views (and over the events in the group) of delta = f_max - f_min least; ties go to the
+    earliest cell. A tuple that would make Theorem 1 unreachable at any size is passed over.
+    """
+    W = chance.shape[2]
+    E = len(event_r)
+    low, high = np.empty((E, W)), np.empty((E, W))
+    holds = np.zeros(E, np.bool_)
+    chosen[0] = start
+    holds[cell_event[start]] = True
+    low[:], high[:] = chance[cell_signature[start]], chance[cell_signature[start]]
+    used = np.zeros(len(free), np.int64)
+    used[start] = 1
+    size = 1
+    while True:
+        needed = 1.0
+        for e in range(E):
+            if holds[e]:
+                for w in range(W):
+                    needed = max(needed, _minimum(low[e, w], high[e, w], event_r[e]))
+        if size >= needed - 1e-9:
+            return size
+        if size > largest:
+            return -1
+        best, best_increase = -1, np.inf
+        for c in range(len(free)):
+            if used[c] >= free[c] or (cell_event[c] >= 0 and holds[cell_event[c]]):
+                continue
+            increase, possible = 0.0, True
+            for e in range(E):
+                if not holds[e] and e != cell_event[c]:
+                    continue
+                for w in range(W):
+                    f = chance[cell_signature[c], e, w]
+                    bottom, top = min(low[e, w], f), max(high[e, w], f)
+                    if bottom != top and (bottom <= 0.0 or top >= 1.0):
+                        possible = False
+                        break
+                    increase += (top - bottom) - (high[e, w] - low[e, w] if holds[e] else 0.0)
+                if not possible or increase >= best_increase:
+                    break
+            if possible and increase < best_increase:
+                best, best_increase = c, increase
+        if best < 0:
+            return -1
+        used[best] += 1
+        chosen[size] = best
+        size += 1
+        if cell_event[best] >= 0:
+            holds[cell_event[best]] = True
+        for e in range(E):
+            for w in range(W):
+                f = chance[cell_signature[best], e, w]
+                low[e, w], high[e, w] = min(low[e, w], f), max(high[e, w], f)
+
+
+@kernel
+def _minimum(low: float, high: float, r: float) -> float:
+    """N_o = 1 + (r-1) o_max/o_min, and r where all are alike."""
+    if low == high:
+        return r
+    if low <= 0.0 or high >= 1.0:
+        return np.inf
+    return 1.0 + (r - 1.0) * high * (1.0 - low) / (low * (1.0 - high))

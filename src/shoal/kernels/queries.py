@@ -1,0 +1,82 @@
+"""Count queries, many at once: one bit per query says whether a signature matches it.
+
+Symbols: `W` words of 64 queries; `bits` (QI value, W) has a bit set where the query allows the
+value; `coded` (signature, QI) points into the rows of `bits`; `weights` (query, value) is the part
+of a published value that a query asks for; `out` (query) collects the counts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.jit import kernel
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
+# 2 generates every remainder of 67, so that `power of two % 67` tells which power it is.
+BIT_OF_REMAINDER = np.zeros(67, dtype=np.int64)
+for _bit in range(64):
+    BIT_OF_REMAINDER[2**_bit % 67] = _bit
+
+
+@kernel
+def count_cells(
+    coded: Codes,
+    cell_start: Ints,
+    cell_value: Codes,
+    cell_rows: Floats,
+    bits: Words,
+    weights: Floats,
+) -> Floats:
+    """Adds up cells (signature, value, rows) of matching signatures, times the value's weight."""
+    out = np.zeros(weights.shape[0])
+    one, base = np.uint64(1), np.uint64(67)
+    for s in range(coded.shape[0]):
+        if cell_start[s] == cell_start[s + 1]:
+            continue
+        for w in range(bits.shape[1]):
+            left = bits[coded[s, 0], w]
+            for a in range(1, coded.shape[1]):
+                left &= bits[coded[s, a], w]
+            while left != 0:
+                low = left & (~left + one)
+                left ^= low
+                q = w * 64 + BIT_OF_REMAINDER[np.int64(low % base)]
+                total = 0.0
+                for c in range(cell_start[s], cell_start[s + 1]):
+                    total += cell_rows[c] * weights[q, cell_value[c]]
+                out[q] += total
+    return out
+
+
+@kernel
+def count_classes(
+    coded: Codes,
+    cell_start: Ints,
+    cell_value: Codes,
+    cell_rows: Floats,
+    overlap: Floats,
+    weights: Floats,
+) -> Floats:
+    """Sums, over classes of ranges, the values asked for times the overlaps of all QI ranges.
+
+    `coded` (class, QI) points into the rows of `overlap` (range, query): the share of a range's
+    domain values that the query allows.
+    """
+    queries = weights.shape[0]
+    out, share = np.zeros(queries), np.empty(queries)
+    for g in range(coded.shape[0]):
+        share[:] = overlap[coded[g, 0]]
+        for a in range(1, coded.shape[1]):
+            share *= overlap[coded[g, a]]
+        for q in range(queries):
+            if share[q] > 0.0:
+                held = 0.0
+                for c in range(cell_start[g], cell_start[g + 1]):
+                    held += cell_rows[c] * weights[q, cell_value[c]]
+                out[q] += held * share[q]
+    return out

@@ -1,0 +1,136 @@
+"""anonymize: a table and a spec go in; a release, and the proof of what it withstands, come out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from shoal.auditor import audit as judge
+from shoal.certificate import make_certificate
+from shoal.errors import InputError, InternalError, nearest
+from shoal.grouping import Anonymizer, Progress, silent
+from shoal.knowledge import Knowledge
+from shoal.release import Release, build_tables
+from shoal.spec import Spec
+from shoal.table import Table
+
+METHODS = ("art", "anatomy", "mask", "injector", "t-closeness", "mondrian")
+
+
+def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anonymizer:
+    """An anonymizer by its name, with its parameters checked."""
+    kinds = {
+        "art": ("art", "Art"),
+        "anatomy": ("anatomy", "Anatomy"),
+        "mask": ("mask", "Mask"),
+        "injector": ("injector", "Injector"),
+        "t-closeness": ("tcloseness", "TCloseness"),
+        "mondrian": ("mondrian", "Mondrian"),
+    }
+    if name not in kinds:
+        raise InputError(
+            "method",
+            f'There is no method "{name}"{nearest(name, METHODS)}.',
+            f"Methods: {', '.join(METHODS)}.",
+        )
+    from importlib import import_module
+
+    module, kind = kinds[name]
+    made = getattr(import_module(f"shoal.anonymizers.{module}"), kind)
+    known = [field.name for field in fields(made)]
+    for key in parameters or {}:
+        if key not in known:
+            raise InputError(
+                "method-parameter",
+                f'The method "{name}" has no parameter "{key}"{nearest(key, known)}.',
+                f"Its parameters: {', '.join(known)}.",
+            )
+    return made(**(parameters or {}))  # type: ignore[no-any-return]
+
+
+def anonymize(
+    frame: Any,
+    spec: Spec,
+    *,
+    method: str | Anonymizer = "art",
+    seed: int = 0,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> Release:
+    """Makes a release of a table and audits it with the joint adversary.
+
+    `method` is a name with its `parameters`, or an anonymizer. A release by ART (verified) that the
+    auditor does not confirm is never returned.
+    """
+    clock = _Clock()
+    chosen = make_method(method, parameters) if isinstance(method, str) else method
+    table = frame if isinstance(frame, Table) else Table.from_frame(frame, spec)
+    if table.spec != spec:
+        raise InputError(
+            "spec-other",
+            "The table was coded with another spec than the one given.",
+            "Give the table's own spec, or the frame it was made from.",
+        )
+    clock.lap("read")
+    knowledge = getattr(chosen, "knowledge", None) or Knowledge.of(table)
+    clock.lap("knowledge")
+    grouping = chosen.anonymize(table, seed=seed, progress=progress)
+    clock.lap("search")
+    audit = judge(table, grouping, knowledge=knowledge, seed=seed, progress=progress)
+    clock.lap("audit")
+    if chosen.name == "art" and grouping.claims.get("condition") == "joint" and not audit.robust:
+        raise InternalError(
+            "the auditor refutes ART's groups; nothing is released. Please report this table's spec"
+        )
+    qi, sensitive, members, ranges, row_gid = build_tables(table, grouping)
+    certificate = make_certificate(
+        table,
+        grouping,
+        knowledge,
+        audit,
+        method=chosen.name,
+        parameters=_shown(chosen),
+        seed=seed,
+    )
+    clock.lap("build")
+    return Release(
+        spec=table.spec,
+        form=grouping.form,
+        qi=qi,
+        sensitive=sensitive,
+        members=members,
+        ranges=ranges,
+        certificate=certificate,
+        row_groups=row_gid,
+        audit=audit,
+        seconds=clock.laps,
+        native=table.native,
+    )
+
+
+def _shown(method: Anonymizer) -> dict[str, Any]:
+    """A method's parameters as plain data; hierarchies by the attributes they are for."""
+    shown: dict[str, Any] = {}
+    for field in fields(method):  # type: ignore[arg-type]
+        value = getattr(method, field.name)
+        if isinstance(value, Mapping):
+            value = sorted(value)
+        if value is None or isinstance(value, bool | int | float | str | list):
+            shown[field.name] = value
+    return shown
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = round(now - self._last, 4)
+        self._last = now
+
+
+__all__ = ["METHODS", "anonymize", "make_method"]

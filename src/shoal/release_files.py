@@ -1,0 +1,234 @@
+"""A release as a folder: tables, data package, certificate, and a page for whoever receives it.
+
+Written to one side and moved into place at the end, so that a crash or a full disk leaves the old
+folder or none. What must stay inside goes to a folder of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.release import GID, Release
+from shoal.release_readme import readme_text
+from shoal.sources import read_table, replace_folder, write_table
+from shoal.spec import Spec
+
+CERTIFICATE, PACKAGE, README = "certificate.json", "datapackage.json", "README.txt"
+FORMATS = ("csv", "parquet")
+_PARTS: dict[str, Any] = {
+    "spec": dict,
+    "form": str,
+    "r": float | int,
+    "events": list,
+    "knowledge": dict,
+    "audit": dict,
+    "rows": dict,
+    "groups": dict,
+    "files": dict,
+}
+TABLES = ("qi", "sensitive", "members", "ranges")
+
+
+def save(
+    release: Release,
+    path: Path,
+    *,
+    format: str,
+    force: bool,
+    private: str | Path | None,
+) -> None:
+    """Writes the release to `path`, and the publisher's own records to `private`."""
+    if format not in FORMATS:
+        raise InputError(
+            "release-format", f'There is no format "{format}".', "Choose csv or parquet."
+        )
+    if private is not None and _inside(Path(private), path):
+        raise InputError(
+            "private-inside",
+            f"The private folder {private} would lie inside the release.",
+            "Name a folder elsewhere.",
+        )
+    with replace_folder(path, force=force, marker=CERTIFICATE) as folder:
+        names = _write_tables(release, folder, format)
+        (folder / PACKAGE).write_text(_json(data_package(release, names)), encoding="utf-8")
+        (folder / README).write_text(readme_text(release, names), encoding="utf-8")
+        files = [*names.values(), PACKAGE, README]
+        certificate = {**release.certificate, "files": _describe(folder, files)}
+        (folder / CERTIFICATE).write_text(_json(certificate), encoding="utf-8")
+        if private is not None:
+            _save_private(release, Path(private), force=force)
+
+
+def load(path: Path) -> Release:
+    """The release in a folder; nothing is checked but that it can be read."""
+    certificate = read_certificate(path)
+    types = _field_types(path)
+    tables = {
+        Path(name).stem: read_published(path / name, types.get(Path(name).stem, {}))
+        for name in certificate["files"]
+        if Path(name).stem in TABLES and Path(name).suffix[1:] in FORMATS
+    }
+    for needed in TABLES[:3]:
+        if needed not in tables:
+            raise InputError(
+                "release-incomplete", f"{path} lacks its {needed} table.", "Get it again, whole."
+            )
+    return Release(
+        spec=Spec.from_mapping(certificate["spec"], source=str(path / CERTIFICATE)),
+        form=certificate["form"],
+        qi=tables["qi"],
+        sensitive=tables["sensitive"],
+        members=tables["members"],
+        ranges=tables.get("ranges"),
+        certificate={key: value for key, value in certificate.items() if key != "files"},
+    )
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """The certificate of a release folder, or an InputError."""
+    if not (path / CERTIFICATE).is_file():
+        raise InputError(
+            "release-not", f"{path} holds no {CERTIFICATE}.", "Name the folder of a release."
+        )
+    try:
+        certificate = json.loads((path / CERTIFICATE).read_text(encoding="utf-8"))
+        whole = all(isinstance(certificate[name], kind) for name, kind in _PARTS.items())
+        whole = whole and all(isinstance(file, dict) for file in certificate["files"].values())
+    except (ValueError, KeyError, TypeError, AttributeError):
+        whole = False
+    if not whole:
+        raise InputError(
+            "certificate-damaged",
+            f"{path / CERTIFICATE} is no certificate that shoal can read.",
+            "Get the release again.",
+        )
+    return certificate  # type: ignore[no-any-return]
+
+
+def read_published(path: Path, types: dict[str, str]) -> pl.DataFrame:
+    """One published table, with values and types as they were before they became CSV."""
+    if path.suffix == ".parquet":
+        return read_table(path)
+    frame = read_table(path, unguard=True, separator=",", as_text=True)
+    try:
+        return frame.with_columns(
+            _typed(pl.col(name), types.get(name, "string")) for name in frame.columns
+        )
+    except pl.exceptions.PolarsError:
+        raise InputError(
+            "release-types",
+            f"{path} holds something else than {PACKAGE} says.",
+            "Get the release again.",
+        ) from None
+
+
+def _typed(column: pl.Expr, kind: str) -> pl.Expr:
+    text = pl.when(column != "").then(column)
+    if kind in ("integer", "number"):
+        return text.cast(pl.Int64 if kind == "integer" else pl.Float64)
+    if kind in ("date", "datetime"):
+        return text.str.to_date() if kind == "date" else text.str.to_datetime()
+    return text
+
+
+def _field_types(path: Path) -> dict[str, dict[str, str]]:
+    """The types of every table's columns, from the data package."""
+    try:
+        described = json.loads((path / PACKAGE).read_text(encoding="utf-8"))
+        return {
+            resource["name"]: {one["name"]: one["type"] for one in resource["schema"]["fields"]}
+            for resource in described["resources"]
+        }
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            "package-damaged", f"{path / PACKAGE} cannot be read.", "Get the release again."
+        ) from None
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
+    """The Frictionless description of the folder, with the key between the two tables."""
+    frames = _frames(release)
+    resources = []
+    for name, file in names.items():
+        schema: dict[str, Any] = {
+            "fields": [
+                {"name": column, "type": _field_type(dtype)}
+                for column, dtype in frames[name].schema.items()
+            ]
+        }
+        if name == "qi":
+            schema["foreignKeys"] = [
+                {"fields": [GID], "reference": {"resource": "sensitive", "fields": [GID]}}
+            ]
+        resource: dict[str, Any] = {"name": name, "path": file, "schema": schema}
+        resource |= {"profile": "tabular-data-resource", "encoding": "utf-8"}
+        if file.endswith(".parquet"):
+            resource |= {"profile": "data-resource", "format": "parquet"}
+        resources.append(resource)
+    return {"profile": "data-package", "name": "release", "resources": resources}
+
+
+def _frames(release: Release) -> dict[str, pl.DataFrame]:
+    frames = {"qi": release.qi, "sensitive": release.sensitive, "members": release.members}
+    return frames if release.ranges is None else {**frames, "ranges": release.ranges}
+
+
+def _write_tables(release: Release, folder: Path, format: str) -> dict[str, str]:
+    names = {}
+    for name, frame in _frames(release).items():
+        names[name] = f"{name}.{format}"
+        write_table(frame, folder / names[name])
+    return names
+
+
+def _describe(folder: Path, files: list[str]) -> dict[str, Any]:
+    return {
+        file: {"sha256": sha256(folder / file), "bytes": (folder / file).stat().st_size}
+        for file in files
+    }
+
+
+def _save_private(release: Release, path: Path, *, force: bool) -> None:
+    """The group of every row, everybody's worst case: never part of the release."""
+    if release.row_groups is None or release.audit is None:
+        raise InputError(
+            "private-unknown",
+            "A release that was loaded has no private records.",
+            "Save them when the release is made.",
+        )
+    with replace_folder(path, force=force, marker="row_groups.parquet") as folder:
+        rows = pl.DataFrame({GID: release.row_groups}).with_row_index("row")
+        write_table(rows, folder / "row_groups.parquet")
+        write_table(release.audit.frame.drop("group"), folder / "row_risks.parquet")
+        (folder / "audit.json").write_text(_json(release.audit.to_dict()), encoding="utf-8")
+        (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
+
+
+def _field_type(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_numeric():
+        return "number"
+    if dtype == pl.Date:
+        return "date"
+    return "datetime" if dtype == pl.Datetime else "string"
+
+
+def _inside(inner: Path, outer: Path) -> bool:
+    return inner.resolve().is_relative_to(outer.resolve())
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,72 @@
+"""Somebody else's release of Adult: distinct 10-diversity by ARX, and whom it exposes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shoal.auditor import audit
+from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE
+from shoal.grouping import Grouping
+from shoal.released import align_release
+from shoal.sources import read_table
+from shoal.spec import Event, Spec
+from shoal.table import Table
+
+pytestmark = pytest.mark.data
+
+Aligned = tuple[Table, Grouping]
+
+
+@pytest.fixture(scope="module")
+def aligned(data_root: Path, adult_path: Path) -> Aligned:
+    released = data_root / "third_party" / "arx_ldiversity10_local.csv.gz"
+    if not released.is_file():
+        pytest.skip(f"no release of another tool at {released}")
+    spec = Spec(
+        qi=ADULT_QI[:5],
+        sensitive=ADULT_SENSITIVE,
+        protect=(Event(ADULT_EVENT),),
+        r=10,
+        min_support=100,
+    )
+    frame = read_table(adult_path)
+    other = read_table(released)
+    return align_release(frame, other.drop(ADULT_SENSITIVE), spec)
+
+
+def test_the_binary_adversary_exposes_most_carriers(aligned: Aligned) -> None:
+    found = audit(*aligned, adversary="binary")
+    assert found.groups == 124
+    assert found.views == 31
+    assert found.robust is False
+    assert found.problematic == 7733
+    assert found.problematic_share == pytest.approx(0.588, abs=5e-4)
+    assert found.worst_posterior == pytest.approx(0.739, abs=5e-4)
+    assert found.exact_share == 1
+    assert found.carriers == 1566
+
+
+def test_the_joint_audit_ends_with_a_verdict(aligned: Aligned) -> None:
+    """Over the views of one attribute; all 31 take over half a minute."""
+    table, grouping = aligned
+    fewer = Table.from_frame(table.native, table.spec.with_(max_attributes=1))
+    found = audit(fewer, grouping)
+    assert found.views == 5
+    assert found.robust is False
+    assert found.posteriors["estimate"] > 0
+    assert found.problematic > 0
+
+
+def test_the_levels_that_it_spells_out_are_judged_as_published(
+    data_root: Path, adult_path: Path
+) -> None:
+    released = data_root / "third_party" / "arx_ldiversity10_local.csv.gz"
+    if not released.is_file():
+        pytest.skip(f"no release of another tool at {released}")
+    spec = Spec(qi=ADULT_QI[:1], sensitive=ADULT_SENSITIVE, protect=(Event(ADULT_EVENT),), r=10)
+    table, grouping = align_release(read_table(adult_path), read_table(released), spec)
+    assert table.spec.publish_members
+    assert grouping.values is None
+    assert grouping.count == len(set(read_table(released)["age"]))

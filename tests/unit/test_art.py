@@ -1,0 +1,164 @@
+"""ART on small tables: what it promises, what it refuses, and the paper's own variant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.anonymizers.art import Art
+from shoal.anonymizers.art_cells import Assembly, Cells
+from shoal.auditor import audit
+from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
+from shoal.errors import InputError
+from shoal.grouping import Anonymizer
+from shoal.knowledge import Knowledge
+from shoal.spec import Event, Spec
+from shoal.table import Table
+
+
+def hospital_table(rows: int = 3000, **changes: Any) -> Table:
+    given: dict[str, Any] = {
+        "qi": HOSPITAL_QI[:3],
+        "sensitive": HOSPITAL_SENSITIVE,
+        "protect": (Event(HOSPITAL_EVENT),),
+        "r": 3,
+    }
+    return Table.from_frame(hospital(rows, 4), Spec(**(given | changes)))
+
+
+def clashing_table(**changes: Any) -> Table:
+    """Carriers only where nobody else is: no filler is like them."""
+    frame = pl.DataFrame({"q": ["a"] * 30 + ["b"] * 30, "v": ["x"] * 29 + ["y"] * 31})
+    given: dict[str, Any] = {"qi": ("q",), "sensitive": "v", "protect": (Event(("x",)),), "r": 2}
+    return Table.from_frame(frame, Spec(**(given | changes)))
+
+
+def test_art_is_an_anonymizer_and_hides_every_carrier() -> None:
+    method: Anonymizer = Art()
+    table = hospital_table()
+    grouping = method.anonymize(table)
+    found = audit(table, grouping)
+    assert found.robust is True
+    assert grouping.suppressed == 0
+    assert found.event_groups == int((table.row_event >= 0).sum())
+    assert grouping.claims["pure_groups"] + grouping.claims["pooled_groups"] == found.event_groups
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"protect": (Event(("HIV",), r=8), Event(("Schizophrenia",)))},
+        {"protect": (Event(HOSPITAL_EVENT), Event(("Influenza",), r=1.5)), "r": 4},
+        {"publish_members": True, "r": 6},
+        {"protect": None, "r": 1.5},
+        {"min_support": 20},
+        {"max_attributes": 1, "r": 20},
+        {"bands": {"age": 10}},
+    ],
+    ids=["two events", "own r", "members", "each value", "support", "one attribute", "bands"],
+)
+def test_the_auditor_confirms_every_kind_of_spec(changes: Any) -> None:
+    release = shoal.anonymize(table := hospital_table(**changes), table.spec)
+    assert release.robust is True
+
+
+def test_a_pool_takes_carriers_whom_no_single_value_hides() -> None:
+    """Twelve filler values, one per person: only together are they enough."""
+    values = ["x", *(f"y{i}" for i in range(12))]
+    frame = pl.DataFrame({"q": ["a"] * 13, "v": values})
+    spec = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=5)
+    release = shoal.anonymize(frame, spec)
+    assert release.robust is True
+    groups = release.certificate["groups"]
+    assert (groups["pooled"], groups["with_event"]) == (1, 1)
+    assert "(other)" in release.sensitive["v"].to_list()
+
+
+def test_past_the_limit_the_run_stops_with_a_diagnosis() -> None:
+    table = clashing_table(min_support=10)
+    with pytest.raises(InputError) as raised:
+        Art().anonymize(table)
+    assert raised.value.code == "suppression-limit"
+    assert "of 29 rows that carry an event" in raised.value.problem
+    assert "shoal plan" in raised.value.remedy
+
+
+def test_within_the_limit_who_cannot_be_hidden_is_suppressed() -> None:
+    table = clashing_table(min_support=10)
+    grouping = Art(max_suppression=1).anonymize(table)
+    lost = (grouping.groups == -1) & (table.row_event >= 0)
+    assert lost.sum() == grouping.suppressed > 0
+    assert audit(table, grouping).robust is True
+
+
+def test_equal_odds_of_unequal_people_are_no_tie() -> None:
+    """At N = r only people with the same probabilities are surely alike to the auditor."""
+    frame = pl.DataFrame({"q": ["a"] * 10 + ["b"] * 2, "v": [*"xyzzzzzzzz", *"xy"]})
+    spec = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=2, min_support=1)
+    table = Table.from_frame(frame, spec)
+    for partner, kept in ((1, 1), (4, 0)):  # the y of a, the y of b
+        cells = Cells.of(table)
+        assert [table.values[v] for v in cells.value] == [*"xyzxy"]
+        assembly = Assembly(table, cells, 0)
+        assembly.add(np.array([0, partner]), "pure")
+        assembly.drop_unsafe(Knowledge.of(table))
+        assert assembly.count("pure") == kept
+
+
+def test_the_papers_variant_meets_theorem_1() -> None:
+    table = hospital_table(1200, r=2)
+    grouping = Art(condition="bound", selection="closest", max_suppression=1).anonymize(table)
+    found = audit(table, grouping)
+    assert found.event_groups > 0
+    assert found.theorem1_groups == found.event_groups
+    assert grouping.claims["condition"] == "bound"
+
+
+def test_the_papers_variant_merges_the_closest_first() -> None:
+    """One carrier; of two kinds of filler it takes those with its own probability."""
+    frame = pl.DataFrame({"q": ["a"] * 10 + ["b"] * 10 + ["c"] * 10, "v": ["x"] + ["y"] * 29})
+    spec = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=3, min_support=1)
+    table = Table.from_frame(frame, spec)
+    near = np.array([(0.10, 0.90), (0.30, 0.70), (0.11, 0.89)])
+    knowledge = Knowledge.model(table, "given", near)
+    art = Art(condition="bound", selection="closest", knowledge=knowledge)
+    groups = art.anonymize(table).groups
+    mine = np.flatnonzero(groups == groups[0])
+    assert {frame["q"][int(row)] for row in mine} == {"a"}
+    assert len(mine) == 3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "code"),
+    [
+        ({"condition": "bound"}, "art-variant"),
+        ({"selection": "closest"}, "art-variant"),
+        ({"max_suppression": 1.5}, "suppression"),
+        ({"max_suppression": -0.1}, "suppression"),
+    ],
+)
+def test_parameters_are_checked(parameters: Any, code: str) -> None:
+    with pytest.raises(InputError) as raised:
+        Art(**parameters)
+    assert raised.value.code == code
+
+
+def test_unknown_methods_and_parameters_are_named() -> None:
+    frame, spec = hospital(200, 0), Spec(qi=("sex",), sensitive="diagnosis", r=2)
+    with pytest.raises(InputError, match='did you mean "anatomy"'):
+        shoal.anonymize(frame, spec, method="anatomi")
+    with pytest.raises(InputError, match='no parameter "formm"'):
+        shoal.anonymize(frame, spec, formm="generalized")
+
+
+def test_progress_counts_carriers_up_to_the_last() -> None:
+    seen: list[tuple[str, int, int]] = []
+    Art().anonymize(hospital_table(), progress=lambda *report: seen.append(report))
+    step, done, total = seen[-1]
+    assert done == total > 0
+    assert step == "hiding carriers"
+    assert [one[1] for one in seen] == sorted(one[1] for one in seen)

@@ -1,0 +1,196 @@
+"""plan: the largest possible r against plain sums, and the linear program against the search."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.anonymizers.art import Art
+from shoal.datasets import (
+    ADULT_EVENT,
+    ADULT_QI,
+    ADULT_SENSITIVE,
+    HOSPITAL_EVENT,
+    HOSPITAL_QI,
+    HOSPITAL_SENSITIVE,
+    adult,
+    hospital,
+)
+from shoal.errors import InputError
+from shoal.feasibility import Plan, coverage_bound, plan
+from shoal.knowledge import Knowledge
+from shoal.spec import Event, Spec
+from shoal.table import Table
+
+
+def brute_largest_r(
+    people: Sequence[tuple[str, ...]], values: list[str], event: set[str], min_support: int
+) -> Fraction | None:
+    """The smallest over views of (everybody's odds) / (carriers' odds); None means no limit."""
+    limits = []
+    whole = Fraction(sum(v in event for v in values), len(values))
+    width = len(people[0])
+    for names in [c for k in range(1, width + 1) for c in combinations(range(width), k)]:
+        signature = [tuple(person[i] for i in names) for person in people]
+        rows = Counter(signature)
+        having = Counter(s for s, v in zip(signature, values, strict=True) if v in event)
+        if max(rows.values()) < min_support:
+            continue
+        chance = [
+            Fraction(having[s], rows[s]) if rows[s] >= min_support else whole for s in signature
+        ]
+        carriers = [v in event for v in values]
+        if any(f == 1 and c for f, c in zip(chance, carriers, strict=True)):
+            limits.append(Fraction(1))
+            continue
+        odds = [f / (1 - f) for f in chance]
+        used = sum(o for o, c in zip(odds, carriers, strict=True) if c)
+        if used:
+            limits.append(sum(odds) / used)
+    return min(limits) if limits else None
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from("cde"), st.sampled_from("xyzz")),
+        min_size=5,
+        max_size=40,
+    ),
+    st.integers(1, 12),
+)
+def test_the_largest_r_is_a_plain_sum(lines: list[tuple[str, str, str]], support: int) -> None:
+    lines = [*lines, ("a", "c", "x"), ("b", "d", "z")]
+    frame = pl.DataFrame(lines, schema=["p", "q", "v"], orient="row")
+    spec = Spec(qi=("p", "q"), sensitive="v", protect=(Event(("x",)),), r=2, min_support=support)
+    result = plan(frame, spec)
+    people = [(p, q) for p, q, _ in lines]
+    expected = brute_largest_r(people, [v for *_, v in lines], {"x"}, support)
+    if expected is None:  # no view has a signature that counts: the whole table is the view
+        expected = Fraction(len(lines), sum(v == "x" for *_, v in lines))
+    assert result.largest_r == pytest.approx(float(expected))
+    (event,) = result.events
+    assert event.carriers == sum(v == "x" for *_, v in lines)
+    assert [limit.largest_r for limit in event.limits] == sorted(
+        limit.largest_r for limit in event.limits
+    )
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10_000), st.sampled_from((2.0, 3.0, 5.0)), st.sampled_from((1, 5, 15)))
+def test_no_search_keeps_more_than_the_linear_program(seed: int, r: float, support: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "p": rng.integers(0, 3, 60).astype(str),
+            "q": rng.integers(0, 2, 60).astype(str),
+            "v": ["x", "y", *rng.choice(list("xyz"), 58, p=[0.25, 0.5, 0.25])],
+        }
+    )
+    spec = Spec(qi=("p", "q"), sensitive="v", protect=(Event(("x",)),), r=r, min_support=support)
+    table = Table.from_frame(frame, spec)
+    bound = coverage_bound(table, Knowledge.of(table), 0, r)
+    grouping = Art(max_suppression=1).anonymize(table)
+    kept = int(((grouping.groups >= 0) & (table.row_event >= 0)).sum())
+    assert kept <= bound <= int((table.row_event >= 0).sum())
+    result = plan(table)
+    if result.largest_r < r:
+        assert bound < int((table.row_event >= 0).sum())
+        assert not result.feasible
+
+
+def hospital_plan(**changes: Any) -> Plan:
+    given: dict[str, Any] = {
+        "qi": HOSPITAL_QI,
+        "sensitive": HOSPITAL_SENSITIVE,
+        "protect": (Event(HOSPITAL_EVENT),),
+        "r": 60,
+    }
+    return plan(hospital(5000, 1), Spec(**(given | changes)))
+
+
+def test_what_stands_in_the_way_is_named_and_advice_helps() -> None:
+    result = hospital_plan()
+    (event,) = result.events
+    assert result.largest_r < 60
+    assert event.limits[0].view
+    text, rows, share = event.limits[0].blocking[0]
+    assert any(name in text for name in event.limits[0].view)
+    assert rows >= 100
+    assert 0 < share <= 1
+    assert event.known_before > 0
+    assert result.advice
+    for advice in result.advice:
+        if advice.change.startswith("drop "):
+            rest = tuple(q for q in HOSPITAL_QI if q != advice.change.removeprefix("drop "))
+            assert hospital_plan(qi=rest).largest_r == pytest.approx(advice.largest_r)
+        elif advice.change.startswith("min_support "):
+            support = int(advice.change.removeprefix("min_support "))
+            assert hospital_plan(min_support=support).largest_r == pytest.approx(advice.largest_r)
+        else:
+            assert hospital_plan(r=float(advice.change.removeprefix("r "))).feasible
+    plain = result.to_dict()
+    assert plain["events"][0]["coverage_bound"] == event.coverage_bound
+
+
+def test_no_advice_where_nothing_stands_in_the_way() -> None:
+    result = hospital_plan(r=2)
+    assert result.feasible
+    assert result.advice == ()
+    assert result.events[0].expected_size >= 2
+
+
+def test_a_carrier_known_for_certain_cannot_be_protected() -> None:
+    frame = pl.DataFrame({"q": ["a"] * 5 + ["b"] * 15, "v": ["x"] * 6 + ["y"] * 14})
+    spec = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=2, min_support=5)
+    result = plan(frame, spec)
+    assert result.largest_r == 1
+    assert result.events[0].coverage_bound <= 1
+
+
+def test_knowledge_that_is_wrong_about_somebody_limits_nothing() -> None:
+    frame = pl.DataFrame({"q": list("aabb"), "v": list("xyyy")})
+    spec = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=2, min_support=1)
+    table = Table.from_frame(frame, spec)
+    knowledge = Knowledge.model(table, "wrong", np.array([(0.1, 0.9), (1.0, 0.0)]))
+    assert coverage_bound(table, knowledge, 0, 2) == 1
+    assert plan(table, knowledge=knowledge).to_dict()["largest_r"] is None
+
+
+def test_a_frame_needs_a_spec() -> None:
+    with pytest.raises(InputError) as raised:
+        plan(hospital(100, 0))
+    assert raised.value.code == "plan-spec"
+
+
+@pytest.mark.data
+def test_adult_allows_what_the_theory_says(adult_path: Path) -> None:
+    frame = adult(adult_path)
+    spec = Spec(
+        qi=ADULT_QI[:5],
+        sensitive=ADULT_SENSITIVE,
+        protect=(Event(ADULT_EVENT),),
+        r=10,
+        min_support=30,
+    )
+    result = plan(frame, spec)
+    tightest = result.events[0].limits[0]
+    assert tightest.view == ("age", "occupation")
+    assert tightest.largest_r == pytest.approx(9.9, abs=0.05)
+    with_country = plan(frame, spec.with_(qi=(*ADULT_QI[:5], "native-country"), min_support=100))
+    assert with_country.largest_r == pytest.approx(3.3, abs=0.1)
+    assert "native-country" in with_country.events[0].limits[0].view
+    assert with_country.advice[0].change == "drop native-country"
+    for support in (100, 300):
+        whole = plan(frame, spec.with_(min_support=support))
+        assert whole.events[0].coverage_bound == 1566
