@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
-CODE   := $(wildcard src tests benchmarks)
+CODE   := $(wildcard src tests benchmarks tools)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

@@ -1,0 +1,192 @@
+"""`shoal anonymize`: make a release, with its certificate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from shoal.cli import options as o
+from shoal.cli.report import PublicReportOption, ReportOption, check_reports, write_reports
+from shoal.cli.show import emit_json, percent, progress_bar
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.release import Release
+
+
+def anonymize(
+    table: o.TableArgument,
+    out: Annotated[Path, typer.Option("--out", help="The release folder to make.")],
+    method: Annotated[
+        Literal["art", "anatomy", "mask", "injector", "t-closeness", "mondrian"],
+        typer.Option("--method", help="How groups are made."),
+    ] = "art",
+    form: Annotated[
+        Literal["bucketized", "generalized"] | None,
+        typer.Option("--form", help="ART's published form (bucketized)."),
+    ] = None,
+    condition: Annotated[
+        Literal["joint", "bound"] | None,
+        typer.Option(
+            "--condition", help="ART's condition: joint (verified) or bound (the paper's)."
+        ),
+    ] = None,
+    max_suppression: Annotated[
+        float | None,
+        typer.Option("--max-suppression", help="ART: share of carriers (0.05); t-closeness: rows."),
+    ] = None,
+    l: Annotated[int | None, typer.Option("--l", help="Anatomy, Injector, Mondrian.")] = None,  # noqa: E741
+    k: Annotated[int | None, typer.Option("--k", help="Mondrian, MASK.")] = None,
+    m: Annotated[float | None, typer.Option("--m", help="MASK.")] = None,
+    t: Annotated[float | None, typer.Option("--t", help="t-closeness (0.2).")] = None,
+    emd: Annotated[
+        Literal["equal", "ordered", "hierarchical"] | None,
+        typer.Option("--emd", help="t-closeness: the distance (equal)."),
+    ] = None,
+    min_conf: Annotated[float | None, typer.Option("--min-conf", help="Injector (1).")] = None,
+    min_exp: Annotated[float | None, typer.Option("--min-exp", help="Injector (0.9).")] = None,
+    hierarchy: o.HierarchyOption = None,
+    adult_hierarchies: o.AdultHierarchiesOption = False,
+    format: Annotated[
+        Literal["csv", "parquet"], typer.Option("--format", help="Format of the tables.")
+    ] = "csv",
+    private: Annotated[
+        Path | None,
+        typer.Option("--private", help="Folder for what must stay inside (default OUT-private)."),
+    ] = None,
+    report: ReportOption = None,
+    public_report: PublicReportOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing folders.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of everything random.")] = 0,
+    spec: o.SpecOption = None,
+    qi: o.QiOption = None,
+    sensitive: o.SensitiveOption = None,
+    protect: o.ProtectOption = None,
+    r: o.ROption = None,
+    min_support: o.SupportOption = None,
+    max_attributes: o.AttributesOption = None,
+    view: o.ViewOption = None,
+    band: o.BandOption = None,
+    knowledge: o.KnowledgeOption = None,
+    identifiers: o.IdentifierOption = None,
+    publish_members: o.MembersOption = False,
+    separator: o.SeparatorOption = None,
+    encoding: o.EncodingOption = None,
+    json: o.JsonOption = False,
+) -> None:
+    """Make a release folder. Exit code 0: made, 2: not made (and nothing was written)."""
+    made = o.make_spec(
+        spec=spec,
+        qi=qi,
+        sensitive=sensitive,
+        protect=protect,
+        r=r,
+        min_support=min_support,
+        max_attributes=max_attributes,
+        view=view,
+        band=band,
+        knowledge=knowledge,
+        identifiers=identifiers,
+        publish_members=publish_members,
+    )
+    inside = private or out.with_name(out.name + "-private")
+    if not force:
+        for folder in (out, inside):
+            if folder.exists():
+                raise InputError(
+                    "output-exists",
+                    f'"{folder}" exists already.',
+                    "Name another folder, or use --force.",
+                )
+
+    check_reports(report, public_report, table=table)
+
+    from shoal.pipeline import anonymize as run
+    from shoal.report import Repeat, command_line, keep_facts, release_facts
+    from shoal.sources import read_table, refuse_overlap
+    from shoal.table import Table
+
+    for folder in (out, inside):
+        refuse_overlap(folder, table)
+    given: dict[str, Any] = {
+        "form": form,
+        "max_suppression": max_suppression,
+        "l": l,
+        "k": k,
+        "m": m,
+        "t": t,
+        "emd": emd,
+        "min_conf": min_conf,
+        "min_exp": min_exp,
+        "hierarchies": o.read_hierarchies(hierarchy, adult=adult_hierarchies) or None,
+    }
+    if condition is not None:
+        given |= {"condition": condition}
+        given |= {"selection": "closest" if condition == "bound" else "needed"}
+    given = {key: value for key, value in given.items() if value is not None}
+    frame = read_table(table, separator=separator, encoding=encoding)
+    with progress_bar(quiet=json) as progress:
+        coded = Table.from_frame(frame, made)
+        release = run(coded, made, method=method, seed=seed, progress=progress, **given)
+    release.save(out, format=format, force=force, private=inside)
+    facts = release_facts(release, coded, repeat=Repeat(command_line(sys.argv[1:]), seed))
+    keep_facts(facts, inside)
+    write_reports(facts, report=report, public_report=public_report)
+    if json:
+        emit_json(_figures(release))
+    else:
+        _show(release, out, inside)
+
+
+def _figures(release: Release) -> dict[str, Any]:
+    certificate = release.certificate
+    return {
+        "method": certificate["method"]["name"],
+        "rows": certificate["rows"]["table"],
+        "published": certificate["rows"]["published"],
+        "suppressed": certificate["rows"]["suppressed"],
+        "suppressed_with_event": certificate["rows"]["suppressed_with_event"],
+        "values_changed": certificate["rows"]["values_changed"],
+        "groups": certificate["groups"]["count"],
+        "groups_with_event": certificate["groups"]["with_event"],
+        "mean_size_with_event": certificate["groups"]["mean_with_event"],
+        "pooled": certificate["groups"]["pooled"],
+        "r": certificate["r"],
+        "robust": certificate["audit"]["robust"],
+        "worst_posterior": certificate["audit"]["worst_posterior"],
+        "problematic_share": certificate["audit"]["problematic_share"],
+        "guess_rate": certificate["audit"]["guess_rate"],
+        "claims": certificate["method"]["claims"],
+        "seconds": release.seconds,
+    }
+
+
+def _show(release: Release, out: Path, private: Path) -> None:
+    figures, limit = _figures(release), percent(1 / release.spec.r)
+    say = typer.echo
+    word = {True: "ROBUST", False: "NOT ROBUST", None: "NOT SHOWN TO BE ROBUST"}
+    say(f"{word[figures['robust']]}: r = {release.spec.r:g}, a link above {limit} is a breach.")
+    say(
+        f"The largest link of anybody to a protected event is "
+        f"{percent(figures['worst_posterior'])}; the best guess is right in "
+        f"{percent(figures['guess_rate'])} of the groups."
+    )
+    say(
+        f"{figures['published']:,} of {figures['rows']:,} rows in {figures['groups']:,} groups; "
+        f"{figures['groups_with_event']:,} hold an event, {figures['mean_size_with_event']:.1f} "
+        f"people each; {figures['suppressed']:,} rows suppressed "
+        f"({figures['suppressed_with_event']:,} with an event), "
+        f"{figures['pooled']:,} groups pooled."
+    )
+    if figures["values_changed"]:
+        say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
+    if figures["robust"] is not True:
+        say(
+            f"{percent(figures['problematic_share'])} of the people with an event are problematic: "
+            f"{figures['method']} promises only: {figures['claims'].get('guarantee')}."
+        )
+    say(f"Release: {out}   for yourself alone: {private}")
+    say("Time: " + ", ".join(f"{name} {value:.2f} s" for name, value in release.seconds.items()))

@@ -1,0 +1,37 @@
+"""`shoal init`: propose a spec, with a reason for every guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as o
+from shoal.errors import InputError
+
+
+def init(
+    table: o.TableArgument,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the TOML here (default: print it).")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    separator: o.SeparatorOption = None,
+    encoding: o.EncodingOption = None,
+) -> None:
+    """Propose a spec for a table, as a commented TOML file to read and change."""
+    if out is not None and out.exists() and not force:
+        raise InputError(
+            "output-exists", f'"{out}" exists already.', "Name another file, or use --force."
+        )
+    from shoal.propose import propose_spec
+    from shoal.sources import read_table, replace_file
+
+    text = propose_spec(read_table(table, separator=separator, encoding=encoding)).to_toml()
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    with replace_file(out) as new:
+        new.write_text(text, encoding="utf-8")
+    typer.echo(f"Wrote {out}: read every guess in it before you use it.")

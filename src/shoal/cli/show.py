@@ -1,0 +1,68 @@
+"""How the command line speaks: one console for people, progress on the error stream."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from shoal.grouping import Progress
+
+
+def percent(share: float) -> str:
+    """A probability as people read it: 22.4 %, 0.03 %, and never 0 % for something above it."""
+    value = 100 * share
+    if value == 0 or value >= 1:
+        return f"{value:.1f} %"
+    return f"{value:.2g} %" if value >= 0.001 else "under 0.001 %"
+
+
+def emit_json(data: Any) -> None:
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "item"):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+@contextmanager
+def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
+    """A bar for anything that takes over a second; says so when kernels are compiled first."""
+    from shoal.grouping import silent
+    from shoal.kernels import jit
+
+    if quiet or not sys.stderr.isatty():
+        if not quiet and not jit.is_cached():
+            typer.echo("compiling, once", err=True)
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    first = "" if jit.is_cached() else "compiling, once"
+    bar = Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    started = time.monotonic()
+    with bar:
+        task = bar.add_task(first or "starting", total=None, visible=bool(first))
+
+        def report(step: str, done: int, total: int) -> None:
+            seen = time.monotonic() - started > 1.0
+            bar.update(task, description=step, completed=done, total=total, visible=seen)
+
+        yield report

@@ -1,0 +1,48 @@
+"""`shoal verify`: is a release what its certificate says it is?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as o
+from shoal.cli.show import emit_json
+
+
+def verify(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    table: Annotated[
+        str | None,
+        typer.Option("--table", help="The original table: recompute every posterior from it."),
+    ] = None,
+    private: Annotated[
+        Path | None,
+        typer.Option("--private", help="The publisher's private folder (generalized releases)."),
+    ] = None,
+    knowledge: o.KnowledgeOption = None,
+    separator: o.SeparatorOption = None,
+    encoding: o.EncodingOption = None,
+    json: o.JsonOption = False,
+) -> None:
+    """Check hashes, schema and counts, and with --table the certificate. Exit code 0: confirmed,
+    1: refuted, 2: could not be checked."""
+    from shoal.sources import read_table
+    from shoal.verifier import verify as check
+
+    frame = None
+    if table is not None:
+        frame = read_table(table, separator=separator, encoding=encoding)
+    result = check(release, table=frame, private=private, knowledge=knowledge)
+    if json:
+        emit_json(result.to_dict())
+    else:
+        for one in result.checks:
+            detail = f": {one.detail}" if one.detail else ""
+            typer.echo(f"{'ok    ' if one.passed else 'WRONG '} {one.name}{detail}")
+        how = "posteriors recomputed" if result.recomputed else "from the release alone"
+        typer.echo(f"{'CONFIRMED' if result.confirmed else 'REFUTED'} ({how}).")
+        if result.confirmed and not result.recomputed:
+            typer.echo("Give --table ORIGINAL to recompute the adversary's posteriors too.")
+    raise typer.Exit(0 if result.confirmed else 1)

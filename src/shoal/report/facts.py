@@ -1,0 +1,289 @@
+"""Facts: everything that the report says, as plain data that can be kept and rendered again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal._version import __version__
+from shoal.errors import InputError
+from shoal.grouping import Grouping
+from shoal.release import Release
+from shoal.report import loss
+from shoal.report.bins import HAIR, Record, count_within, probability_edges, size_edges
+from shoal.report.queries import measure
+from shoal.table import Table
+from shoal.verdict import Audit, Witness
+
+FORMAT = "shoal-report/1"
+MOST_EXPOSED = 10
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """How the run can be repeated, as far as the caller knows it."""
+
+    command: str | None = None
+    """The command line; only the internal edition shows it."""
+    seed: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The contents of one report, rows included: this is the internal edition's."""
+
+    format: str
+    software: str
+    verdict: Record
+    """The audit's figures and its witness."""
+    events: list[Record]
+    limits: list[float]
+    """Every event's 1/r, smallest first."""
+    relative: bool
+    """Whether limits differ, so that charts show probabilities as shares of their limits."""
+    risk: dict[str, list[Record]]
+    """Bins of probability, "before" and "after": low, high, people, parts (bins merged in it)."""
+    views: list[Record]
+    """The worst first."""
+    sizes: list[Record]
+    """Bins of group size: low, high, groups with and without an event, people."""
+    loss: list[Record]
+    queries: Record | None
+    people: list[Record]
+    """The most exposed rows."""
+    method: Record | None
+    spec: Record
+    """The spec's TOML for each edition, and what it assumes."""
+    repeat: Record
+    certificate: str | None
+    """The digest of the release's certificate; None for an audit."""
+
+
+def audit_facts(
+    audit: Audit,
+    table: Table,
+    *,
+    grouping: Grouping | None = None,
+    repeat: Repeat | None = None,
+) -> Facts:
+    """The facts of an audit. `grouping` tells of values that the judged release changed."""
+    _check(audit, table)
+    published = audit.frame["group"].is_not_null().to_numpy()
+    values = table.row_value if grouping is None else grouping.row_values(table)
+    return _facts(
+        audit,
+        table,
+        columns=loss.published_rows(table, published, values),
+        method=None,
+        certificate=None,
+        repeat=repeat or Repeat(),
+        queries=None,
+    )
+
+
+def release_facts(release: Release, table: Table, *, repeat: Repeat | None = None) -> Facts:
+    """The facts of a release that `anonymize` made of the table."""
+    if release.audit is None or release.row_groups is None:
+        raise InputError(
+            "report-loaded",
+            "A release that was loaded from a folder has no audit to report.",
+            "Use the report.json of its private folder, or audit it against the table.",
+        )
+    _check(release.audit, table)
+    certificate = release.certificate
+    queries, distances = measure(table, release, seed=certificate["seed"])
+    columns = [
+        {**column, "distance": distances[column["name"]]}
+        for column in loss.released(table, release)
+    ]
+    return _facts(
+        release.audit,
+        table,
+        columns=columns,
+        certificate=certificate_digest(certificate),
+        method={
+            **certificate["method"],
+            "form": release.form,
+            "pooled": certificate["groups"]["pooled"],
+            "changed": certificate["rows"]["values_changed"],
+        },
+        repeat=repeat or Repeat(seed=certificate["seed"]),
+        queries=queries,
+    )
+
+
+def certificate_digest(certificate: Mapping[str, Any]) -> str:
+    """Tells one release from another, whether its certificate is in memory or was read."""
+    plain = {key: value for key, value in certificate.items() if key != "files"}
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def _check(audit: Audit, table: Table) -> None:
+    if audit.rows != table.rows:
+        raise InputError(
+            "report-table",
+            f"The audit is of {audit.rows:,} rows and the table has {table.rows:,}.",
+            "Give the table that was audited.",
+        )
+
+
+def _facts(
+    audit: Audit,
+    table: Table,
+    *,
+    columns: list[Record],
+    method: Record | None,
+    certificate: str | None,
+    repeat: Repeat,
+    queries: Record | None,
+) -> Facts:
+    carriers = np.bincount(table.row_event[table.row_event >= 0], minlength=len(table.events))
+    limit_of = {event.label: 1 / (event.r or audit.r) for event in table.events}
+    events = [
+        {
+            "label": event.label,
+            "values": list(event.values),
+            "limit": limit_of[event.label],
+            "carriers": int(count),
+            "worst": _event_worst(audit.worst_by_event.get(event.label)),
+        }
+        for event, count in zip(table.events, carriers, strict=True)
+    ]
+    limits = sorted(set(limit_of.values()))
+    verdict = {key: value for key, value in audit.to_dict().items() if not key.startswith("worst")}
+    verdict["worst"] = _witness(audit.worst, limit_of)
+    if verdict["worst"] is not None:
+        verdict["worst"]["shared"] = _as_exposed(audit)
+    return Facts(
+        format=FORMAT,
+        software=f"shoal {__version__}",
+        verdict=verdict,
+        events=events,
+        limits=limits,
+        relative=len(limits) > 1,
+        risk=_risk(audit, limits),
+        views=_views(audit),
+        sizes=_sizes(audit),
+        loss=columns,
+        queries=queries,
+        people=_people(audit, table, limit_of),
+        method=method,
+        certificate=certificate,
+        spec=_spec(table),
+        repeat={"command": repeat.command, "seed": repeat.seed, "versions": _versions()},
+    )
+
+
+def _witness(witness: Witness | None, limit_of: dict[str, float]) -> Record | None:
+    if witness is None:
+        return None
+    return {**vars(witness), "view": list(witness.view), "limit": limit_of[witness.event]}
+
+
+def _as_exposed(audit: Audit) -> int:
+    """How many people are as exposed as the worst case, to the ninth digit."""
+    exposure = audit.frame["exposure"]
+    return int((exposure >= float(exposure.max()) * (1 - 1e-9)).sum())  # type: ignore[arg-type]
+
+
+def _event_worst(witness: Witness | None) -> Record | None:
+    if witness is None:
+        return None
+    return {"before": witness.before, "posterior": witness.posterior, "kind": witness.kind}
+
+
+def _risk(audit: Audit, limits: list[float]) -> dict[str, list[Record]]:
+    frame = audit.frame.drop_nulls("group")
+    relative = len(limits) > 1
+    limit = 1.0 if relative else limits[0]
+    before = frame["known_exposure" if relative else "known_before"].to_numpy()
+    after = frame["exposure" if relative else "posterior"].to_numpy()
+    # A breach by less than rounding can show is drawn above the limit all the same.
+    breach = frame["problematic"].to_numpy()
+    after = np.where(breach, np.maximum(after, limit + 2 * HAIR), after)
+    edges = probability_edges(limit, float(max(before.max(), after.max())))
+    spans = [(float(low), float(high)) for low, high in pairwise(edges)]
+    return {
+        when: [
+            {"low": low, "high": high, "people": people, "parts": 1}
+            for (low, high), people in zip(spans, count_within(values, edges), strict=True)
+        ]
+        for when, values in (("before", before), ("after", after))
+    }
+
+
+def _views(audit: Audit) -> list[Record]:
+    lines = [
+        {"name": name, **vars(risk), "guess": audit.guess_rate.by_view.get(name, 0.0)}
+        for name, risk in audit.by_view.items()
+    ]
+    return sorted(lines, key=lambda line: (-round(line["exposure"], 9), -line["exposure_before"]))
+
+
+def _sizes(audit: Audit) -> list[Record]:
+    groups = (
+        audit.frame.drop_nulls("group")
+        .group_by("group")
+        .agg(pl.len().alias("size"), pl.col("event").is_not_null().any().alias("holds"))
+    )
+    size, holds = groups["size"].to_numpy(), groups["holds"].to_numpy()
+    starts = np.array(size_edges(int(size.max())))
+    place = np.searchsorted(starts, size, side="right") - 1
+    bins = len(starts) - 1
+    counted = {
+        "with_event": np.bincount(place[holds], minlength=bins),
+        "without": np.bincount(place[~holds], minlength=bins),
+        "people": np.bincount(place, weights=size, minlength=bins),
+    }
+    return [
+        {
+            "low": int(starts[number]),
+            "high": int(starts[number + 1]) - 1,
+            **{name: int(counts[number]) for name, counts in counted.items()},
+        }
+        for number in range(bins)
+    ]
+
+
+def _people(audit: Audit, table: Table, limit_of: dict[str, float]) -> list[Record]:
+    wanted = ("row", "group", "event", "view", "before", "posterior", "kind")
+    return [
+        {
+            **{name: line[name] for name in wanted},
+            "limit": limit_of[line["event"]],
+            "person": table.describe(int(table.row_signature[line["row"]])),
+        }
+        for line in audit.worst_people(MOST_EXPOSED).iter_rows(named=True)
+        if line["event"] is not None
+    ]
+
+
+def _spec(table: Table) -> Record:
+    spec = table.spec
+    return {
+        "toml": spec.to_toml(),
+        "public_toml": spec.with_(identifiers=(), knowledge=None).to_toml(),
+        "qi": list(spec.qi),
+        "sensitive": spec.sensitive,
+        "min_support": spec.min_support,
+        "max_attributes": spec.max_attributes,
+        "outside": spec.knowledge is not None,
+        "chosen_views": spec.views is not None,
+        "bands": [[name, width] for name, width in spec.bands],
+        "publish_members": spec.publish_members,
+    }
+
+
+def _versions() -> dict[str, str]:
+    import platform
+    from importlib.metadata import version
+
+    found = {"shoal": __version__, "Python": platform.python_version()}
+    return found | {name: version(name) for name in ("numpy", "numba", "polars")}

@@ -1,0 +1,145 @@
+"""What a release lost: how far each column's published distribution is from the true one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.partition import OTHER
+from shoal.release import Release
+from shoal.table import Column, IntArray, Table
+
+Shares = NDArray[np.float64]
+Record = dict[str, Any]
+MOST_VALUES = 12
+"""Bars per chart: the commonest values, and the rest as one; numbers in as many ranges."""
+REST = "(all others)"
+
+
+def published_rows(table: Table, published: NDArray[np.bool_], values: IntArray) -> list[Record]:
+    """For true QI values: what is left when some rows are not published, and values changed."""
+    codes = table.signatures[table.row_signature[published]]
+    after = [
+        np.bincount(codes[:, place], minlength=len(column)).astype(np.float64)
+        for place, column in enumerate(table.qi)
+    ]
+    counts = np.bincount(values[published], minlength=len(table.values)).astype(np.float64)
+    return _columns(table, after, counts)
+
+
+def released(table: Table, release: Release) -> list[Record]:
+    """For a release: as its reader would reckon, ranges spread evenly over what they cover."""
+    if release.ranges is None:
+        assert release.row_groups is not None
+        codes = table.signatures[table.row_signature[release.row_groups >= 0]]
+        after = [
+            np.bincount(codes[:, place], minlength=len(column)).astype(np.float64)
+            for place, column in enumerate(table.qi)
+        ]
+    else:
+        after = [_spread(column, release.qi, release.ranges) for column in table.qi]
+    return _columns(table, after, _value_counts(table, release))
+
+
+def _spread(column: Column, qi: pl.DataFrame, ranges: pl.DataFrame) -> Shares:
+    covered = ranges.filter(pl.col("attribute") == column.name)
+    lines = (
+        qi.select(pl.col(column.name).cast(pl.String).alias("label"))
+        .group_by("label")
+        .agg(pl.len().alias("people"))
+        .join(covered, on="label")
+        .with_columns(pl.col("people") / pl.len().over("label"))
+        .group_by("value")
+        .agg(pl.col("people").sum())
+    )
+    found = dict(lines.iter_rows())
+    return np.array([found.get(label, 0.0) for label in column.labels])
+
+
+def _value_counts(table: Table, release: Release) -> Shares:
+    lines = release.sensitive.group_by(table.spec.sensitive).agg(pl.col("count").sum())
+    found = dict(lines.iter_rows())
+    counts = np.array([float(found.get(value, 0)) for value in table.values])
+    pooled = float(found.get(OTHER, 0))
+    filler = np.where(table.value_event < 0, table.value_rows, 0)
+    return np.asarray(counts + pooled * filler / max(1, filler.sum()))
+
+
+def _columns(table: Table, after: list[Shares], values: Shares) -> list[Record]:
+    rows = table.signature_rows.astype(np.float64)
+    found = [
+        _record(
+            column.name,
+            column.labels,
+            np.asarray(np.bincount(table.signatures[:, place], rows, len(column)), np.float64),
+            counts,
+            numbers=column.values if column.numeric else None,
+            role="QI",
+        )
+        for place, (column, counts) in enumerate(zip(table.qi, after, strict=True))
+    ]
+    name = table.spec.sensitive
+    true = table.value_rows.astype(np.float64)
+    return [
+        _record(name, table.values, true, values, numbers=None, role="sensitive"),
+        *found,
+    ]
+
+
+def _record(
+    name: str,
+    labels: tuple[str, ...],
+    before: Shares,
+    after: Shares,
+    *,
+    numbers: pl.Series | None,
+    role: str,
+) -> Record:
+    """One column: total variation distance, values gone, and the bars of its two distributions."""
+    share = after / after.sum() if after.sum() else after
+    distance = 0.5 * float(np.abs(before / before.sum() - share).sum())
+    bars = _ranges(numbers, labels, before, after) if numbers is not None else None
+    return {
+        "name": name,
+        "role": role,
+        "distance": distance,
+        "values": len(labels),
+        "gone": int(((before > 0) & (after == 0)).sum()),
+        "bars": bars or _commonest(labels, before, after),
+    }
+
+
+def _commonest(labels: tuple[str, ...], before: Shares, after: Shares) -> list[Record]:
+    order = np.argsort(-before, kind="stable")
+    kept = order if len(order) <= MOST_VALUES else order[: MOST_VALUES - 1]
+    bars = [_bar(labels[code], before[code], after[code]) for code in kept]
+    rest = order[len(kept) :]
+    return [*bars, _bar(REST, before[rest].sum(), after[rest].sum())] if len(rest) else bars
+
+
+def _ranges(
+    numbers: pl.Series, labels: tuple[str, ...], before: Shares, after: Shares
+) -> list[Record] | None:
+    """Numbers in ranges of one width; None where there are few enough to name each."""
+    present = numbers.drop_nulls().cast(pl.Float64).to_numpy()
+    if len(labels) <= MOST_VALUES:
+        return None
+    edges = np.linspace(present.min(), present.max(), MOST_VALUES + 1)
+    place = np.clip(np.searchsorted(edges, present, side="right") - 1, 0, MOST_VALUES - 1)
+    bars = []
+    for number in range(MOST_VALUES):
+        inside = np.flatnonzero(place == number)
+        if len(inside):
+            first, last = labels[inside[0]], labels[inside[-1]]
+            label = first if first == last else f"{first} to {last}"
+            bars.append(_bar(label, before[inside].sum(), after[inside].sum()))
+    if len(labels) > len(present):
+        bars.append(_bar(labels[-1], before[-1], after[-1]))
+    return bars
+
+
+def _bar(label: str, before: float, after: float) -> Record:
+    return {"label": label, "before": float(before), "after": float(after)}

@@ -1,0 +1,204 @@
+"""One HTML file from facts: text by templates, charts by Vega, nothing from outside.
+
+A content security policy admits the page's one script by its hash and no address at all. Every
+chart also stands there as a drawing, for print and for readers without scripts.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from shoal.errors import InputError
+from shoal.grouping import Grouping
+from shoal.release import Release
+from shoal.report import charts, sentences
+from shoal.report.facts import Facts, Repeat, audit_facts, release_facts
+from shoal.report.parts import Chart
+from shoal.report.public import public_facts
+from shoal.report.words import hidden_count, isolated, judged, percent, visible
+from shoal.sources import replace_file
+from shoal.table import Table
+from shoal.verdict import Audit
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+Edition = Literal["internal", "public"]
+EDITIONS = ("internal", "public")
+DRAWN_WIDTH = 640
+VEGA_LITE = "6.4"
+_CLIP = re.compile(r'(?<=id=")clip\d+(?=")|(?<=url\(#)clip\d+(?=\))')
+_UNSAFE = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+
+def render_audit(
+    audit: Audit,
+    table: Table,
+    *,
+    edition: Edition = "internal",
+    grouping: Grouping | None = None,
+    repeat: Repeat | None = None,
+) -> str:
+    """The report of an audit, as HTML."""
+    return render(audit_facts(audit, table, grouping=grouping, repeat=repeat), edition=edition)
+
+
+def render_release(
+    release: Release,
+    table: Table,
+    *,
+    edition: Edition = "internal",
+    repeat: Repeat | None = None,
+) -> str:
+    """The report of a release and the audit behind it, as HTML."""
+    return render(release_facts(release, table, repeat=repeat), edition=edition)
+
+
+def render(facts: Facts, *, edition: Edition = "internal") -> str:
+    """The report of facts, as HTML. The same facts give the same bytes."""
+    if edition not in EDITIONS:
+        raise InputError(
+            "report-edition", f'There is no edition "{edition}".', "Choose internal or public."
+        )
+    require_packages()
+    public = edition == "public"
+    shown = public_facts(facts) if public else facts
+    specs = _charts(shown, public=public)
+    script = _script()
+    return (
+        _templates()
+        .get_template("page.html.j2")
+        .render(
+            facts=shown,
+            public=public,
+            verdict=sentences.verdict_sentence(shown, public=public),
+            story=sentences.story(shown.verdict["worst"], public=public),
+            meaning=sentences.meaning(shown),
+            assumptions=sentences.assumptions(shown),
+            limits=sentences.limits_of_theory(shown, public=public),
+            charts=specs,
+            drawings={name: _drawing(name, spec) for name, spec in specs.items()},
+            chart_data=script_json(specs),
+            style=_asset("page.css"),
+            script=script,
+            script_hash=_hash(script),
+        )
+    )
+
+
+def write(html: str, path: str | Path) -> None:
+    """Writes a page whole, or leaves what was there."""
+    with replace_file(path) as new:
+        new.write_text(html, encoding="utf-8")
+
+
+def script_json(data: Any) -> str:
+    """JSON that can stand inside a script element, whatever texts it holds."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    return "".join(_UNSAFE.get(sign, sign) for sign in text)
+
+
+def _charts(facts: Facts, *, public: bool) -> dict[str, Chart]:
+    found: dict[str, Chart] = {}
+    limit = 1.0 if facts.relative else facts.limits[0]
+    bins = [one for part in facts.risk.values() for one in part]
+    span = max([one["high"] for one in bins if one["people"]] + [1.25 * limit])
+    top = 1.06 * max([one["people"] / one["parts"] for one in bins] + [1])
+    for when, part in facts.risk.items():
+        if part:
+            found[f"risk-{when}"] = charts.risk_chart(
+                part, when, limit=limit, span=span, top=top, relative=facts.relative
+            )
+    views = [
+        {
+            **one,
+            "text": judged(one["worst"], one["kind"], limit=one["worst"] / (one["exposure"] or 1)),
+            "people": hidden_count(one["problematic"], public=public),
+        }
+        for one in facts.views
+    ]
+    if any(one["worst"] > 0 for one in views):
+        found["views"] = charts.view_chart(views, limit=limit, relative=facts.relative)
+    if facts.sizes:
+        found["sizes"] = charts.size_chart(facts.sizes)
+    if facts.verdict["event_groups"]:
+        found["deltas"] = charts.delta_chart(facts.views)
+    for number, column in enumerate(facts.loss):
+        if column["bars"]:
+            found[f"column-{number}"] = charts.distribution_chart(_shares(column["bars"]))
+    return found
+
+
+def _shares(bars: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Bars as shares, rounded so that no single row can be read off them."""
+    total = {when: sum(bar[when] for bar in bars) or 1 for when in ("before", "after")}
+    return [
+        {"label": bar["label"], **{when: round(bar[when] / total[when], 4) for when in total}}
+        for bar in bars
+    ]
+
+
+def _drawing(name: str, spec: Chart) -> str:
+    """A chart as SVG, drawn here; ids are made its own, and the same in every run."""
+    import vl_convert
+
+    fixed = {**spec, "width": DRAWN_WIDTH}
+    drawn = str(vl_convert.vegalite_to_svg(fixed, vl_version=VEGA_LITE))
+    numbers = {given: place for place, given in enumerate(dict.fromkeys(_CLIP.findall(drawn)))}
+    return _CLIP.sub(lambda found: f"{name}-clip{numbers[found[0]]}", drawn)
+
+
+@lru_cache(maxsize=1)
+def _script() -> str:
+    """Vega, Vega-Lite, Vega-Embed and the few lines that use them, as one script."""
+    import vl_convert
+
+    script = str(vl_convert.javascript_bundle(_asset("page.js"), vl_version=VEGA_LITE))
+    # The end of the element, or a comment that hides it, can stand in strings only.
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--").strip()
+
+
+def require_packages() -> None:
+    """An InputError if the packages of the extra `report` are not there."""
+    try:
+        import jinja2  # noqa: F401
+        import vl_convert  # noqa: F401
+    except ImportError:
+        raise InputError(
+            "extra-missing",
+            "A report needs a package that is not installed.",
+            'Install it with: pip install "shoal[report]".',
+        ) from None
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("shoal.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        percent=percent, visible=visible, isolated=isolated, judged=judged, hidden=hidden_count
+    )
+    return made
+
+
+def _asset(name: str) -> str:
+    return (files("shoal.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")

@@ -1,0 +1,76 @@
+"""The public edition's facts: nothing of one person, nothing of fewer than five."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shoal.report.bins import Record, merge_small
+from shoal.report.facts import Facts
+from shoal.report.loss import REST
+from shoal.report.words import FEW
+
+
+def public_facts(facts: Facts) -> Facts:
+    """What of the facts may stand beside a release.
+
+    Rows, group numbers, QI values and the command are left out; counts of people below five are
+    merged with their neighbours; events with fewer carriers than that lose their name.
+    """
+    rare = {event["label"] for event in facts.events if event["carriers"] < FEW}
+    verdict = {**facts.verdict, "worst": _faceless(facts.verdict["worst"], rare)}
+    # What `knowledge` says may name a file.
+    verdict["knowledge"] = (
+        "a file of outside knowledge"
+        if facts.spec["outside"]
+        else f"the table itself, min_support {facts.spec['min_support']}"
+    )
+    spec = {**facts.spec, "toml": facts.spec["public_toml"]}
+    return replace(
+        facts,
+        verdict=verdict,
+        events=[event for event in facts.events if event["label"] not in rare],
+        risk={
+            when: public_risk(bins, 1.0 if facts.relative else facts.limits[0])
+            for when, bins in facts.risk.items()
+        },
+        sizes=merge_small(facts.sizes, counts=("people",), fewest=FEW),
+        loss=[_aggregate(column) for column in facts.loss],
+        people=[],
+        spec=spec,
+        repeat={**facts.repeat, "command": None},
+    )
+
+
+def public_risk(bins: Sequence[Record], limit: float) -> list[Record]:
+    """A histogram without small counts; it is merged across the limit only if it must be."""
+    below = [one for one in bins if one["high"] <= limit + 1e-9]
+    sides = [below, bins[len(below) :]]
+    merged = [merge_small(side, counts=("people",), fewest=FEW) for side in sides]
+    if any(side and not done for side, done in zip(sides, merged, strict=True)):
+        return merge_small(bins, counts=("people",), fewest=FEW)
+    return merged[0] + merged[1]
+
+
+def _faceless(witness: Record | None, rare: set[str]) -> Record | None:
+    if witness is None:
+        return None
+    kept = {
+        name: witness[name] for name in ("view", "before", "posterior", "kind", "limit", "shared")
+    }
+    return {**kept, "event": None if witness["event"] in rare else witness["event"]}
+
+
+def _aggregate(column: Record) -> Record:
+    if column["role"] == "QI":
+        return {**column, "bars": []}
+    rare = [bar for bar in column["bars"] if bar["label"] == REST or _few(bar)]
+    bars = [bar for bar in column["bars"] if bar not in rare]
+    if rare:
+        rest = {when: sum(bar[when] for bar in rare) for when in ("before", "after")}
+        bars += [] if _few(rest) else [{"label": REST, **rest}]
+    return {**column, "bars": bars}
+
+
+def _few(bar: Record) -> bool:
+    return bool(0 < min(bar["before"], bar["after"] or FEW) < FEW)
