@@ -1,0 +1,197 @@
+"""Writes the tables of README.md from benchmarks/results/latest.json, between marker comments.
+
+    python -m benchmarks.readme [--check]
+
+A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, arx,
+methods or speed. `--check` changes nothing and fails when a table is not current.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "latest.json"
+PAGES = ("README.md", "docs/howto/audit-an-arx-release.md", "docs/benchmarks.md")
+BLOCK = re.compile(r"(<!-- bench:(\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
+
+Lines = list[dict[str, Any]]
+
+
+def art(results: dict[str, Any]) -> str:
+    """ART's six settings."""
+    head = ("QIs", "min_support", "r", "suppressed", "pooled groups", "mean group size",
+            "LP bound", "worst posterior", "guess rate")  # fmt: skip
+    rows = [
+        (
+            line["qi"],
+            line["min_support"],
+            f"{line['r']:g}",
+            f"{line['suppressed']} ({_percent(line['suppressed_share'], 2)})",
+            _percent(line["pooled_share"]),
+            f"{line['mean_size']:.1f}",
+            f"{line['lp_bound']:,} of {line['carriers']:,}",
+            f"{line['worst_posterior']:.3f}",
+            _percent(line["guess_rate"]),
+        )
+        for line in results["art"]["lines"]
+    ]
+    return _table(head, rows)
+
+
+def arx(results: dict[str, Any]) -> str:
+    """The audit of a release that ARX made."""
+    head = ("adversary", "problematic people", "of those with the event", "worst posterior",
+            "people not decided", "seconds")  # fmt: skip
+    rows = [
+        (
+            line["adversary"],
+            f"{line['problematic']:,} of {line['published']:,}",
+            f"{line['problematic_carriers']:,} of {line['carriers']:,} "
+            f"({_percent(line['problematic_share'])})",
+            f"{line['worst_posterior']:.3f}",
+            f"{line['undecided']:,}",
+            f"{line['seconds']:.1f}",
+        )
+        for line in results["arx"]["lines"]
+    ]
+    return _table(head, rows)
+
+
+def methods(results: dict[str, Any]) -> str:
+    """Every method on Adult."""
+    head = ("r", "method", "robust", "problematic", "people not decided", "worst posterior",
+            "guess rate", "suppressed rows", "values changed", "seconds")  # fmt: skip
+    verdict = {True: "yes", False: "no", None: "not shown"}
+    rows: list[tuple[Any, ...]] = []
+    for line in results["methods"]["lines"]:
+        if "failed" in line:
+            rows.append((f"{line['r']:g}", line["method"], line["failed"], *[""] * 7))
+            continue
+        rows.append(
+            (
+                f"{line['r']:g}",
+                line["method"],
+                verdict[line["robust"]],
+                _percent(line["problematic_share"]),
+                f"{line['undecided']:,}",
+                f"{line['worst_posterior']:.3f}",
+                _percent(line["guess_rate"]),
+                f"{line['suppressed']:,}",
+                f"{line['changed']:,}",
+                _seconds(line["seconds"]),
+            )
+        )
+    return _table(head, rows)
+
+
+def speed(results: dict[str, Any]) -> str:
+    """Seconds by stage and table, then the ratios."""
+    lines: Lines = results["stages"]["lines"]
+    tables = list(dict.fromkeys((line["table"], line["rows"]) for line in lines))
+    found = {(line["table"], line["rows"], line["stage"]): line for line in lines}
+    head = ("seconds", *(f"{name}, {rows:,} rows" for name, rows in tables))
+    rows = []
+    for stage in dict.fromkeys(line["stage"] for line in lines):
+        cells = [found.get((*table, stage)) for table in tables]
+        rows.append((stage, *(_cell(line) for line in cells)))
+    return _table(head, rows) + "\n" + _ratios(results) + "\n" + _machine(results)
+
+
+def _ratios(results: dict[str, Any]) -> str:
+    head = ("ratio", "rows", "shoal", "Polars", "ratio", "aim")
+    rows = [
+        (
+            line["name"],
+            f"{line['rows']:,}",
+            f"{line['shoal']:.3g}",
+            f"{line['other']:.3g}",
+            f"{line['ratio']:.2f}",
+            "" if "aim" not in line else f"{line['aim']:g}: {'met' if line['met'] else 'missed'}",
+        )
+        for line in results["ratios"]["lines"]
+    ]
+    return _table(head, rows)
+
+
+def _machine(results: dict[str, Any]) -> str:
+    machine, made = results["stages"]["machine"], results["stages"]
+    libraries = ("shoal", "python", "numpy", "numba", "polars", "scipy")
+    versions = ", ".join(f"{key} {machine[key]}" for key in libraries)
+    compiling = sum(line["seconds"] for line in made["compiling"])
+    return (
+        f"Measured {made['date']} on {machine['processor']}, {machine['cores']} cores "
+        f"(load before the run {made['load_before']}); {versions}. Compiling every kernel, "
+        f"once per machine, took {compiling:.0f} s and is in none of the figures.\n"
+    )
+
+
+def _cell(line: dict[str, Any] | None) -> str:
+    if line is None:
+        return ""
+    return "no release" if "failed" in line else _seconds(line["seconds"])
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3f}" if value < 1 else f"{value:.1f}"
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+def _table(head: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines)
+
+
+BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "art": art,
+    "arx": arx,
+    "methods": methods,
+    "speed": speed,
+}
+
+
+def fill(text: str, results: dict[str, Any]) -> str:
+    """The text with every block made anew."""
+
+    def block(found: re.Match[str]) -> str:
+        name = found[2]
+        if name not in BLOCKS:
+            raise SystemExit(f"There is no table bench:{name}; known: {', '.join(BLOCKS)}.")
+        return f"{found[1]}\n{BLOCKS[name](results)}\n{found[3]}"
+
+    return BLOCK.sub(block, text)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Fills the pages, or with --check says which are not current."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.readme")
+    parser.add_argument("--check", action="store_true", help="change nothing, fail if not current")
+    asked = parser.parse_args(arguments)
+    results = json.loads(RESULTS.read_text("utf-8"))
+    stale = 0
+    for name in PAGES:
+        page = ROOT / name
+        if not page.is_file():
+            continue
+        old = page.read_text("utf-8")
+        new = fill(old, results)
+        if new == old:
+            continue
+        stale += 1
+        print(f"{name} {'is not current' if asked.check else 'written'}")
+        if not asked.check:
+            page.write_text(new, "utf-8")
+    return 1 if asked.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,30 @@
+"""Writes docs/errors.md and docs/reference/cli.md; --check fails where they are not current."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tools.pages import cli_page, errors_page
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGES = {"errors.md": errors_page, "reference/cli.md": cli_page}
+
+
+def main(*, check: bool) -> int:
+    """0 if all is well."""
+    stale = 0
+    for name, make in PAGES.items():
+        page, text = DOCS / name, make()
+        if page.is_file() and page.read_text("utf-8") == text:
+            continue
+        stale += 1
+        print(f"docs/{name} {'is not current: run python -m tools' if check else 'written'}")
+        if not check:
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text(text, "utf-8")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(check="--check" in sys.argv[1:]))

@@ -1,0 +1,116 @@
+"""Every InputError of the source: its code, what it says is wrong, and what it says to do.
+
+The source is read, not run: calls of InputError, and calls of functions that hand one of their
+parameters on to it as the code.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "shoal"
+GAP = "…"
+
+
+@dataclass
+class Entry:
+    """One code with the sentences that go with it, and the modules that raise it."""
+
+    code: str
+    problems: list[str] = field(default_factory=list)
+    remedies: list[str] = field(default_factory=list)
+    modules: list[str] = field(default_factory=list)
+
+
+def collect(source: Path = SOURCE) -> list[Entry]:
+    """All entries, by code."""
+    entries: dict[str, Entry] = {}
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(source.rglob("*.py"))}
+    for path, tree in trees.items():
+        module = ".".join(path.relative_to(source.parent).with_suffix("").parts)
+        for code, problem, remedy in _raised(tree):
+            entry = entries.setdefault(code, Entry(code))
+            for known, new in (
+                (entry.problems, problem),
+                (entry.remedies, remedy),
+                (entry.modules, module.removesuffix(".__init__")),
+            ):
+                if new not in known:
+                    known.append(new)
+    return [entries[code] for code in sorted(entries)]
+
+
+def _raised(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
+    constants = _assigned(tree.body)
+    seen: set[ast.Call] = set()
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    for function in functions:
+        local = constants | _assigned(list(ast.walk(function)))
+        for call in _calls(function, "InputError"):
+            if call in seen:
+                continue
+            seen.add(call)
+            texts = [_text(argument, local) for argument in _three(call)]
+            if isinstance(code := _three(call)[0], ast.Constant):
+                yield (texts[0], texts[1], texts[2])
+            elif isinstance(code, ast.Name):
+                yield from ((one, texts[1], texts[2]) for one in _handed(tree, function, code.id))
+            else:
+                raise SystemExit(f"line {call.lineno}: the code of an InputError is no plain text")
+
+
+def _three(call: ast.Call) -> list[ast.expr]:
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    names = ("code", "problem", "remedy")
+    return [*call.args, *(named[name] for name in names[len(call.args) :])]
+
+
+def _handed(tree: ast.Module, function: ast.FunctionDef, parameter: str) -> Iterator[str]:
+    """The codes that callers of a function give it."""
+    names = [argument.arg for argument in function.args.args]
+    position = names.index(parameter)
+    for call in _calls(tree, function.name):
+        code = call.args[position]
+        if not isinstance(code, ast.Constant):
+            raise SystemExit(f"line {call.lineno}: the code of an InputError is no plain text")
+        yield str(code.value)
+
+
+def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+            yield node
+
+
+def _assigned(nodes: list[ast.stmt] | list[ast.AST]) -> dict[str, ast.expr]:
+    """Names that are given a text once, so that a message held in a variable can be read."""
+    found: dict[str, ast.expr] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target = node.targets[0]
+            if isinstance(target, ast.Name) and isinstance(
+                node.value, ast.Constant | ast.JoinedStr
+            ):
+                found[target.id] = node.value
+    return found
+
+
+def _text(node: ast.expr, known: dict[str, ast.expr]) -> str:
+    """A message with a gap for everything that is filled in."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part, known) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        hint = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "nearest"
+        return "" if hint else GAP
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _text(node.left, known) + _text(node.right, known)
+    if isinstance(node, ast.IfExp):
+        return f"{_text(node.body, known)} / {_text(node.orelse, known)}"
+    if isinstance(node, ast.Name) and node.id in known:
+        return _text(known[node.id], known)
+    return GAP

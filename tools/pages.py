@@ -1,0 +1,97 @@
+"""The error catalogue and the command-line reference as Markdown."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args, get_origin
+
+from tools.error_codes import Entry, collect
+
+MADE = "<!-- Made by `python -m tools` from the source: do not edit. -->\n\n"
+
+
+def errors_page() -> str:
+    """docs/errors.md"""
+    intro = (
+        "# Errors\n\n"
+        "When something about the input is wrong, shoal stops with one sentence that says what is "
+        "wrong, one that says what to do, and a code in brackets. The exit code is 2, and nothing "
+        "is written. `shoal --debug` shows the traceback as well. In Python the same error is a "
+        "`shoal.InputError` with the fields `code`, `problem` and `remedy`.\n\n"
+        "An `InternalError` is a fault of shoal itself: please report it.\n\n"
+        "Below, … stands for what is filled in: a name, a number, a list.\n"
+    )
+    return MADE + intro + "".join(_entry(entry) for entry in collect())
+
+
+def _entry(entry: Entry) -> str:
+    wrong = "".join(f"- {_plain(problem)}\n" for problem in entry.problems)
+    right = "".join(f"- {_plain(remedy)}\n" for remedy in entry.remedies)
+    where = ", ".join(f"`{module}`" for module in entry.modules)
+    return (
+        f"\n## `{entry.code}`\n\n**What is wrong**\n\n{wrong}\n**What to do**\n\n{right}\n"
+        f"Raised in {where}.\n"
+    )
+
+
+def cli_page() -> str:
+    """docs/reference/cli.md"""
+    import typer.main
+
+    from shoal.cli import app
+
+    command = typer.main.get_command(app)
+    text = MADE + f"# Command line\n\n{_plain(command.help or '')}\n\n"
+    text += "`shoal COMMAND --help` shows the same in the terminal.\n\n"
+    text += _parameters(command)
+    for name, one in sorted(command.commands.items()):  # type: ignore[attr-defined]
+        text += _command(f"shoal {name}", one)
+    return text
+
+
+def _command(path: str, command: Any) -> str:
+    arguments = " ".join(p.name.upper() for p in command.params if p.param_type_name == "argument")
+    usage = " ".join(part for part in (path, arguments, "[OPTIONS]") if part)
+    text = f"\n## {path}\n\n{_plain(command.help or '')}\n\n```text\n{usage}\n```\n\n"
+    if hasattr(command, "commands"):
+        for name, one in sorted(command.commands.items()):
+            text += _command(f"{path} {name}", one)
+        return text
+    return text + _parameters(command)
+
+
+def _parameters(command: Any) -> str:
+    lines = ["| name | meaning | default |", "| --- | --- | --- |"]
+    for parameter in command.params:
+        if "--help" in parameter.opts:
+            continue
+        if parameter.param_type_name == "argument":
+            name = parameter.name.upper()
+        else:
+            name = ", ".join(f"`{option}`" for option in parameter.opts)
+        lines.append(f"| {name} | {_meaning(parameter)} | {_default(parameter)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _meaning(parameter: Any) -> str:
+    text = _plain(getattr(parameter, "help", None) or "")
+    kind = parameter.type_descriptor.annotation
+    if get_origin(kind) is Literal:
+        shown = ", ".join(f"`{one}`" for one in get_args(kind))
+        text = f"{text} One of {shown}."
+    return text.replace("|", "\\|")
+
+
+def _default(parameter: Any) -> str:
+    if parameter.required:
+        return "required"
+    value = parameter.default
+    empty = value is None or value is False or value == [] or value == ()
+    return "" if empty else f"`{value}`"
+
+
+def _plain(text: str) -> str:
+    """One line, safe inside Markdown."""
+    joined = " ".join(text.split())
+    for sign in ("<", "*", "_"):
+        joined = joined.replace(sign, f"\\{sign}")
+    return joined
