@@ -276,7 +276,9 @@ def _witness(frame: pl.DataFrame, table: Table) -> Witness | None:
     exposed = frame.filter(pl.col("event").is_not_null())
     if not exposed.height:
         return None
-    line = exposed.sort("exposure", "row", descending=[True, False]).row(0, named=True)
+    line = exposed.sort("exposure", "posterior", "row", descending=[True, True, False]).row(
+        0, named=True
+    )
     return Witness(
         row=line["row"],
         person=table.describe(int(table.row_signature[line["row"]])),

@@ -1,11 +1,12 @@
-"""plan: before any run, which r is possible at all, what stands in the way, and what would help.
+"""plan: before any run, which r is within reach, what stands in the way, and what would help.
 
-Summing the exact condition r o_max <= sum o over all groups with one carrier each gives, for every
-view, r * (sum of the carriers' odds) <= (sum of everybody's odds). So every view has a largest r;
-the smallest of them bounds what any release without suppression can reach. If carriers may be
-suppressed, a linear program bounds how many can be kept: maximise sum z_s, 0 <= z_s <= carriers of
-s, subject in every view to (r-1) sum z_s o_s <= sum over non-carriers of o. Both are bounds against
-the binary adversary with one carrier per group, and so bounds for ART's own groups.
+Against the binary adversary a group with one carrier is safe when r o_max <= sum o. Summing this
+over all groups gives, for every view, r * (sum of the carriers' odds) <= (sum of everybody's odds):
+every view has a largest r. If carriers may be suppressed, a linear program bounds how many can be
+kept: maximise sum z_s, 0 <= z_s <= carriers of s, subject in every view to
+(r-1) sum z_s o_s <= sum over non-carriers of o. Both are proved bounds for groups that withstand
+the binary adversary with one carrier each. The joint adversary weighs other odds, so for it they
+are a yardstick: near the truth where many values mix, but not a proof.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class EventPlan:
     carriers: int
     share: float
     largest_r: float
-    """The smallest of the views' limits: an upper bound without suppression."""
+    """The smallest of the views' limits: a bound against the binary adversary, no suppression."""
     coverage_bound: int
-    """At most this many carriers can be protected at the asked r."""
+    """What the linear program keeps at the asked r."""
     known_before: int
     """Rows whose global probability of the event exceeds 1/r in some view."""
     expected_size: float

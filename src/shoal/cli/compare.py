@@ -1,0 +1,214 @@
+"""`shoal compare`: several methods on one table, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import options as o
+from shoal.cli.show import emit_json, percent, progress_bar
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.comparison import Comparison, Line
+    from shoal.hierarchy import Hierarchy
+
+HierarchyOption = Annotated[
+    list[str] | None,
+    typer.Option("--hierarchy", help="A hierarchy file, repeatable: attribute=file.toml or .csv."),
+]
+AdultOption = Annotated[
+    bool, typer.Option("--adult-hierarchies", help="Use the hierarchies for Adult of shoal.")
+]
+
+
+def compare(
+    table: o.TableArgument,
+    methods: Annotated[
+        str, typer.Option("--methods", help="Methods to compare: a,b,c.")
+    ] = "art,anatomy,mask,injector,t-closeness",
+    repeat: Annotated[int, typer.Option("--repeat", help="Runs per method.")] = 1,
+    released: Annotated[
+        list[str] | None,
+        typer.Option("--released", help="A file of another tool, repeatable: name=file.csv."),
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", help="Column that aligns released files.")
+    ] = None,
+    max_suppression: Annotated[
+        float | None,
+        typer.Option("--max-suppression", help="Largest share of carriers ART may leave out."),
+    ] = None,
+    queries: Annotated[int, typer.Option("--queries", help="Number of queries.")] = 10_000,
+    qd: Annotated[
+        int | None, typer.Option("--qd", help="QIs that a query restricts (all).")
+    ] = None,
+    s: Annotated[float, typer.Option("--s", help="Expected share of rows of a query.")] = 0.05,
+    contiguous: Annotated[
+        bool, typer.Option("--contiguous", help="Ranges for numeric QIs, not scattered values.")
+    ] = False,
+    chart: Annotated[
+        Path | None, typer.Option("--chart", help="Draw to this .svg, .png or .html file.")
+    ] = None,
+    hierarchy: HierarchyOption = None,
+    adult_hierarchies: AdultOption = False,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of methods and queries.")] = 0,
+    spec: o.SpecOption = None,
+    qi: o.QiOption = None,
+    sensitive: o.SensitiveOption = None,
+    protect: o.ProtectOption = None,
+    r: o.ROption = None,
+    min_support: o.SupportOption = None,
+    max_attributes: o.AttributesOption = None,
+    view: o.ViewOption = None,
+    band: o.BandOption = None,
+    knowledge: o.KnowledgeOption = None,
+    identifiers: o.IdentifierOption = None,
+    publish_members: o.MembersOption = False,
+    separator: o.SeparatorOption = None,
+    encoding: o.EncodingOption = None,
+    json: o.JsonOption = False,
+) -> None:
+    """Compare methods: time, error, risk and loss. One that fails is a line with its reason."""
+    made = o.make_spec(
+        spec=spec,
+        qi=qi,
+        sensitive=sensitive,
+        protect=protect,
+        r=r,
+        min_support=min_support,
+        max_attributes=max_attributes,
+        view=view,
+        band=band,
+        knowledge=knowledge,
+        identifiers=identifiers,
+        publish_members=publish_members,
+    )
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    if chart is not None and chart.suffix.lower() not in (".svg", ".png", ".html"):
+        raise InputError(
+            "chart-file", f'"{chart}" has no ending of a chart.', "Write .svg, .png or .html."
+        )
+    trees = read_hierarchies(hierarchy, adult=adult_hierarchies)
+    others = dict(_named(text, "--released") for text in released or ())
+    if key is not None and not others:
+        raise InputError("key-alone", "--key has nothing to align.", "Use it with --released.")
+    parameters: dict[str, dict[str, Any]] = {}
+    if max_suppression is not None:
+        parameters["art"] = {"max_suppression": max_suppression}
+
+    from shoal.comparison import compare as measure
+    from shoal.sources import read_table
+    from shoal.utility import Workload
+
+    workload = Workload(
+        queries=queries, dimensions=qd, selectivity=s, contiguous=contiguous, seed=seed
+    )
+    frame = read_table(table, separator=separator, encoding=encoding)
+    files = {
+        name: read_table(file, separator=separator, encoding=encoding)
+        for name, file in others.items()
+    }
+    with progress_bar(quiet=json) as progress:
+        result = measure(
+            frame,
+            made,
+            methods=names,
+            parameters=parameters,
+            hierarchies=trees,
+            released=files,
+            key=key,
+            workload=workload,
+            repeat=repeat,
+            seed=seed,
+            progress=progress,
+        )
+    if chart is not None:
+        _draw(result, chart)
+    if json:
+        emit_json(result.to_dict())
+    else:
+        _show(result)
+
+
+def read_hierarchies(given: list[str] | None, *, adult: bool) -> dict[str, Hierarchy]:
+    """Hierarchies by attribute, from options."""
+    if not given and not adult:
+        return {}
+    from shoal.hierarchy import adult_hierarchies, read_hierarchy
+
+    trees = adult_hierarchies() if adult else {}
+    for name, file in (_named(text, "--hierarchy") for text in given or ()):
+        trees[name] = read_hierarchy(file, name=name)
+    return trees
+
+
+def _named(text: str, option: str) -> tuple[str, str]:
+    name, mark, file = text.partition("=")
+    if not mark or not name or not file:
+        raise InputError(
+            "option-form", f'{option} "{text}" is not understood.', "Write it as name=file."
+        )
+    return name, file
+
+
+def _draw(result: Comparison, path: Path) -> None:
+    from shoal.experiments.panels import dots
+    from shoal.experiments.style import SHOWN, save_chart
+
+    records = [
+        {"method": SHOWN.get(line.method, line.method), **line.measures}
+        for line in result.lines
+        if line.failed is None
+    ]
+    subtitle = f"{result.rows:,} rows, r = {result.r:g}, {result.knowledge}"
+    save_chart(dots(records, title="Methods compared", subtitle=subtitle), path)
+
+
+def _show(result: Comparison) -> None:
+    columns: list[tuple[str, Any]] = [
+        ("seconds", lambda m: _number(m["seconds"], "{:.2f}")),
+        ("error", lambda m: _number(m["relative_error"], "{:.4f}")),
+        ("on event", lambda m: _number(m["relative_error_protected"], "{:.4f}")),
+        ("problematic", lambda m: _share(m["problematic_share"])),
+        ("worst", lambda m: _share(m["worst_posterior"])),
+        ("guess", lambda m: _share(m["guess_rate"])),
+        ("delta", lambda m: _number(m["average_delta"], "{:.4f}")),
+        ("in event gr.", lambda m: _number(m["average_delta_carrying"], "{:.4f}")),
+        ("bound", lambda m: _number(m["theoretical_bound"], "{:.4f}")),
+        ("suppressed", lambda m: _number(m["suppressed"], "{:,.0f}")),
+        ("pooled", lambda m: _number(m["pooled"], "{:,.0f}")),
+        ("changed", lambda m: _number(m["changed"], "{:,.0f}")),
+    ]
+    say, width = typer.echo, max(12, *(len(line.method) for line in result.lines))
+    say(
+        f"{result.rows:,} rows, r = {result.r:g}: nobody above {percent(1 / result.r)}; "
+        f"knowledge: {result.knowledge}; {result.workload.queries:,} queries."
+    )
+    say(f"{'':<{width}}" + "".join(f"{name:>13}" for name, _ in columns))
+    for line in result.lines:
+        if line.failed is None:
+            cells = "".join(f"{cell(line.measures):>13}" for _, cell in columns)
+            say(f"{line.method:<{width}}{cells}")
+    for line in result.lines:
+        _explain(line)
+    machine = ", ".join(f"{name} {value}" for name, value in result.machine.items())
+    seeds = sorted({seed for line in result.lines for seed in line.seeds})
+    say(f"\nSeeds {', '.join(map(str, seeds)) or 'none'}. {machine}.")
+
+
+def _explain(line: Line) -> None:
+    if line.failed is not None:
+        typer.echo(f"{line.method}: no release. {line.failed}")
+    if line.unjudged is not None:
+        typer.echo(f"{line.method}: not judged. {line.unjudged}")
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else percent(value)

@@ -1,0 +1,210 @@
+"""compare: several methods on one table, side by side, and releases of other tools beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.frames import to_polars
+from shoal.grouping import Grouping, Progress, Recoding, silent
+from shoal.hierarchy import Hierarchy
+from shoal.knowledge import Knowledge
+from shoal.machine import machine_note
+from shoal.measure import RISKS, Trial, equip, warm_up
+from shoal.released import align_release
+from shoal.spec import Spec
+from shoal.table import Table, code_column
+from shoal.utility import Workload
+
+PAPER_METHODS = ("art", "anatomy", "mask", "injector", "t-closeness")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method's measures, averaged over its runs; or why it has none."""
+
+    method: str
+    measures: dict[str, Any]
+    seeds: tuple[int, ...]
+    failed: str | None = None
+    """Why the method gives no release of this table."""
+    unjudged: str | None = None
+    """Why the auditor gives no verdict on its release."""
+
+    def to_dict(self) -> dict[str, Any]:
+        plain = {"method": self.method, **self.measures, "seeds": list(self.seeds)}
+        if self.failed:
+            plain["failed"] = self.failed
+        if self.unjudged:
+            plain["unjudged"] = self.unjudged
+        return plain
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods side by side."""
+
+    lines: tuple[Line, ...]
+    rows: int
+    r: float
+    knowledge: str
+    workload: Workload
+    machine: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for machines; `methods` has a line per method."""
+        return {
+            "methods": [line.to_dict() for line in self.lines],
+            "rows": self.rows,
+            "r": self.r,
+            "knowledge": self.knowledge,
+            "workload": vars(self.workload),
+            "machine": self.machine,
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """One line per method, measures as columns."""
+        lines = [
+            {key: value for key, value in line.to_dict().items() if key != "seeds"}
+            for line in self.lines
+        ]
+        return pl.DataFrame(lines, infer_schema_length=None)
+
+
+MEASURES = (
+    "seconds",
+    "relative_error",
+    "relative_error_protected",
+    *RISKS,
+    "suppressed",
+    "suppressed_with_event",
+    "with_event",
+    "pooled",
+    "changed",
+    "groups",
+    "mean_group",
+    "mean_group_with_event",
+    "zero_queries",
+    "zero_queries_protected",
+)
+
+
+def compare(
+    frame: Any,
+    spec: Spec,
+    *,
+    methods: Sequence[str] = PAPER_METHODS,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    released: Mapping[str, Any] | None = None,
+    key: str | None = None,
+    workload: Workload | None = None,
+    repeat: int = 1,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Comparison:
+    """Runs each method `repeat` times (seeds `seed`, `seed+1`, ..) and measures what it gives.
+
+    `parameters` go by method; `released` holds files of other tools as frames by name, aligned row
+    by row or by `key`. A method that cannot treat the table is a line that says why.
+    """
+    _check(methods, repeat)
+    table = Table.from_frame(frame, spec)
+    knowledge = Knowledge.of(table)
+    queries = workload or Workload(seed=seed)
+    queries.qd(table)
+    made = {name: equip(name, (parameters or {}).get(name, {}), hierarchies) for name in methods}
+    warm_up(table, made.values())
+    lines = []
+    for done, (name, method) in enumerate(made.items()):
+        progress(name, done, len(made))
+        seeds = tuple(range(seed, seed + repeat))
+        try:
+            trials = [Trial.run(table, method, seed=one) for one in seeds]
+        except InputError as error:
+            lines.append(Line(name, dict.fromkeys(MEASURES), seeds, failed=str(error)))
+            continue
+        lines.append(_line(name, trials, knowledge, queries, seeds))
+    for name, other in (released or {}).items():
+        try:
+            trial, known = _released_trial(frame, other, spec, key)
+        except InputError as error:
+            lines.append(Line(name, dict.fromkeys(MEASURES), (), failed=str(error)))
+            continue
+        lines.append(_line(name, [trial], known, queries, ()))
+    progress("done", len(made), len(made))
+    return Comparison(
+        tuple(lines), table.rows, table.spec.r, knowledge.source, queries, machine_note()
+    )
+
+
+def _check(methods: Sequence[str], repeat: int) -> None:
+    if repeat < 1:
+        raise InputError("whole-number", f"repeat is {repeat}.", "Give at least 1.")
+    if len(set(methods)) < len(methods):
+        raise InputError("name-twice", "A method is named twice.", "Name each method once.")
+
+
+def _line(
+    name: str,
+    trials: Sequence[Trial],
+    knowledge: Knowledge,
+    workload: Workload,
+    seeds: tuple[int, ...],
+) -> Line:
+    found: list[dict[str, Any]] = []
+    unjudged = None
+    for number, trial in enumerate(trials):
+        one = trial.losses() | trial.errors(replace(workload, seed=workload.seed + number))
+        try:
+            one |= trial.risks(knowledge, seed=workload.seed + number)
+        except InputError as error:
+            unjudged = str(error)
+            one |= dict.fromkeys(RISKS)
+        found.append(one)
+    return Line(name, {key: average(key, found) for key in MEASURES}, seeds, unjudged=unjudged)
+
+
+def average(key: str, found: Sequence[Mapping[str, Any]]) -> Any:
+    """A measure over runs: seconds as the median, a verdict as the worst, the rest as the mean."""
+    values = [one[key] for one in found if one[key] is not None]
+    if len(values) < len(found):
+        return None
+    if key == "robust":
+        return all(values)
+    if key == "worst_posterior":
+        return max(values)
+    if len(set(values)) == 1:
+        return values[0]
+    return float(np.median(values) if key == "seconds" else np.mean(values))
+
+
+def _released_trial(frame: Any, other: Any, spec: Spec, key: str | None) -> tuple[Trial, Knowledge]:
+    """Another tool's release: a label of a QI covers the values that bear it in this table."""
+    table, grouping = align_release(frame, other, spec, key=key)
+    labels = to_polars(other).select(*([key] if key else []), *spec.qi)
+    if key:
+        keys = to_polars(frame).select(pl.col(key).cast(pl.String))
+        labels = labels.with_columns(pl.col(key).cast(pl.String))
+        labels = keys.join(labels, on=key, how="left", maintain_order="left")
+    kept = np.flatnonzero(grouping.groups >= 0)
+    recodings = []
+    for position, column in enumerate(table.qi):
+        shown, node = code_column(labels[column.name].cast(pl.String))
+        covered = np.zeros((len(shown), len(column)), dtype=bool)
+        covered[node[kept], table.signatures[table.row_signature[kept], position]] = True
+        of_group = np.zeros(grouping.count, dtype=np.int32)
+        of_group[grouping.groups[kept]] = node[kept]
+        recodings.append(Recoding(shown.labels, covered, of_group))
+    made = Grouping(
+        grouping.groups,
+        form="generalized",
+        recodings=tuple(recodings),
+        values=grouping.values,
+    )
+    return Trial.of(table, made, seconds=None), Knowledge.of(table)

@@ -1,0 +1,1 @@
+"""Studies: one small TOML file each, run cell by cell, drawn and described from the numbers."""

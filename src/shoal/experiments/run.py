@@ -1,0 +1,238 @@
+"""The runner: measures every cell that is not yet done, one line of results for each.
+
+A line is written as soon as its cell is finished, so that a run can be stopped at any time and
+goes on where it was. Cells that share a release are measured together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.experiments.study import Cell, Study
+from shoal.feasibility import coverage_bound
+from shoal.grouping import Progress, silent
+from shoal.hierarchy import Hierarchy, adult_hierarchies, read_hierarchy
+from shoal.knowledge import Knowledge
+from shoal.measure import RISKS, Trial, equip, warm_up
+from shoal.table import Table
+
+CELLS = "cells.jsonl"
+LOSSES = (
+    "seconds",
+    "suppressed",
+    "suppressed_with_event",
+    "with_event",
+    "pooled",
+    "changed",
+    "groups",
+    "mean_group",
+    "mean_group_with_event",
+)
+Say = Callable[[str], None]
+
+# Seconds per cell on two cores with Adult and 5 QIs: the first guess of how long a run takes.
+GUESS = {"art": 12.0, "t-closeness": 22.0}
+GUESS_ROWS = 45_222
+
+
+def read_data(path: Path, study: Study) -> pl.DataFrame:
+    """The table of a study."""
+    if study.adult:
+        from shoal.datasets import adult
+
+        return adult(path)
+    from shoal.sources import read_table
+
+    return read_table(path)
+
+
+def fingerprint(frame: pl.DataFrame) -> str:
+    """A short name for the content of a table."""
+    digest = hashlib.sha256(json.dumps([frame.columns, frame.height]).encode())
+    digest.update(frame.hash_rows(seed=0).to_numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def run(
+    studies: Sequence[Study],
+    data: Path,
+    out: Path,
+    *,
+    repeat: int = 1,
+    seed: int = 0,
+    say: Say = lambda text: None,
+    progress: Progress = silent,
+) -> list[dict[str, Any]]:
+    """Measures all cells of the studies; returns their lines, in the studies' order."""
+    out.mkdir(parents=True, exist_ok=True)
+    lines: list[dict[str, Any]] = []
+    for adult, some in groupby(studies, key=lambda study: study.adult):
+        group = list(some)
+        frame = read_data(data, group[0])
+        name = fingerprint(frame)
+        cells = [cell for study in group for cell in study.cells(repeat=repeat, seed=seed)]
+        trees = _hierarchies(group, adult=adult)
+        done = _finished(out / CELLS)
+        left = [cell for cell in cells if cell.key(name) not in done]
+        say(
+            f"{len(cells)} cells, {len(cells) - len(left)} of them done; "
+            f"about {_minutes(_guess(left, frame.height))} to go on two cores."
+        )
+        _measure_all(left, frame, name, trees, out / CELLS, say, progress)
+        done = _finished(out / CELLS)
+        lines += [_line(cell, done[cell.key(name)]) for cell in cells]
+    return lines
+
+
+def _measure_all(
+    cells: Sequence[Cell],
+    frame: pl.DataFrame,
+    data: str,
+    trees: Mapping[str, Hierarchy],
+    path: Path,
+    say: Say,
+    progress: Progress,
+) -> None:
+    by_release = sorted(cells, key=lambda cell: cell.release_key())
+    order = {cell.release_key(): at for at, cell in reversed(list(enumerate(cells)))}
+    by_release.sort(key=lambda cell: order[cell.release_key()])
+    started, finished, expected = time.monotonic(), 0, _guess(cells, frame.height)
+    spent = 0.0
+    with path.open("a", encoding="utf-8") as file:
+        seen: set[str] = set()
+        for _, some in groupby(by_release, key=lambda cell: cell.release_key()):
+            together = list(some)
+            first = together[0]
+            progress(f"{first.entry.name}, {first.factor} {first.value:g}", finished, len(cells))
+            for cell, measures in _measure(together, frame, trees):
+                key = cell.key(data)
+                if key not in seen:
+                    file.write(json.dumps({"key": key, "measures": measures}) + "\n")
+                    file.flush()
+                    seen.add(key)
+            finished += len(together)
+            spent += _guess(together, frame.height)
+            rate = (time.monotonic() - started) / max(spent, 1e-9)
+            say(
+                f"[{finished}/{len(cells)}] {first.entry.name}, {first.factor} {first.value:g}"
+                f" ({first.study}); about {_minutes(max(0.0, expected - spent) * rate)} left"
+            )
+
+
+def _measure(
+    cells: Sequence[Cell], frame: pl.DataFrame, trees: Mapping[str, Hierarchy]
+) -> Iterator[tuple[Cell, dict[str, Any]]]:
+    """Runs the method once and measures its release for each cell."""
+    first = cells[0]
+    table = Table.from_frame(frame, first.spec)
+    knowledge = Knowledge.of(table)
+    method = equip(first.entry.method, first.entry.parameters, trees)
+    try:
+        warm_up(table, [method])
+        trial = Trial.run(table, method, seed=first.seed)
+    except InputError as error:
+        for cell in cells:
+            yield cell, {"failed": str(error)}
+        return
+    losses = trial.losses()
+    risks: dict[str, dict[str, Any]] = {}
+    bound: int | None = None
+    for cell in cells:
+        measures = dict(losses)
+        for adversary in cell.adversaries:
+            if adversary not in risks:
+                risks[adversary] = _risks(trial, knowledge, adversary, cell.seed)
+            prefix = "" if adversary == "joint" else f"{adversary}_"
+            measures |= {f"{prefix}{name}": value for name, value in risks[adversary].items()}
+        measures |= trial.errors(cell.workload)
+        if cell.coverage:
+            bound = _coverage(table, knowledge) if bound is None else bound
+            measures["coverage_bound"] = bound
+        yield cell, measures
+
+
+def _risks(trial: Trial, knowledge: Knowledge, adversary: Any, seed: int) -> dict[str, Any]:
+    try:
+        return trial.risks(knowledge, adversary=adversary, seed=seed)
+    except InputError as error:
+        return {**dict.fromkeys(RISKS), "unjudged": str(error)}
+
+
+def _coverage(table: Table, knowledge: Knowledge) -> int:
+    """The linear program's yardstick: carriers that one per group can protect from the binary
+    adversary, at most. Against the joint adversary it is a yardstick, not a bound."""
+    return sum(
+        coverage_bound(table, knowledge, event, float(table.event_r[event]))
+        for event in range(len(table.events))
+    )
+
+
+def _line(cell: Cell, measures: Mapping[str, Any]) -> dict[str, Any]:
+    line = {
+        "study": cell.study,
+        "factor": cell.factor,
+        "value": float(cell.value),
+        "method": cell.entry.name,
+        "seed": cell.seed,
+        "qi": len(cell.spec.qi),
+        "r": float(cell.spec.r),
+        "min_support": cell.spec.min_support,
+        "qd": cell.workload.dimensions or len(cell.spec.qi),
+        "s": cell.workload.selectivity,
+        "queries": cell.workload.queries,
+        **measures,
+    }
+    carriers = measures.get("with_event")
+    if carriers:
+        line["suppressed_share"] = measures["suppressed_with_event"] / carriers
+        if "coverage_bound" in measures:
+            line["coverage_lost"] = 1 - measures["coverage_bound"] / carriers
+    return line
+
+
+def _finished(path: Path) -> dict[str, dict[str, Any]]:
+    """Measures by key; a line cut off by a crash is no line."""
+    found: dict[str, dict[str, Any]] = {}
+    if path.is_file():
+        for text in path.read_text(encoding="utf-8").splitlines():
+            try:
+                line = json.loads(text)
+                found[line["key"]] = line["measures"]
+            except (ValueError, KeyError, TypeError):
+                continue
+    return found
+
+
+def _hierarchies(studies: Sequence[Study], *, adult: bool) -> dict[str, Hierarchy]:
+    trees = adult_hierarchies() if adult else {}
+    for study in studies:
+        for name, path in study.hierarchies.items():
+            trees[name] = read_hierarchy(path, name=name)
+    return trees
+
+
+def _guess(cells: Sequence[Cell], rows: int) -> float:
+    """A first guess in seconds; it is corrected by what finished cells really took."""
+    releases = {cell.release_key(): cell for cell in cells}
+    total = 1.5 * len(cells)
+    for cell in releases.values():
+        growth = 2.0 ** (len(cell.spec.qi) - 5) if cell.entry.method == "art" else 1.0
+        if cell.entry.parameters.get("condition") == "bound":
+            growth *= 5.0
+        total += GUESS.get(cell.entry.method, 1.0) * growth
+    return total * max(0.02, rows / GUESS_ROWS)
+
+
+def _minutes(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min"

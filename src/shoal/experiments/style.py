@@ -1,0 +1,112 @@
+"""How methods look: one colour and one marker each, the same in every figure.
+
+Colours are Okabe and Ito's, which people with any kind of colour vision can tell apart; the marker
+says the same again for print without colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+
+Spec = dict[str, Any]
+
+STYLES = {
+    "ART": ("#0072B2", "circle"),
+    "Anatomy": ("#E69F00", "square"),
+    "MASK": ("#009E73", "triangle-up"),
+    "Injector": ("#CC79A7", "diamond"),
+    "t-closeness": ("#D55E00", "triangle-down"),
+    "ART, Theorem 1": ("#56B4E9", "cross"),
+    "Mondrian": ("#8C7A00", "triangle-right"),
+}
+SPARE = (("#666666", "triangle-left"), ("#999999", "stroke"), ("#333333", "wedge"))
+SHOWN = {
+    "art": "ART",
+    "anatomy": "Anatomy",
+    "mask": "MASK",
+    "injector": "Injector",
+    "t-closeness": "t-closeness",
+    "mondrian": "Mondrian",
+}
+INK, SOFT, GRID = "#222222", "#555555", "#E6E6E6"
+
+
+def style_of(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Colours and shapes of methods; unknown ones get greys of their own, in turn."""
+    spare = [SPARE[i % len(SPARE)] for i in range(len(names))]
+    unknown = [name for name in names if name not in STYLES]
+    chosen = [STYLES[name] if name in STYLES else spare[unknown.index(name)] for name in names]
+    return [colour for colour, _ in chosen], [shape for _, shape in chosen]
+
+
+def themed(spec: Spec) -> Spec:
+    """A chart with the house's fonts and quiet axes."""
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "background": "white",
+        "padding": 14,
+        **spec,
+        "config": {
+            "font": "Helvetica, Arial, sans-serif",
+            "axis": {
+                "labelFontSize": 12,
+                "titleFontSize": 13,
+                "titleFontWeight": "normal",
+                "labelColor": INK,
+                "titleColor": INK,
+                "gridColor": GRID,
+                "domainColor": SOFT,
+                "tickColor": SOFT,
+                "titlePadding": 8,
+            },
+            "title": {
+                "fontSize": 14,
+                "fontWeight": 600,
+                "color": INK,
+                "anchor": "start",
+                "offset": 10,
+                "subtitleFontSize": 12,
+                "subtitleColor": SOFT,
+            },
+            "legend": {
+                "labelFontSize": 13,
+                "titleFontSize": 13,
+                "symbolSize": 110,
+                "labelColor": INK,
+                "symbolStrokeWidth": 2,
+                "orient": "top",
+                "direction": "horizontal",
+                "columnPadding": 18,
+                "labelLimit": 260,
+            },
+            "view": {"stroke": None},
+        },
+    }
+
+
+def save_chart(spec: Spec, path: str | Path) -> None:
+    """Writes a chart as SVG, PNG or a page of its own, by the name's ending."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise InputError(
+            "extra-report",
+            "Drawing needs a library that is not installed.",
+            "Install shoal[report].",
+        ) from None
+    target = Path(path)
+    ending = target.suffix.lower()
+    if ending == ".svg":
+        target.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+    elif ending == ".png":
+        target.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+    elif ending == ".html":
+        target.write_text(vl_convert.vegalite_to_html(spec, bundle=True), encoding="utf-8")
+    else:
+        raise InputError(
+            "chart-file", f'"{path}" has no ending of a chart.', "Write .svg, .png or .html."
+        )

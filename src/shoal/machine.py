@@ -1,0 +1,47 @@
+"""The machine and the versions that a measurement was made with."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from shoal._version import __version__
+
+LIBRARIES = ("numpy", "numba", "polars", "scipy")
+
+
+def machine_note() -> dict[str, str]:
+    """What a reader needs to know to judge seconds and to repeat a run."""
+    found = {"shoal": __version__, "python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "load": _load(),
+        **found,
+    }
+
+
+def _load() -> str:
+    """How busy the machine was, in processes: above the cores, seconds are too long."""
+    try:
+        return f"{os.getloadavg()[2]:.1f}"
+    except (AttributeError, OSError):
+        return "unknown"
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

@@ -1,0 +1,176 @@
+"""Measure: one method on one table, with the paper's four measures and those that it lacks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.auditor import audit as judge
+from shoal.errors import InputError
+from shoal.grouping import Anonymizer, Grouping, Progress, silent
+from shoal.hierarchy import Hierarchy
+from shoal.knowledge import Knowledge
+from shoal.pipeline import make_method
+from shoal.release import Release, build_tables
+from shoal.table import Table
+from shoal.utility import Published, Workload, measure_errors
+from shoal.verdict import Adversary, Audit
+
+WITH_HIERARCHIES = ("mask", "t-closeness", "mondrian")
+WARM_ROWS = 2_000
+
+
+def equip(
+    method: str, parameters: Mapping[str, Any], hierarchies: Mapping[str, Hierarchy] | None
+) -> Anonymizer:
+    """A method with its parameters, and with hierarchies where it takes them."""
+    given = dict(parameters)
+    if hierarchies and method in WITH_HIERARCHIES:
+        given.setdefault("hierarchies", dict(hierarchies))
+    return make_method(method, given)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One grouping of one table, ready to be measured."""
+
+    table: Table
+    grouping: Grouping
+    published: Published
+    seconds: float | None
+    """What the method took: reading the table and judging the result are not part of it."""
+
+    @classmethod
+    def run(
+        cls, table: Table, method: Anonymizer, *, seed: int, progress: Progress = silent
+    ) -> Trial:
+        started = time.perf_counter()
+        grouping = method.anonymize(table, seed=seed, progress=progress)
+        return cls.of(table, grouping, seconds=time.perf_counter() - started)
+
+    @classmethod
+    def of(cls, table: Table, grouping: Grouping, *, seconds: float | None) -> Trial:
+        qi, sensitive, members, ranges, _ = build_tables(table, grouping)
+        release = Release(table.spec, grouping.form, qi, sensitive, members, ranges, {})
+        return cls(table, grouping, Published.of(release), seconds)
+
+    def losses(self) -> dict[str, Any]:
+        """Rows that are suppressed, pooled or changed, and group sizes."""
+        grouping, groups = self.grouping, self.grouping.groups
+        kept = groups >= 0
+        event = self.table.row_event >= 0
+        sizes = np.bincount(groups[kept])
+        holding = np.unique(groups[kept & event])
+        changed = 0
+        if grouping.values is not None:
+            changed = int((grouping.values != self.table.row_value)[kept].sum())
+        pooled = 0
+        if grouping.pooled is not None:
+            pooled = int(grouping.pooled[groups[kept]].sum())
+        return {
+            "seconds": self.seconds,
+            "suppressed": grouping.suppressed,
+            "suppressed_with_event": int((event & ~kept).sum()),
+            "with_event": int(event.sum()),
+            "pooled": pooled,
+            "changed": changed,
+            "groups": len(sizes),
+            "mean_group": float(sizes.mean()),
+            "mean_group_with_event": float(sizes[holding].mean()) if len(holding) else 0.0,
+        }
+
+    def errors(self, workload: Workload) -> dict[str, Any]:
+        """Relative errors of a workload's queries."""
+        every, protected = measure_errors(self.table, self.published, workload)
+        return {
+            "relative_error": every.average,
+            "relative_error_median": every.median,
+            "relative_error_95": every.percentile_95,
+            "relative_error_protected": protected.average,
+            "relative_error_protected_median": protected.median,
+            "relative_error_protected_95": protected.percentile_95,
+            "zero_queries": every.zero_share,
+            "zero_queries_protected": protected.zero_share,
+        }
+
+    def risks(
+        self,
+        knowledge: Knowledge,
+        *,
+        adversary: Adversary = "joint",
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> dict[str, Any]:
+        """The auditor's measures."""
+        found: Audit = judge(
+            self.table,
+            self.grouping,
+            knowledge=knowledge,
+            adversary=adversary,
+            seed=seed,
+            progress=progress,
+        )
+        return {
+            "robust": found.robust,
+            "worst_posterior": found.worst_posterior,
+            "problematic_share": found.problematic_share,
+            "guess_rate": found.guess_rate.worst,
+            "average_delta": found.average_delta,
+            "average_delta_carrying": found.average_delta_carrying,
+            "theoretical_bound": found.average_bound,
+            "problematic_share_possible": self._possible(found),
+            "exact_share": found.exact_share,
+            "known_before": found.known_before,
+            "theorem1_groups": found.theorem1_groups,
+            "event_groups": found.event_groups,
+        }
+
+    def _possible(self, found: Audit) -> float:
+        """The problematic share if everybody who could not be judged were problematic."""
+        carries = (self.table.row_event >= 0) & (self.grouping.groups >= 0)
+        open_ = found.frame["problematic"].to_numpy() | found.frame["undecided"].to_numpy()
+        return float(open_[carries].mean()) if carries.any() else 0.0
+
+
+RISKS = (
+    "robust",
+    "worst_posterior",
+    "problematic_share",
+    "guess_rate",
+    "average_delta",
+    "average_delta_carrying",
+    "theoretical_bound",
+    "problematic_share_possible",
+    "exact_share",
+    "known_before",
+    "theorem1_groups",
+    "event_groups",
+)
+
+
+def warm_up(table: Table, methods: Iterable[Anonymizer]) -> None:
+    """Runs methods on a small sample, so that compiling is no part of what is timed."""
+    frame = pl.DataFrame(
+        {
+            **{
+                column.name: column.values[table.signatures[table.row_signature, i]]
+                for i, column in enumerate(table.qi)
+            },
+            table.spec.sensitive: table.members.values[table.row_member],
+        }
+    )
+    first = np.unique(table.row_member, return_index=True)[1]
+    rows = np.union1d(first, np.arange(min(table.rows, WARM_ROWS)))
+    spec = table.spec.with_(min_support=max(2, table.spec.min_support * len(rows) // table.rows))
+    for method in methods:
+        try:
+            sample = Table.from_frame(frame[rows], spec)
+            trial = Trial.run(sample, method, seed=0)
+            trial.errors(Workload(queries=64))
+        except InputError:
+            continue

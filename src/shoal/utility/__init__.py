@@ -1,0 +1,25 @@
+"""What is left of the data: count queries, their estimates from a release, and a summary."""
+
+from __future__ import annotations
+
+from shoal.utility.count import Between, count
+from shoal.utility.estimate import estimate_counts, exact_counts
+from shoal.utility.published import Published
+from shoal.utility.sql import sql_for_count
+from shoal.utility.summary import ErrorSummary, Utility, measure_errors, summarize
+from shoal.utility.workload import Queries, Workload
+
+__all__ = [
+    "Between",
+    "ErrorSummary",
+    "Published",
+    "Queries",
+    "Utility",
+    "Workload",
+    "count",
+    "estimate_counts",
+    "exact_counts",
+    "measure_errors",
+    "sql_for_count",
+    "summarize",
+]

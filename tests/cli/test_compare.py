@@ -1,0 +1,150 @@
+"""`shoal compare` and `shoal experiment` as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from shoal.cli import app
+from shoal.datasets import hospital
+
+OPTIONS = [
+    "--qi",
+    "age,sex",
+    "--sensitive",
+    "diagnosis",
+    "--protect",
+    "HIV|Schizophrenia",
+    "-r",
+    "3",
+    "--min-support",
+    "30",
+    "--queries",
+    "100",
+    "--s",
+    "0.2",
+]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "hospital.csv"
+    frame = hospital(600, seed=2).with_columns((pl.col("age") // 20 * 20).alias("age"))
+    frame.write_csv(path)
+    return path
+
+
+def test_json_has_a_line_per_method(table: Path) -> None:
+    result = CliRunner().invoke(
+        app, ["compare", str(table), "--methods", "art,anatomy", *OPTIONS, "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    lines = json.loads(result.stdout)["methods"]
+    assert [line["method"] for line in lines] == ["art", "anatomy"]
+    for key in (
+        "seconds",
+        "relative_error",
+        "relative_error_protected",
+        "problematic_share",
+        "average_delta",
+        "average_delta_carrying",
+        "worst_posterior",
+        "guess_rate",
+        "suppressed",
+        "pooled",
+        "theoretical_bound",
+    ):
+        assert isinstance(lines[0][key], int | float), key
+
+
+def test_table_chart_hierarchy_and_a_foreign_file(table: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "sex.csv"
+    tree.write_text("Female;any\nMale;any\n", encoding="utf-8")
+    theirs = tmp_path / "theirs.csv"
+    pl.read_csv(table).with_columns(pl.lit("*").alias("age")).write_csv(theirs)
+    chart = tmp_path / "chart.svg"
+    result = CliRunner().invoke(
+        app,
+        [
+            "compare",
+            str(table),
+            "--methods",
+            "mask",
+            *OPTIONS,
+            "--hierarchy",
+            f"sex={tree}",
+            "--released",
+            f"theirs={theirs}",
+            "--chart",
+            str(chart),
+        ],
+    )
+    assert result.exit_code == 0, result.output
+    assert "mask" in result.stdout
+    assert "theirs" in result.stdout
+    assert "Seeds 0." in result.stdout
+    assert "MASK" in chart.read_text(encoding="utf-8")
+
+
+def test_a_failing_method_is_named_with_its_reason(table: Path) -> None:
+    result = CliRunner().invoke(
+        app, ["compare", str(table), "--methods", "anatomy", *OPTIONS, "-r", "300"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "anatomy: no release." in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("extra", "code"),
+    [
+        (["--methods", "arts"], "method"),
+        (["--chart", "chart.gif"], "chart-file"),
+        (["--released", "file.csv"], "option-form"),
+        (["--key", "patient"], "key-alone"),
+    ],
+)
+def test_bad_options_are_refused(table: Path, extra: list[str], code: str) -> None:
+    result = CliRunner().invoke(app, ["compare", str(table), *OPTIONS, *extra])
+    assert result.exit_code != 0
+    assert getattr(result.exception, "code", None) == code
+
+
+def test_an_experiment_of_ones_own_and_its_page(table: Path, tmp_path: Path) -> None:
+    study = tmp_path / "mine.toml"
+    study.write_text(
+        'title = "Mine"\nfactor = "selectivity"\nvalues = [0.1, 0.3]\n'
+        '[spec]\nqi = ["age", "sex"]\nsensitive = "diagnosis"\nr = 2\nprotect = ["HIV"]\n'
+        '[workload]\nqueries = 50\n[[methods]]\nname = "Anatomy"\nmethod = "anatomy"\n',
+        encoding="utf-8",
+    )
+    out = tmp_path / "out"
+    result = CliRunner().invoke(
+        app, ["experiment", str(study), "--data", str(table), "--out", str(out)]
+    )
+    assert result.exit_code == 0, result.output
+    assert "2 cells, 0 of them done" in result.stderr
+    for name in ("results.csv", "results.parquet", "figures/mine.svg", "figures/mine.png"):
+        assert (out / name).is_file(), name
+    page = tmp_path / "docs" / "results.md"
+    result = CliRunner().invoke(app, ["experiment", "page", str(out), "--out", str(page)])
+    assert result.exit_code == 0, result.output
+    assert "shoal experiment mine.toml --data hospital.csv" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        (["paper", "--data", "x.csv"], "out-missing"),
+        (["paper", "--out", "o"], "data-missing"),
+        (["page", "--out", "o"], "results-missing"),
+        (["papr", "--data", "x.csv", "--out", "o"], "study-name"),
+        (["paper", "results", "--data", "x.csv", "--out", "o"], "argument-extra"),
+    ],
+)
+def test_bad_experiments_are_refused(given: list[str], code: str) -> None:
+    result = CliRunner().invoke(app, ["experiment", *given])
+    assert getattr(result.exception, "code", None) == code
