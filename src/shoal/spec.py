@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, nearest
+from shoal.toml_text import read_toml, toml_value
 
 MISSING = "(missing)"
 """How a missing value is shown; it is a category like any other."""
@@ -74,6 +74,24 @@ class Spec:
     """File of outside knowledge (attribute columns, value, probability) instead of the table's."""
     publish_members: bool = False
     """Publish the member values of a set event instead of its label."""
+
+    if TYPE_CHECKING:  # what callers may write; __post_init__ turns it into the types above
+
+        def __init__(
+            self,
+            *,
+            qi: str | Iterable[str],
+            sensitive: str,
+            r: float,
+            protect: Iterable[EventLike] | None = None,
+            identifiers: str | Iterable[str] = (),
+            min_support: int = 100,
+            max_attributes: int | None = None,
+            views: Iterable[str | Iterable[str]] | None = None,
+            bands: Mapping[str, float] | Iterable[tuple[str, float]] = (),
+            knowledge: str | Path | None = None,
+            publish_members: bool = False,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -217,7 +235,7 @@ class Spec:
 
     def to_toml(self) -> str:
         """The spec as TOML text."""
-        return "".join(f"{key} = {_toml(value)}\n" for key, value in self.to_mapping().items())
+        return "".join(f"{key} = {toml_value(value)}\n" for key, value in self.to_mapping().items())
 
 
 def as_event(given: EventLike) -> Event:
@@ -262,20 +280,6 @@ def checked_r(r: Any) -> float:
             "Give a number above 1, such as 2, 5 or 10.",
         )
     return number
-
-
-def read_toml(path: str | Path) -> dict[str, Any]:
-    """The contents of a TOML file, or an InputError that says what is wrong with it."""
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            "spec-read", f"Cannot read {path}: {error.strerror}.", "Check the path."
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(
-            "spec-toml", f"{path} is not valid TOML: {error}.", "Correct that place."
-        ) from None
 
 
 def _names(given: Any, what: str) -> tuple[str, ...]:
@@ -323,19 +327,3 @@ def _whole(name: str, value: Any) -> None:
         raise InputError(
             "whole-number", f"{name} is {value!r}.", f"Give {name} a whole number of at least 1."
         )
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return repr(int(value)) if value.is_integer() else repr(value)
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        escaped = "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped)
-        return f'"{escaped}"'
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml(str(k))} = {_toml(v)}" for k, v in value.items()) + " }"
-    return "[" + ", ".join(_toml(item) for item in value) + "]"

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from shoal.errors import InputError
-from shoal.spec import MAX_QI, Event, Spec, as_event, band_name, checked_r, parse_event, read_toml
+from shoal.spec import MAX_QI, Event, Spec, as_event, band_name, checked_r, parse_event
+from shoal.toml_text import read_toml
 
 BASE: dict[str, Any] = {"qi": ["age", "sex", "zip"], "sensitive": "disease", "r": 10}
 EVERYTHING = Spec(

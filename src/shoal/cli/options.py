@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from shoal.errors import InputError
-from shoal.spec import Spec, parse_event, read_toml
+from shoal.spec import Spec, parse_event
+from shoal.toml_text import read_toml
 
 TableArgument = Annotated[str, typer.Argument(help="The table: a file, a folder, or a URL.")]
 SpecOption = Annotated[
