@@ -81,12 +81,12 @@ def audit(
     return _assemble(case, known, judgements, labels, strength, adversary, before)
 
 
-def _partition(table: Table, groups: Any) -> tuple[Partition, tuple[str, ...]]:
+def _partition(table: Table, groups: Any) -> tuple[Partition, pl.Series]:
     if isinstance(groups, Partition):
-        return groups, tuple(str(g) for g in range(groups.groups))
+        return groups, _numbers(groups.groups)
     if isinstance(groups, Grouping):
         partition = Partition.of(table, groups.groups, values=groups.values, pooled=groups.pooled)
-        return partition, tuple(str(g) for g in range(partition.groups))
+        return partition, _numbers(partition.groups)
     series = groups if isinstance(groups, pl.Series) else _series(groups)
     if len(series) != table.rows:
         raise InputError(
@@ -95,7 +95,11 @@ def _partition(table: Table, groups: Any) -> tuple[Partition, tuple[str, ...]]:
             "Give one label per row of the table.",
         )
     rows, names = number_groups(series)
-    return Partition.of(table, rows), names
+    return Partition.of(table, rows), pl.Series(list(names), dtype=pl.String)
+
+
+def _numbers(count: int) -> pl.Series:
+    return pl.Series(np.arange(count)).cast(pl.String)
 
 
 def _series(groups: Any) -> pl.Series:
@@ -133,7 +137,7 @@ def _assemble(
     case: Case,
     knowledge: Knowledge,
     judgements: list[Judgement],
-    labels: tuple[str, ...],
+    labels: pl.Series,
     r: float,
     adversary: Adversary,
     before: NDArray[np.float64],

@@ -17,7 +17,7 @@ from shoal.verdict import KINDS, GuessRate, ViewRisk, Witness
 def row_frame(
     case: Case,
     knowledge: Knowledge,
-    labels: tuple[str, ...],
+    labels: pl.Series,
     before: NDArray[np.float64],
     held: NDArray[np.int64],
     exposure: NDArray[np.float64],
@@ -37,8 +37,9 @@ def row_frame(
         chance[here] = event_chances(one, table)[one.index[signature[here]], event[here]]
     ranked = np.argmax(before * case.event_r, axis=1)
     earlier = before[np.arange(len(before)), ranked]
-    names = pl.Series([event.label for event in table.events])
-    view_names = pl.Series([one.name for one in knowledge.views])
+    names = pl.Series([event.label for event in table.events], dtype=pl.Categorical)
+    view_names = pl.Series([one.name for one in knowledge.views], dtype=pl.Categorical)
+    kinds = pl.Series(list(KINDS), dtype=pl.Categorical)
     worst = pl.DataFrame(
         {
             "pair": held.astype(np.int32),
@@ -47,7 +48,7 @@ def row_frame(
             "before": chance,
             "posterior": posterior,
             "exposure": np.maximum(exposure, 0.0),
-            "kind": pl.Series(list(KINDS))[kind],
+            "kind": kinds[kind],
             "problematic": breach,
             "undecided": undecided,
         }
@@ -55,7 +56,7 @@ def row_frame(
     pairs = pl.DataFrame(
         {
             "pair": np.arange(len(part.pair_signature), dtype=np.int32),
-            "group": pl.Series(list(labels), dtype=pl.String)[part.pair_group],
+            "group": labels[part.pair_group],
             "known_before": earlier[part.pair_signature],
             "known_exposure": (earlier * case.event_r[ranked])[part.pair_signature],
         }
@@ -99,7 +100,7 @@ def worst_witness(frame: pl.DataFrame, table: Table) -> Witness | None:
 
 
 def worst_by_event(
-    case: Case, knowledge: Knowledge, judgements: list[Judgement], labels: tuple[str, ...]
+    case: Case, knowledge: Knowledge, judgements: list[Judgement], labels: pl.Series
 ) -> dict[str, Witness]:
     """Everybody's links to each event, the largest of them."""
     table, part = case.table, case.partition

@@ -28,7 +28,8 @@ def mix_events(groups: Assembly, knowledge: Knowledge, *, seed: int, progress: P
     largest = min(3 * math.ceil(float(table.event_r.max())) + 4, 24)
     if smallest > largest:
         return
-    near = _neighbours(table, knowledge, seed)
+    carriers = np.unique(cells.signature[(cells.event >= 0) & (cells.free > 0)])
+    near = _neighbours(table, knowledge, carriers, seed)
     rows = np.concatenate([view.distributions for view in knowledge.views])
     first_row = np.cumsum([0] + [len(view.distributions) for view in knowledge.views])[:-1]
     index = np.stack([view.index for view in knowledge.views])
@@ -93,16 +94,18 @@ def _order(groups: Assembly, left: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.repeat(carriers, cells.free[carriers])
 
 
-def _neighbours(table: Table, knowledge: Knowledge, seed: int) -> IntArray:
-    """For each signature the nearest ones, by its distributions in all views seen from a few random
-    directions: good enough to propose partners, which are then checked exactly."""
+def _neighbours(table: Table, knowledge: Knowledge, wanted: IntArray, seed: int) -> IntArray:
+    """The signatures nearest to each of the `wanted` ones, by their distributions in all views seen
+    from a few random directions: good enough to propose partners, which are then checked exactly.
+    Rows of other signatures hold -1."""
+    from scipy.spatial import KDTree
+
     random = np.random.default_rng(seed)
     place = np.zeros((len(table.signatures), DIRECTIONS), np.float32)
     for view in knowledge.views:
         directions = random.standard_normal((view.distributions.shape[1], DIRECTIONS))
         place += (np.sqrt(view.distributions) @ directions).astype(np.float32)[view.index]
-    from scipy.spatial import KDTree
-
-    wanted = min(NEIGHBOURS, len(place))
-    _, near = KDTree(place).query(place, k=wanted)
-    return np.asarray(near, np.int32).reshape(len(place), wanted)
+    count = min(NEIGHBOURS, len(place))
+    near = np.full((len(place), count), -1, np.int32)
+    near[wanted] = KDTree(place).query(place[wanted], k=count)[1].reshape(len(wanted), count)
+    return near

@@ -84,9 +84,17 @@ def grow(
     W, K = len(anchor), len(cells)
     strength = np.float32(r)
     table = np.empty((K, W), np.float32)
+    within, top = anchor.copy(), np.zeros(W, np.float32)
     for k in range(K):
+        rows = np.float32(min(free[cells[k]], largest))
         for w in range(W):
             table[k, w] = odds[cells[k], w]
+            within[w] += rows * table[k, w]
+            top[w] = max(top[w], table[k, w])
+    for w in range(W):  # not even all candidates together would do
+        most = min(within[w], anchor[w] + np.float32(largest) * top[w])
+        if most < strength * anchor[w]:
+            return -1, np.inf
     used = np.zeros(K, np.int64)
     low, high, total = anchor.copy(), anchor.copy(), anchor.copy()
     # 1/ties while the carrier is among the likeliest in a view, else 0: what a guess gives away.
