@@ -51,7 +51,7 @@ class EventPlan:
     known_before: int
     """Rows whose global probability of the event exceeds 1/r in some view."""
     expected_size: float
-    """A lower bound on the mean size of the groups of the carriers kept."""
+    """What the binary condition needs on average per group of a carrier; a yardstick."""
     limits: tuple[ViewLimit, ...]
     """The tightest views, tightest first."""
 
