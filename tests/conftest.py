@@ -12,6 +12,13 @@ from hypothesis import settings
 settings.register_profile("shoal", deadline=None, derandomize=True)
 settings.load_profile("shoal")
 
+# An assertion in a module of helpers says as much as one in a test.
+pytest.register_assert_rewrite(
+    "tests.cli.program",
+    "tests.unit.injector_oracle",
+    "tests.unit.report.marked",
+)
+
 _BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

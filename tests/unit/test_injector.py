@@ -1,9 +1,7 @@
-"""Injector: rules against the definition, buckets against brute force over permutations."""
+"""Injector's buckets against brute force over permutations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +14,7 @@ from shoal.anonymizers.eligibility import check_eligible
 from shoal.anonymizers.injector import Injector
 from shoal.anonymizers.kinds import SortedRows
 from shoal.anonymizers.matching import in_perfect_matching
-from shoal.anonymizers.negative_rules import NegativeRules, mine
+from shoal.anonymizers.negative_rules import mine
 from shoal.datasets import (
     ADULT_EVENT,
     ADULT_QI,
@@ -27,148 +25,16 @@ from shoal.datasets import (
     hospital,
 )
 from shoal.errors import InputError
-from shoal.grouping import Anonymizer, Grouping, silent
+from shoal.grouping import Anonymizer, silent
 from shoal.spec import Event, Spec
 from shoal.table import Table
-
-QI = ("sex", "job", "town")
-
-
-def random_table(seed: int, *, rows: int, protect: list[str] | None, values: int = 5) -> Table:
-    """Some values are rare or absent among some sexes, jobs and towns."""
-    rng = np.random.default_rng(seed)
-    codes = {"sex": rng.integers(2, size=rows), "job": rng.integers(3, size=rows)}
-    codes["town"] = rng.integers(3, size=rows)
-    weight = np.ones((rows, values))
-    for column in codes.values():
-        for code, value in product(range(3), range(values)):
-            if rng.random() < 0.2:
-                weight[column == code, value] *= rng.choice([0.0, 0.1])
-    weight += 1e-9
-    shares = np.cumsum(weight / weight.sum(axis=1, keepdims=True), axis=1)
-    drawn = np.minimum((rng.random(rows)[:, None] > shares).sum(axis=1), values - 1)
-    drawn[:values] = np.arange(values)  # each value at least once
-    frame = pl.DataFrame(codes).with_columns(x=pl.Series(np.array([*"ABCDEFGH"])[drawn]))
-    chosen = Spec.from_mapping({"qi": QI, "sensitive": "x", "r": 2, "protect": protect})
-    return Table.from_frame(frame, chosen)
-
-
-# --- The slow, obvious way ---------------------------------------------------------------
-
-Rule = tuple[tuple[tuple[int, int], ...], int]
-
-
-def rows_with(table: Table, items: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """Which rows have all these (QI position, code) pairs."""
-    codes = table.signatures[table.row_signature]
-    return np.all([codes[:, position] == code for position, code in items], axis=0)
-
-
-def all_rules(table: Table, *, min_conf: float, min_exp: float, most: int) -> set[Rule]:
-    """Every rule, long ones included, by its definition and row by row."""
-    found = set()
-    for size in range(1, most + 1):
-        for positions in combinations(range(len(table.qi)), size):
-            for codes in product(*(range(len(table.qi[position])) for position in positions)):
-                items = tuple(zip(positions, codes, strict=True))
-                having = rows_with(table, items)
-                for event in range(len(table.events)):
-                    share = (table.row_event == event).mean()
-                    both = (having & (table.row_event == event)).sum()
-                    if having.any() and (
-                        1 - both / having.sum() >= min_conf
-                        and 1 - (1 - share) ** having.sum() >= min_exp
-                    ):
-                        found.add((items, event))
-    return found
-
-
-def denied_by(table: Table, rules: set[Rule]) -> np.ndarray:
-    """rows x (events and none): what the rules make impossible."""
-    denied = np.zeros((table.rows, len(table.events) + 1), dtype=bool)
-    for items, event in rules:
-        denied[rows_with(table, items), event] = True
-    return denied
-
-
-def given_by_matchings(possible: np.ndarray) -> np.ndarray:
-    """rows x values: whether some permutation that keeps to what is possible has it."""
-    size = len(possible)
-    found = np.zeros_like(possible)
-    for values in permutations(range(size)):
-        if all(possible[row, value] for row, value in enumerate(values)):
-            found[range(size), values] = True
-    return found
-
-
-def check_buckets(table: Table, grouping: Grouping, denied: np.ndarray, l: int) -> int:
-    """Every bucket is fine; how many have an edge that is not possible."""
-    events = len(table.events)
-    event = np.where(table.row_event < 0, events, table.row_event)
-    incomplete = 0
-    for group in range(grouping.count):
-        rows = np.flatnonzero(grouping.groups == group)
-        carried = event[rows][event[rows] < events]
-        assert len(set(carried.tolist())) == len(carried)
-        possible = ~denied[np.ix_(rows, event[rows])]
-        if possible.all():
-            assert len(rows) >= l
-            continue
-        incomplete += 1
-        fine = given_by_matchings(possible)
-        assert fine.sum(axis=1).min() >= l
-        assert fine.sum(axis=0)[event[rows] < events].min(initial=len(rows)) >= l
-    return incomplete
-
-
-def listed(rules: NegativeRules) -> Iterator[Rule]:
-    for each in rules.sets:
-        for codes, event in zip(each.codes.tolist(), each.event.tolist(), strict=True):
-            yield tuple(zip(each.attributes, codes, strict=True)), event
-
-
-# --- Rules -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("most", [1, 2, 3])
-@pytest.mark.parametrize(("min_conf", "min_exp"), [(1.0, 0.9), (1.0, 0.0), (0.9, 0.6), (1.0, 1.0)])
-def test_rules_are_the_shortest_that_hold(min_conf: float, min_exp: float, most: int) -> None:
-    total = 0
-    for seed, protect in enumerate([None, ["A", "C"], [["A", "B"]]]):
-        table = random_table(seed, rows=90, protect=protect)
-        rules = mine(
-            table,
-            min_conf=min_conf,
-            min_exp=min_exp,
-            max_attributes=most,
-            progress=silent,
-        )
-        every = all_rules(table, min_conf=min_conf, min_exp=min_exp, most=most)
-        shortest = {
-            (items, event)
-            for items, event in every
-            if not any(
-                (part, event) in every
-                for size in range(1, len(items))
-                for part in combinations(items, size)
-            )
-        }
-        assert set(listed(rules)) == shortest
-        assert rules.count == len(shortest)
-        denied = denied_by(table, every)[:, : len(table.events)]
-        assert np.array_equal(rules.impossible[table.row_signature], denied)
-        total += rules.count
-    assert total > 0 or min_exp == 1
-
-
-def test_a_rule_says_what_never_happens_where_it_was_to_be_expected() -> None:
-    frame = pl.DataFrame({"sex": list("fm" * 20), "x": [*"ABBB"] * 10})
-    table = Table.from_frame(frame, Spec(qi=("sex",), sensitive="x", r=2, protect=("A",)))
-    rules = mine(table, min_conf=1.0, min_exp=0.9, max_attributes=None, progress=silent)
-    assert [*listed(rules)] == [(((0, 1),), 0)]  # m => not A
-    rare = mine(table, min_conf=1.0, min_exp=0.9999, max_attributes=None, progress=silent)
-    assert rare.count == 0  # 1 - 0.75^20 = 0.9968
-
+from tests.unit.injector_oracle import (
+    all_rules,
+    check_buckets,
+    denied_by,
+    given_by_matchings,
+    random_table,
+)
 
 # --- Matchings ---------------------------------------------------------------------------
 

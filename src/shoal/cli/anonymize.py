@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shoal.release import Release
 
 
+@o.with_spec_options
 def anonymize(
     table: o.TableArgument,
     out: Annotated[Path, typer.Option("--out", help="The release folder to make.")],
@@ -61,37 +62,14 @@ def anonymize(
     public_report: PublicReportOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing folders.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of everything random.")] = 0,
-    spec: o.SpecOption = None,
-    qi: o.QiOption = None,
-    sensitive: o.SensitiveOption = None,
-    protect: o.ProtectOption = None,
-    r: o.ROption = None,
-    min_support: o.SupportOption = None,
-    max_attributes: o.AttributesOption = None,
-    view: o.ViewOption = None,
-    band: o.BandOption = None,
-    knowledge: o.KnowledgeOption = None,
-    identifiers: o.IdentifierOption = None,
-    publish_members: o.MembersOption = False,
+    *,
+    asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Make a release folder. Exit code 0: made, 2: not made (and nothing was written)."""
-    made = o.make_spec(
-        spec=spec,
-        qi=qi,
-        sensitive=sensitive,
-        protect=protect,
-        r=r,
-        min_support=min_support,
-        max_attributes=max_attributes,
-        view=view,
-        band=band,
-        knowledge=knowledge,
-        identifiers=identifiers,
-        publish_members=publish_members,
-    )
+    made = asked.make_spec()
     inside = private or out.with_name(out.name + "-private")
     if not force:
         for folder in (out, inside):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shoal.verdict import Audit
 
 
+@o.with_spec_options
 def audit(
     table: o.TableArgument,
     groups: Annotated[
@@ -39,37 +40,14 @@ def audit(
     report: ReportOption = None,
     public_report: PublicReportOption = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the estimates.")] = 0,
-    spec: o.SpecOption = None,
-    qi: o.QiOption = None,
-    sensitive: o.SensitiveOption = None,
-    protect: o.ProtectOption = None,
-    r: o.ROption = None,
-    min_support: o.SupportOption = None,
-    max_attributes: o.AttributesOption = None,
-    view: o.ViewOption = None,
-    band: o.BandOption = None,
-    knowledge: o.KnowledgeOption = None,
-    identifiers: o.IdentifierOption = None,
-    publish_members: o.MembersOption = False,
+    *,
+    asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Say who can be linked to what. Exit code 0: robust, 1: not robust, 2: could not judge."""
-    made = o.make_spec(
-        spec=spec,
-        qi=qi,
-        sensitive=sensitive,
-        protect=protect,
-        r=r,
-        min_support=min_support,
-        max_attributes=max_attributes,
-        view=view,
-        band=band,
-        knowledge=knowledge,
-        identifiers=identifiers,
-        publish_members=publish_members,
-    )
+    made = asked.make_spec()
     if (groups is None) == (released is None):
         raise InputError(
             "audit-what",

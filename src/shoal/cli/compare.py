@@ -24,6 +24,7 @@ AdultOption = Annotated[
 ]
 
 
+@o.with_spec_options
 def compare(
     table: o.TableArgument,
     methods: Annotated[
@@ -55,37 +56,14 @@ def compare(
     hierarchy: HierarchyOption = None,
     adult_hierarchies: AdultOption = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of methods and queries.")] = 0,
-    spec: o.SpecOption = None,
-    qi: o.QiOption = None,
-    sensitive: o.SensitiveOption = None,
-    protect: o.ProtectOption = None,
-    r: o.ROption = None,
-    min_support: o.SupportOption = None,
-    max_attributes: o.AttributesOption = None,
-    view: o.ViewOption = None,
-    band: o.BandOption = None,
-    knowledge: o.KnowledgeOption = None,
-    identifiers: o.IdentifierOption = None,
-    publish_members: o.MembersOption = False,
+    *,
+    asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Compare methods: time, error, risk and loss. One that fails is a line with its reason."""
-    made = o.make_spec(
-        spec=spec,
-        qi=qi,
-        sensitive=sensitive,
-        protect=protect,
-        r=r,
-        min_support=min_support,
-        max_attributes=max_attributes,
-        view=view,
-        band=band,
-        knowledge=knowledge,
-        identifiers=identifiers,
-        publish_members=publish_members,
-    )
+    made = asked.make_spec()
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if chart is not None and chart.suffix.lower() not in (".svg", ".png", ".html"):
         raise InputError(

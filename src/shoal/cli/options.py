@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,51 +16,15 @@ from shoal.spec import Spec, parse_event
 from shoal.toml_text import read_toml
 
 TableArgument = Annotated[str, typer.Argument(help="The table: a file, a folder, or a URL.")]
-SpecOption = Annotated[
-    Path | None, typer.Option("--spec", help="TOML file with the spec; options override it.")
-]
-QiOption = Annotated[str | None, typer.Option("--qi", help="Quasi-identifier columns: a,b,c.")]
-SensitiveOption = Annotated[str | None, typer.Option("--sensitive", help="The sensitive column.")]
-ProtectOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--protect",
-        help="A protected event, repeatable: one value, or 'a|b' for several as one; "
-        "'a|b@r=5' gives it its own r. Default: each value.",
-    ),
-]
-ROption = Annotated[str | None, typer.Option("-r", "--r", help="Nobody above a chance of 1/r.")]
-SupportOption = Annotated[
-    int | None,
-    typer.Option("--min-support", help="Rows that must share a signature to be known (100)."),
-]
-AttributesOption = Annotated[
-    int | None, typer.Option("--max-attributes", help="Largest number of QIs in a view (all).")
-]
-ViewOption = Annotated[
-    list[str] | None,
-    typer.Option("--view", help="An explicit view, repeatable: a,b. Default: every QI subset."),
-]
-BandOption = Annotated[
-    list[str] | None,
-    typer.Option("--band", help="A numeric QI that is also known in bands: age=10."),
-]
-KnowledgeOption = Annotated[
-    str | None,
-    typer.Option("--knowledge", help="File of outside knowledge instead of the table's own."),
-]
-IdentifierOption = Annotated[
-    str | None, typer.Option("--identifiers", help="Columns that name people: a,b.")
-]
-MembersOption = Annotated[
-    bool,
-    typer.Option("--publish-members", help="Publish a set event's member values, not its label."),
-]
 SeparatorOption = Annotated[
     str | None, typer.Option("--separator", help="The CSV's separator, if it is not found out.")
 ]
 EncodingOption = Annotated[
     str | None, typer.Option("--encoding", help="The CSV's encoding, such as latin-1 (utf-8).")
+]
+KnowledgeOption = Annotated[
+    str | None,
+    typer.Option("--knowledge", help="File of outside knowledge instead of the table's own."),
 ]
 HierarchyOption = Annotated[
     list[str] | None,
@@ -68,43 +36,99 @@ AdultHierarchiesOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
-def make_spec(
-    *,
-    spec: Path | None,
-    qi: str | None,
-    sensitive: str | None,
-    protect: list[str] | None,
-    r: str | None,
-    min_support: int | None,
-    max_attributes: int | None,
-    view: list[str] | None,
-    band: list[str] | None,
-    knowledge: str | None,
-    identifiers: str | None,
-    publish_members: bool,
-) -> Spec:
-    """The spec of a file, with what the options say instead."""
-    given: dict[str, Any] = dict(read_toml(spec)) if spec else {}
-    options: dict[str, Any] = {
-        "qi": _split(qi),
-        "sensitive": sensitive,
-        "protect": [parse_event(text) for text in protect] if protect else None,
-        "r": r,
-        "min_support": min_support,
-        "max_attributes": max_attributes,
-        "views": [_split(text) for text in view] if view else None,
-        "bands": dict(_band(text) for text in band) if band else None,
-        "knowledge": knowledge,
-        "identifiers": _split(identifiers),
-        "publish_members": publish_members or None,
-    }
-    given.update({key: value for key, value in options.items() if value is not None})
-    for key, option in (("qi", "--qi a,b,c"), ("sensitive", "--sensitive X"), ("r", "-r 10")):
-        if key not in given:
-            raise InputError(
-                "spec-missing", f'Nothing says "{key}".', f"Add {option}, or put it into --spec."
-            )
-    return Spec.from_mapping(given, source=str(spec) if spec else "The spec")
+@dataclass(frozen=True, kw_only=True)
+class SpecOptions:
+    """What a user says of the spec, in the order that --help shows."""
+
+    spec: Annotated[
+        Path | None, typer.Option("--spec", help="TOML file with the spec; options override it.")
+    ] = None
+    qi: Annotated[str | None, typer.Option("--qi", help="Quasi-identifier columns: a,b,c.")] = None
+    sensitive: Annotated[
+        str | None,
+        typer.Option("--sensitive", help="The sensitive column."),
+    ] = None
+    protect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--protect",
+            help="A protected event, repeatable: one value, or 'a|b' for several as one; "
+            "'a|b@r=5' gives it its own r. Default: each value.",
+        ),
+    ] = None
+    r: Annotated[str | None, typer.Option("-r", "--r", help="Nobody above a chance of 1/r.")] = None
+    min_support: Annotated[
+        int | None,
+        typer.Option("--min-support", help="Rows that must share a signature to be known (100)."),
+    ] = None
+    max_attributes: Annotated[
+        int | None, typer.Option("--max-attributes", help="Largest number of QIs in a view (all).")
+    ] = None
+    view: Annotated[
+        list[str] | None,
+        typer.Option("--view", help="An explicit view, repeatable: a,b. Default: every QI subset."),
+    ] = None
+    band: Annotated[
+        list[str] | None,
+        typer.Option("--band", help="A numeric QI that is also known in bands: age=10."),
+    ] = None
+    knowledge: KnowledgeOption = None
+    identifiers: Annotated[
+        str | None, typer.Option("--identifiers", help="Columns that name people: a,b.")
+    ] = None
+    publish_members: Annotated[
+        bool,
+        typer.Option(
+            "--publish-members", help="Publish a set event's member values, not its label."
+        ),
+    ] = False
+
+    def make_spec(self) -> Spec:
+        """The spec of the file, with what the other options say instead."""
+        given: dict[str, Any] = dict(read_toml(self.spec)) if self.spec else {}
+        options: dict[str, Any] = {
+            "qi": _split(self.qi),
+            "sensitive": self.sensitive,
+            "protect": [parse_event(text) for text in self.protect] if self.protect else None,
+            "r": self.r,
+            "min_support": self.min_support,
+            "max_attributes": self.max_attributes,
+            "views": [_split(text) for text in self.view] if self.view else None,
+            "bands": dict(_band(text) for text in self.band) if self.band else None,
+            "knowledge": self.knowledge,
+            "identifiers": _split(self.identifiers),
+            "publish_members": self.publish_members or None,
+        }
+        given.update({key: value for key, value in options.items() if value is not None})
+        for key, option in (("qi", "--qi a,b,c"), ("sensitive", "--sensitive X"), ("r", "-r 10")):
+            if key not in given:
+                raise InputError(
+                    "spec-missing",
+                    f'Nothing says "{key}".',
+                    f"Add {option}, or put it into --spec.",
+                )
+        return Spec.from_mapping(given, source=str(self.spec) if self.spec else "The spec")
+
+
+def with_spec_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command whose parameter `asked` is SpecOptions one option for each of its fields.
+
+    Typer makes the options of a command from its signature, so the fields stand there in place of
+    `asked`; a call gathers them again.
+    """
+    own = inspect.signature(command, eval_str=True)
+    shared = inspect.signature(SpecOptions, eval_str=True).parameters
+
+    @functools.wraps(command)
+    def gather(**given: Any) -> None:
+        asked = SpecOptions(**{name: given.pop(name) for name in shared})
+        command(**given, asked=asked)
+
+    shown: list[inspect.Parameter] = []
+    for name, parameter in own.parameters.items():
+        shown += shared.values() if name == "asked" else [parameter]
+    gather.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
+    return gather
 
 
 def read_hierarchies(given: list[str] | None, *, adult: bool) -> dict[str, Any]:

@@ -8,40 +8,18 @@ from shoal.cli import options as o
 from shoal.cli.show import emit_json, percent
 
 
+@o.with_spec_options
 def plan(
     table: o.TableArgument,
-    spec: o.SpecOption = None,
-    qi: o.QiOption = None,
-    sensitive: o.SensitiveOption = None,
-    protect: o.ProtectOption = None,
-    r: o.ROption = None,
-    min_support: o.SupportOption = None,
-    max_attributes: o.AttributesOption = None,
-    view: o.ViewOption = None,
-    band: o.BandOption = None,
-    knowledge: o.KnowledgeOption = None,
-    identifiers: o.IdentifierOption = None,
-    publish_members: o.MembersOption = False,
+    *,
+    asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Say which r is possible and what stands in the way. Exit code 0: the asked r is not ruled
     out for anybody, 1: some carriers cannot be protected at it."""
-    made = o.make_spec(
-        spec=spec,
-        qi=qi,
-        sensitive=sensitive,
-        protect=protect,
-        r=r,
-        min_support=min_support,
-        max_attributes=max_attributes,
-        view=view,
-        band=band,
-        knowledge=knowledge,
-        identifiers=identifiers,
-        publish_members=publish_members,
-    )
+    made = asked.make_spec()
     from shoal.feasibility import plan as make_plan
     from shoal.sources import read_table
 

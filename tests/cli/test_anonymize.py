@@ -1,0 +1,104 @@
+"""`shoal anonymize`, `verify`, `plan` and `demo` as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from shoal.datasets import HOSPITAL_EVENT
+from tests.cli.program import RELEASE_FILES, SPEC, refused, shoal_
+
+
+def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = shoal_("anonymize", home / "table.csv", "--out", out, *SPEC, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {"rows", "groups", "suppressed", "pooled", "r", "worst_posterior"} <= set(found)
+    assert found["robust"] is True
+    assert {"read", "knowledge", "search", "audit"} <= set(found["seconds"])
+    assert {file.name for file in out.iterdir()} == RELEASE_FILES
+    assert {entry.name for entry in tmp_path.iterdir()} == {"out", "out-private"}
+
+    alone = shoal_("verify", out)
+    assert (alone.returncode, alone.stdout.splitlines()[-2]) == (
+        0,
+        "CONFIRMED (from the release alone).",
+    )
+    whole = shoal_("verify", out, "--table", home / "table.csv", "--json")
+    assert whole.returncode == 0
+    assert json.loads(whole.stdout)["recomputed"] is True
+
+    table = out / "qi.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace("1", "2", 1), encoding="utf-8")
+    tampered = shoal_("verify", out)
+    assert tampered.returncode == 1
+    assert "WRONG  file qi.csv" in tampered.stdout
+    assert "REFUTED" in tampered.stdout
+    refused(shoal_("verify", tmp_path), "release-not")
+
+
+def test_a_spec_file_does_what_options_do(home: Path, tmp_path: Path) -> None:
+    spec = tmp_path / "release.toml"
+    spec.write_text(
+        'qi = ["age", "sex", "region"]\nsensitive = "diagnosis"\nr = 3\n'
+        f"protect = [{list(HOSPITAL_EVENT)}]\n",
+        encoding="utf-8",
+    )
+    one = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "a", "--spec", spec)
+    assert one.returncode == 0, one.stderr
+    assert one.stdout.startswith("ROBUST: r = 3")
+    two = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "b", *SPEC)
+    assert two.returncode == 0, two.stderr
+    for name in RELEASE_FILES:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_an_existing_release_is_replaced_only_by_force(home: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run = ["anonymize", home / "table.csv", "--out", out, *SPEC]
+    assert shoal_(*run).returncode == 0
+    before = (out / "certificate.json").stat().st_mtime_ns
+    refused(shoal_(*run), "output-exists")
+    assert (out / "certificate.json").stat().st_mtime_ns == before
+    assert shoal_(*run, "--force").returncode == 0
+    assert (out / "certificate.json").stat().st_mtime_ns > before
+
+
+def test_past_the_suppression_limit_nothing_is_written(home: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    spec = [*SPEC[:-1], "500"]
+    refused(
+        shoal_("anonymize", home / "table.csv", "--out", out, *spec),
+        "suppression-limit",
+    )
+    assert not any(tmp_path.iterdir())
+
+
+def test_the_output_may_not_hold_the_input(home: Path, tmp_path: Path) -> None:
+    table = tmp_path / "data" / "table.csv"
+    table.parent.mkdir()
+    table.write_bytes((home / "table.csv").read_bytes())
+    done = shoal_("anonymize", table, "--out", tmp_path / "data", *SPEC, "--force")
+    refused(done, "output-input")
+    assert table.is_file()
+
+
+def test_plan_says_what_is_possible(home: Path) -> None:
+    fine = shoal_("plan", home / "table.csv", *SPEC, "--json")
+    assert fine.returncode == 0, fine.stderr
+    assert json.loads(fine.stdout)["feasible"] is True
+    done = shoal_("plan", home / "table.csv", *[*SPEC[:-1], "900"])
+    assert done.returncode == 1
+    assert "tightest view" in done.stdout
+    assert "What would help" in done.stdout
+
+
+def test_demo_says_in_ten_lines_what_happened(tmp_path: Path) -> None:
+    done = shoal_("demo", "--rows", 3000, "--out", tmp_path / "demo")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) <= 11
+    assert "confirms the certificate" in done.stdout
+    kept = tmp_path / "demo"
+    again = shoal_("verify", kept / "release", "--table", kept / "hospital.csv")
+    assert again.returncode == 0

@@ -1,0 +1,73 @@
+"""`shoal audit` as a user runs it: exit codes, JSON, released files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.cli.program import SPEC, refused, shoal_
+
+
+def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
+    done = shoal_("audit", home / "grouped.csv", "--groups", "safe", *SPEC)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("ROBUST: r = 3")
+    assert "joint adversary" in done.stdout
+
+
+def test_audit_of_an_unsafe_grouping_ends_with_1_and_names_the_worst(
+    home: Path, tmp_path: Path
+) -> None:
+    rows = tmp_path / "rows.parquet"
+    spec = [*SPEC[:-1], "80"]
+    done = shoal_("audit", home / "grouped.csv", "--groups", "same", *spec, "--rows", rows)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("NOT ROBUST: r = 80")
+    assert "Worst case: row" in done.stdout
+    assert "in group one" in done.stdout
+    people = done.stdout.split("The ten most exposed people:")[1].strip().splitlines()
+    assert len(people) == 11
+    assert pl.read_parquet(rows).height == 2000
+
+
+@pytest.mark.parametrize("adversary", ["joint", "binary"])
+def test_audit_speaks_to_machines(home: Path, adversary: str) -> None:
+    done = shoal_(
+        "audit", home / "grouped.csv", "--groups", "safe", *SPEC, "--json", "--adversary", adversary
+    )
+    found = json.loads(done.stdout)
+    promised = "robust r adversary worst_posterior problematic problematic_share average_delta"
+    assert {*promised.split(), "guess_rate", "exact_share"} <= set(found)
+    assert (found["robust"], found["r"], found["adversary"]) == (True, 3, adversary)
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_audit_of_a_released_file_by_order_and_by_key(home: Path, tmp_path: Path) -> None:
+    frame = pl.read_csv(home / "table.csv")
+    decade = (pl.col("age") // 10 * 10).cast(pl.String) + "s"
+    released = frame.select("patient", decade, "sex", region=pl.lit("*"))
+    released.write_csv(tmp_path / "released.csv")
+    by_order = shoal_(
+        "audit", home / "table.csv", "--released", tmp_path / "released.csv", *SPEC, "--json"
+    )
+    shuffled = released.sample(fraction=1, shuffle=True, seed=1)
+    shuffled.write_csv(tmp_path / "shuffled.csv")
+    options = ["--released", tmp_path / "shuffled.csv", "--key", "patient", *SPEC, "--json"]
+    by_key = shoal_("audit", home / "table.csv", *options)
+    one, other = json.loads(by_order.stdout), json.loads(by_key.stdout)
+    assert one["groups"] == other["groups"] == released.select("age", "sex").unique().height
+    assert one["worst_posterior"] == pytest.approx(other["worst_posterior"])
+    assert by_order.returncode == by_key.returncode == (0 if one["robust"] else 1)
+
+
+def test_an_audit_that_cannot_judge_ends_with_2(home: Path) -> None:
+    refused(shoal_("audit", home / "table.csv", *SPEC), "audit-what")
+    both = ["--groups", "a", "--released", "b"]
+    refused(shoal_("audit", home / "table.csv", *both, *SPEC), "audit-what")
+    alone = ["--groups", "same", "--key", "patient"]
+    refused(shoal_("audit", home / "grouped.csv", *alone, *SPEC), "key-alone")
+    refused(shoal_("audit", home / "grouped.csv", "--groups", "saef", *SPEC), "groups-column")

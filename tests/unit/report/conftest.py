@@ -1,0 +1,32 @@
+"""What reports are made of: an audit's facts, and a release."""
+
+from __future__ import annotations
+
+import pytest
+
+import shoal
+from shoal import report
+from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
+from shoal.report.facts import Facts
+from shoal.table import Table
+from tests.unit.report.marked import ROWS, marked_table
+
+
+@pytest.fixture(scope="session")
+def facts() -> Facts:
+    table = marked_table()
+    labels = [f"GROUP-MARK-{n // 6}" for n in range(ROWS)]
+    return report.audit_facts(
+        shoal.audit(table, labels),
+        table,
+        repeat=report.Repeat(command="shoal audit SECRET-PLACE.csv", seed=3),
+    )
+
+
+@pytest.fixture(scope="session")
+def made() -> tuple[shoal.Release, Table]:
+    spec = shoal.Spec(
+        qi=HOSPITAL_QI, sensitive="diagnosis", protect=[HOSPITAL_EVENT], r=3, min_support=100
+    )
+    table = Table.from_frame(hospital(2_000, seed=4), spec)
+    return shoal.anonymize(table, spec, method="anatomy", l=4, seed=9), table

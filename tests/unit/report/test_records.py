@@ -1,0 +1,121 @@
+"""The figures of a report and what its charts draw."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal import report
+from shoal.report import charts
+from shoal.report.bins import count_within, probability_edges, size_edges
+from shoal.report.facts import Facts
+from shoal.table import Table
+from tests.unit.report.marked import ROWS, assert_nothing_of_one_person, marked_table
+from tests.unit.report.page import Page
+
+
+def test_risk_bins_count_every_published_person_once(made: tuple[shoal.Release, Table]) -> None:
+    release, table = made
+    audit = release.audit
+    assert audit is not None
+    facts = report.release_facts(release, table)
+    for when, over in (("before", audit.known_before), ("after", audit.problematic)):
+        bins = facts.risk[when]
+        assert sum(one["people"] for one in bins) == audit.published
+        above = [one["people"] for one in bins if one["low"] >= facts.limits[0] - 1e-9]
+        assert sum(above) == over
+
+
+def test_a_value_at_the_limit_lies_below_it() -> None:
+    edges = probability_edges(0.1, 0.35)
+    counts = count_within(np.array([0.0, 0.1, 0.1 + 1e-6, 0.35]), edges)
+    limit = int(np.searchsorted(edges, 0.1 - 1e-12))
+    assert sum(counts[:limit]) == 2
+    assert sum(counts) == 4
+    assert len(probability_edges(0.0001, 1.0)) <= 62
+
+
+def test_view_records_are_the_audits(facts: Facts) -> None:
+    audit = shoal.audit(marked_table(), np.arange(ROWS) // 6)
+    assert max(one["worst"] for one in facts.views) == audit.worst_posterior
+    assert [one["worst"] for one in facts.views] == sorted(
+        (risk.worst for risk in audit.by_view.values()), reverse=True
+    )
+    assert max(risk.problematic for risk in audit.by_view.values()) <= audit.problematic
+    deltas = [risk.delta for risk in audit.by_view.values()]
+    assert np.mean(deltas) == pytest.approx(audit.average_delta_carrying)
+    chart = charts.view_chart(
+        [{**one, "text": "", "people": ""} for one in facts.views], limit=1 / 3
+    )
+    drawn = chart["data"]["values"]
+    assert [one["label"] for one in drawn] == [one["name"] for one in facts.views]
+    assert [one["over"] for one in drawn] == [one["worst"] > 1 / 3 for one in facts.views]
+
+
+def test_group_sizes(facts: Facts) -> None:
+    filled = [one for one in facts.sizes if one["people"]]
+    assert [(one["low"], one["high"], one["people"]) for one in filled] == [(6, 6, ROWS)]
+    assert filled[0]["with_event"] + filled[0]["without"] == ROWS // 6
+    starts = size_edges(1_000_000)
+    assert starts == sorted(set(starts))
+    assert starts[-1] > 1_000_000
+
+
+def test_distances_agree_with_the_utility(made: tuple[shoal.Release, Table]) -> None:
+    from shoal.report import loss
+
+    release, table = made
+    facts = report.release_facts(release, table)
+    own = {one["name"]: one["distance"] for one in loss.released(table, release)}
+    for column in facts.loss:
+        if column["role"] == "QI":
+            assert column["distance"] == pytest.approx(own[column["name"]], abs=1e-12)
+
+
+def test_distances_of_a_generalized_release_agree_with_the_utility() -> None:
+    from shoal.report import loss
+
+    table = marked_table()
+    release = shoal.anonymize(table, table.spec, method="mondrian", k=6, seed=2)
+    own = {one["name"]: one["distance"] for one in loss.released(table, release)}
+    for column in report.release_facts(release, table).loss:
+        assert column["distance"] == pytest.approx(own[column["name"]], abs=1e-9)
+
+
+def test_suppressed_rows_move_the_distribution() -> None:
+    table = marked_table()
+    labels = pl.Series([None if n < 60 else n // 6 for n in range(ROWS)])
+    facts = report.audit_facts(shoal.audit(table, labels), table)
+    town = next(one for one in facts.loss if one["name"] == "town")
+    assert town["distance"] == pytest.approx(60 / ROWS)
+    assert town["gone"] == 60
+    assert facts.verdict["suppressed"] == 60
+
+
+def test_events_with_limits_of_their_own_are_drawn_relative_to_them() -> None:
+    table = marked_table(protect=("HIV", {"values": ["cough"], "r": 1.5}))
+    audit = shoal.audit(table, np.arange(ROWS) // 6)
+    facts = report.audit_facts(audit, table)
+    assert facts.relative
+    assert facts.limits == pytest.approx([1 / 3, 2 / 3])
+    above = [one["people"] for one in facts.risk["after"] if one["low"] >= 1 - 1e-9]
+    assert sum(above) == audit.problematic
+    known = [one["people"] for one in facts.risk["before"] if one["low"] >= 1 - 1e-9]
+    assert sum(known) == audit.known_before
+    html = report.render(facts)
+    assert "linked to a protected event above its limit" in Page(html).text
+    assert_nothing_of_one_person(report.render(facts, edition="public"))
+
+
+@given(st.floats(1e-4, 1.0), st.floats(0.0, 1.0))
+def test_edges_hold_the_limit_and_everybody(limit: float, largest: float) -> None:
+    edges = probability_edges(limit, largest)
+    assert edges[0] == 0
+    assert edges[-1] >= largest - 1e-9
+    assert np.abs(edges - limit).min() < 1e-12
+    assert (np.diff(edges) > 0).all()
+    assert len(edges) <= 62

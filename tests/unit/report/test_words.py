@@ -1,0 +1,109 @@
+"""What a report says, and in which words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal import report
+from shoal.report.facts import Facts
+from shoal.report.sentences import story, verdict_sentence
+from shoal.report.words import command_line, isolated, judged, percent, visible
+from shoal.table import Table
+from tests.unit.report.page import Page
+
+
+def test_the_story_of_a_witness() -> None:
+    witness = {
+        "person": {"age": "61", "sex": "Male", "occupation": "Farming"},
+        "event": "ill",
+        "view": ["age/10", "occupation"],
+        "before": 0.2237,
+        "posterior": 0.0979,
+        "kind": "bound",
+        "limit": 0.1,
+        "shared": 1,
+    }
+    told = story(witness, public=False).replace("\u00a0", " ")
+    assert told == (
+        "The worst case, a person with age 61 and occupation Farming: linked to “ill” with 22.4 % "
+        "before, at most 9.8 % after; reached through age/10 and occupation."
+    )
+    del witness["person"]
+    told = story({**witness, "kind": "estimate", "shared": 3}, public=True).replace("\u00a0", " ")
+    assert told == (
+        "The worst case, someone whom this edition does not describe: linked to “ill” with 22.4 % "
+        "before, about 9.8 % after; reached through age/10 and occupation. fewer than 5 people "
+        "have the same figure."
+    ).replace("fewer", "Fewer")
+    assert "nobody to link" in story(None, public=True)
+
+
+def test_the_verdict_is_the_audits(made: tuple[shoal.Release, Table]) -> None:
+    release, table = made
+    audit = release.audit
+    assert audit is not None
+    text = Page(report.render_release(release, table)).text
+    assert audit.robust is False
+    assert f"Not robust at r = 3: {audit.problematic:,} of {audit.published:,} people" in text
+    loose = shoal.audit(table, np.zeros(table.rows, int), r=1.5)
+    assert loose.robust
+    text = Page(report.render_audit(loose, table)).text
+    assert (
+        "Robust at r = 1.5: nobody can be linked to “HIV|Schizophrenia” with a probability" in text
+    )
+
+
+def test_an_open_verdict_gives_its_reasons(facts: Facts) -> None:
+    found = {**facts.verdict, "robust": None, "undecided": 7, "contradictory": 2}
+    sentence = verdict_sentence(replace(facts, verdict=found), public=False)
+    assert sentence.startswith("Could not be judged at r = 3: for 7 of 240 people neither")
+    assert "2 groups publish values that contradict" in sentence
+
+
+def test_sections_come_in_order(made: tuple[shoal.Release, Table]) -> None:
+    html = report.render_release(*made)
+    ids = ["verdict", "risk", "views", "groups", "loss", "assumed", "repeat"]
+    places = [html.index(f'id="{name}"') for name in ids]
+    assert places == sorted(places)
+    text = Page(html).text
+    for part in ("Seed 9.", "min_support", "2,000 random questions", 'sensitive = "diagnosis"'):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0, "0 %"),
+        (0.2237, "22.4 %"),
+        (0.1, "10 %"),
+        (1, "100 %"),
+        (0.000312, "0.031 %"),
+        (1e-9, "under 0.001 %"),
+    ],
+)
+def test_percent(share: float, text: str) -> None:
+    assert percent(share) == text.replace(" %", "\u00a0%")
+
+
+def test_a_breach_never_looks_like_the_limit() -> None:
+    assert judged(0.10004, "exact", limit=0.1) == "10.004\u00a0%"
+    assert judged(0.1, "exact", limit=0.1) == "10\u00a0%"
+    assert judged(0.09811, "bound", limit=0.1) == "at most 9.9\u00a0%"
+    assert judged(0.0984, "estimate", limit=0.1) == "about 9.8\u00a0%"
+
+
+def test_foreign_text() -> None:
+    assert isolated("plain") == "plain"
+    assert isolated("שלום") == "\u2068שלום\u2069"
+    assert visible("a\tb") == "a⟨U+0009⟩b"
+    assert visible("x" * 10_000).endswith("… (10,000 characters)")
+
+
+def test_a_command_shows_no_password() -> None:
+    line = command_line(["audit", "postgresql://ann:hunter2@host/db?table=t", "-r", "3"])
+    assert "hunter2" not in line
+    assert line.startswith("shoal audit ")
