@@ -1,7 +1,7 @@
 """Tables in and out: files, folders and databases are read, files and folders are replaced whole.
 
 `read_table` takes CSV, Parquet, Arrow, Excel, a folder of Parquet files, DuckDB and PostgreSQL,
-and turns everything that can be wrong with them into one InputError. `write_table`,
+and turns everything that can be wrong with them into one InputError. `write_table`, `write_parts`,
 `replace_file` and `replace_folder` never leave anything half written under the name asked for.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from shoal.sources.location import redact
 from shoal.sources.read import read_table
 from shoal.sources.replace import recover_folder, refuse_overlap, replace_file, replace_folder
-from shoal.sources.write import write_table
+from shoal.sources.write import write_parts, write_table
 
 __all__ = [
     "read_table",
@@ -19,5 +19,6 @@ __all__ = [
     "refuse_overlap",
     "replace_file",
     "replace_folder",
+    "write_parts",
     "write_table",
 ]

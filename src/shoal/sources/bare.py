@@ -8,32 +8,52 @@ column is built anew from the cells that it shows, with nothing under the missin
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 def bare(frame: pl.DataFrame) -> pl.DataFrame:
     """The same cells in fresh memory; categories become text, and nested columns are refused."""
-    return pl.DataFrame([_bare(column) for column in frame])
+    rebuilt = pl.from_arrow(bare_arrow(frame))
+    assert isinstance(rebuilt, pl.DataFrame)
+    return rebuilt
 
 
-def _bare(column: pl.Series) -> pl.Series:
+def bare_arrow(frame: pl.DataFrame) -> pa.Table:
+    """The same as an Arrow table, texts end to end in the oldest form."""
+    import pyarrow as pa
+
+    return pa.table([_bare(column) for column in frame], names=frame.columns)
+
+
+def _bare(column: pl.Series) -> Any:
     import pyarrow as pa
 
     kind = column.dtype
+    shown = column.is_not_null().to_numpy()
     if kind in (pl.Categorical, pl.Enum):
-        column = column.cast(pl.String)
-    elif not (kind.is_numeric() or kind.is_temporal() or kind in (pl.String, pl.Boolean, pl.Null)):
+        texts = column.unique().drop_nulls().sort()
+        codes = texts.to_physical().to_numpy()
+        place = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
+        place[codes] = np.arange(len(codes))
+        places = place[column.to_physical().fill_null(0).to_numpy()]
+        cells = texts.cast(pl.String)
+    elif kind.is_numeric() or kind.is_temporal() or kind in (pl.String, pl.Boolean, pl.Null):
+        places = np.cumsum(shown) - 1
+        cells = column.drop_nulls()
+    else:
         raise InputError(
             "output-type",
             f'Column "{column.name}" holds {kind}, which is neither text nor numbers.',
             "Turn it into text or numbers, or leave it out.",
         )
-    shown = column.is_not_null()
     # The oldest form of Arrow keeps texts end to end, so that only what is shown is copied.
-    cells = column.drop_nulls().to_arrow(compat_level=pl.CompatLevel.oldest())
-    places = np.cumsum(shown.to_numpy()) - 1
-    rebuilt = cells.take(pa.array(places, mask=~shown.to_numpy()))
-    return pl.Series(column.name, rebuilt, dtype=column.dtype)
+    oldest = cells.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return oldest.take(pa.array(places, mask=~shown))

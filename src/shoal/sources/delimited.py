@@ -22,7 +22,7 @@ from shoal.errors import InputError, nearest
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE = 1 << 16
 HEADER = 1 << 20
-BLOCK = 1 << 24
+BLOCK = 1 << 20
 LARGEST_BLOCK = (1 << 31) - 1
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -33,8 +33,9 @@ def read_delimited(
     path: Path, *, separator: str | None, encoding: str | None, columns: Sequence[str] | None
 ) -> pl.DataFrame:
     """A text table as a frame of text; `typed` finds the numbers in it."""
-    text = _decode(_unpacked(path), path, encoding).lstrip("\r\n")
-    if not text.strip():
+    data = _unpacked(path)
+    text = _decode(data, path, encoding).lstrip("\r\n")
+    if not text or text.isspace():
         raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
@@ -43,13 +44,18 @@ def read_delimited(
             f'Line {line} of "{path}" holds a NUL byte, so it is no text file or a damaged one.',
             "Export it again as CSV.",
         )
+    if encoding is None:
+        data = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+    else:
+        data = text.encode()
+    text = text[:HEADER]  # a large file is not kept twice
     chosen = _sniffed(text, path) if separator is None else _checked(separator)
     names = _header(text, chosen, path)
     if separator is not None:
         _check_separator(separator, names, path)
     if columns is not None:
         check_columns(columns, names)
-    return _split(text, chosen, names, path).select(columns or names)
+    return _split(data, chosen, names, path).select(columns or names)
 
 
 def typed(frame: pl.DataFrame) -> pl.DataFrame:
@@ -136,7 +142,7 @@ def _rows(text: str, separator: str, *, strict: bool = False) -> Iterator[list[s
 
 def _header(text: str, separator: str, path: Path) -> list[str]:
     try:
-        names = next(row for row in _rows(text[:HEADER], separator, strict=True) if row)
+        names = next(row for row in _rows(text, separator, strict=True) if row)
     except csv.Error:
         raise InputError(
             "csv-header",
@@ -171,11 +177,12 @@ def _unnamed(position: int, names: Sequence[str]) -> str:
     return name if name not in names else _unnamed(position + len(names), names)
 
 
-def _split(text: str, separator: str, names: list[str], path: Path) -> pl.DataFrame:
+def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.DataFrame:
     from pyarrow import ArrowInvalid, string
     from pyarrow import csv as arrow_csv
 
-    data = (text if text.endswith(("\n", "\r")) else text + "\n").encode()
+    if not data.endswith((b"\n", b"\r")):
+        data += b"\n"
 
     def split(*, block: int, threads: bool) -> tuple[pl.DataFrame, list[arrow_csv.InvalidRow]]:
         bad: list[arrow_csv.InvalidRow] = []
@@ -184,26 +191,27 @@ def _split(text: str, separator: str, names: list[str], path: Path) -> pl.DataFr
             bad.append(row)
             return "skip"
 
-        table = arrow_csv.read_csv(
-            io.BytesIO(data),
-            read_options=arrow_csv.ReadOptions(
+        options = {
+            "read_options": arrow_csv.ReadOptions(
                 column_names=names, skip_rows_after_names=1, block_size=block, use_threads=threads
             ),
-            parse_options=arrow_csv.ParseOptions(
+            "parse_options": arrow_csv.ParseOptions(
                 delimiter=separator,
                 newlines_in_values=True,
                 ignore_empty_lines=len(names) > 1,
                 invalid_row_handler=skip,
             ),
-            convert_options=arrow_csv.ConvertOptions(
+            "convert_options": arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, string()),
                 strings_can_be_null=True,
                 null_values=[""],
             ),
-        )
-        frame = pl.from_arrow(table)
-        assert isinstance(frame, pl.DataFrame)
-        return frame, bad
+        }
+        # Piece by piece, so that the table is never in memory in two forms.
+        with arrow_csv.open_csv(io.BytesIO(data), **options) as reader:
+            pieces = [pl.DataFrame(batch) for batch in reader]
+        empty = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+        return pl.concat([empty, *pieces], rechunk=False), bad
 
     whole = min(len(data) + 1, LARGEST_BLOCK)
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,10 +13,13 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.frames import to_polars
-from shoal.sources.bare import bare
+from shoal.sources.bare import bare, bare_arrow
 from shoal.sources.guard import guarded
 from shoal.sources.read import file_kind, unknown_kind
 from shoal.sources.replace import replace_file
+
+LINES_AT_ONCE = 1 << 16
+"""So many lines are copied for writing at a time."""
 
 
 def write_table(frame: Any, path: str | Path) -> None:
@@ -24,28 +29,53 @@ def write_table(frame: Any, path: str | Path) -> None:
     formula stands behind an apostrophe; `read_table(path, unguard=True)` takes that back.
     Missing values and empty texts are both written as empty cells, and read as missing.
     """
-    data, target = bare(to_polars(frame)), Path(path)
+    data = to_polars(frame)
+    starts = range(0, max(1, data.height), LINES_AT_ONCE)
+    write_parts((data.slice(first, LINES_AT_ONCE) for first in starts), path)
+
+
+def write_parts(parts: Iterable[pl.DataFrame], path: str | Path) -> None:
+    """The same for a table that comes in parts, of which one at a time is in memory."""
+    target = Path(path)
     kind = file_kind(target)
     if kind in (None, "excel"):
         raise unknown_kind(target) if kind is None else _no_excel(target)
+    write = {"text": _write_text, "parquet": _write_parquet, "arrow": _write_arrow}[kind]
     with replace_file(target) as new, new.open("wb") as file:
         try:
-            if kind == "text":
-                _write_text(guarded(data), target, file)
-            elif kind == "parquet":
-                data.write_parquet(file, compression="zstd", statistics=True)
-            else:
-                data.write_ipc(file, compression="zstd")
+            write(iter(parts), target, file)
         except pl.exceptions.PolarsError as error:
             raise _as_os_error(error) from None
 
 
-def _write_text(frame: pl.DataFrame, target: Path, file: BinaryIO) -> None:
+def _write_text(parts: Iterator[pl.DataFrame], target: Path, file: BinaryIO) -> None:
     separator = "\t" if ".tsv" in target.suffixes else ","
-    if target.suffix.lower() == ".gz":
-        file.write(gzip.compress(frame.write_csv(separator=separator).encode(), mtime=0))
-    else:
-        frame.write_csv(file, separator=separator)
+    packed = target.suffix.lower() == ".gz"
+    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else nullcontext(file) as out:
+        for number, part in enumerate(parts):
+            lines = guarded(bare(part))
+            lines.write_csv(out, separator=separator, include_header=number == 0)  # type: ignore[arg-type]
+
+
+def _write_parquet(parts: Iterator[pl.DataFrame], target: Path, file: BinaryIO) -> None:
+    from pyarrow.parquet import ParquetWriter
+
+    first = bare_arrow(next(parts))
+    with ParquetWriter(file, first.schema, compression="zstd") as writer:
+        writer.write_table(first)
+        for part in parts:
+            writer.write_table(bare_arrow(part))
+
+
+def _write_arrow(parts: Iterator[pl.DataFrame], target: Path, file: BinaryIO) -> None:
+    from pyarrow import ipc
+
+    first = bare_arrow(next(parts))
+    options = ipc.IpcWriteOptions(compression="zstd")
+    with ipc.new_file(file, first.schema, options=options) as writer:
+        writer.write_table(first)
+        for part in parts:
+            writer.write_table(bare_arrow(part))
 
 
 def _as_os_error(error: pl.exceptions.PolarsError) -> Exception:
