@@ -13,15 +13,6 @@ from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.comparison import Comparison, Line
-    from shoal.hierarchy import Hierarchy
-
-HierarchyOption = Annotated[
-    list[str] | None,
-    typer.Option("--hierarchy", help="A hierarchy file, repeatable: attribute=file.toml or .csv."),
-]
-AdultOption = Annotated[
-    bool, typer.Option("--adult-hierarchies", help="Use the hierarchies for Adult of shoal.")
-]
 
 
 @o.with_spec_options
@@ -53,8 +44,8 @@ def compare(
     chart: Annotated[
         Path | None, typer.Option("--chart", help="Draw to this .svg, .png or .html file.")
     ] = None,
-    hierarchy: HierarchyOption = None,
-    adult_hierarchies: AdultOption = False,
+    hierarchy: o.HierarchyOption = None,
+    adult_hierarchies: o.AdultHierarchiesOption = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of methods and queries.")] = 0,
     *,
     asked: o.SpecOptions,
@@ -69,8 +60,8 @@ def compare(
         raise InputError(
             "chart-file", f'"{chart}" has no ending of a chart.', "Write .svg, .png or .html."
         )
-    trees = read_hierarchies(hierarchy, adult=adult_hierarchies)
-    others = dict(_named(text, "--released") for text in released or ())
+    trees = o.read_hierarchies(hierarchy, adult=adult_hierarchies)
+    others = dict(o.named_file(text, "--released") for text in released or ())
     if key is not None and not others:
         raise InputError("key-alone", "--key has nothing to align.", "Use it with --released.")
     parameters: dict[str, dict[str, Any]] = {}
@@ -109,27 +100,6 @@ def compare(
         emit_json(result.to_dict())
     else:
         _show(result)
-
-
-def read_hierarchies(given: list[str] | None, *, adult: bool) -> dict[str, Hierarchy]:
-    """Hierarchies by attribute, from options."""
-    if not given and not adult:
-        return {}
-    from shoal.hierarchy import adult_hierarchies, read_hierarchy
-
-    trees = adult_hierarchies() if adult else {}
-    for name, file in (_named(text, "--hierarchy") for text in given or ()):
-        trees[name] = read_hierarchy(file, name=name)
-    return trees
-
-
-def _named(text: str, option: str) -> tuple[str, str]:
-    name, mark, file = text.partition("=")
-    if not mark or not name or not file:
-        raise InputError(
-            "option-form", f'{option} "{text}" is not understood.', "Write it as name=file."
-        )
-    return name, file
 
 
 def _draw(result: Comparison, path: Path) -> None:

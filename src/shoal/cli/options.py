@@ -136,16 +136,19 @@ def read_hierarchies(given: list[str] | None, *, adult: bool) -> dict[str, Any]:
     from shoal.hierarchy import adult_hierarchies, read_hierarchy
 
     found: dict[str, Any] = dict(adult_hierarchies()) if adult else {}
-    for text in given or []:
-        name, mark, file = text.partition("=")
-        if not mark:
-            raise InputError(
-                "hierarchy-option",
-                f'--hierarchy "{text}" is not understood.',
-                "Write it as age=age.csv.",
-            )
+    for name, file in (named_file(text, "--hierarchy") for text in given or ()):
         found[name] = read_hierarchy(file, name=name)
     return found
+
+
+def named_file(text: str, option: str) -> tuple[str, str]:
+    """The two sides of `name=file`."""
+    name, mark, file = text.partition("=")
+    if not mark or not name or not file:
+        raise InputError(
+            "option-form", f'{option} "{text}" is not understood.', "Write it as name=file."
+        )
+    return name, file
 
 
 def _split(text: str | None) -> list[str] | None:
