@@ -21,6 +21,7 @@ from shoal.sources import read_table
 from shoal.table import Table
 
 END_TO_END_AIM, GROWTH_AIM, KNOWLEDGE_AIM, MEMORY_AIM = 20.0, 12.0, 1.0, 3.0
+MEMORY_OF = {"command": "`shoal anonymize`", "python": "`anonymize(frame)`"}
 
 
 def measure_ratios(sizes: Sequence[int], say: Say) -> list[dict[str, Any]]:
@@ -58,11 +59,12 @@ def measure_ratios(sizes: Sequence[int], say: Say) -> list[dict[str, Any]]:
             note(f"end to end / Polars ({suffix})", rows, ours, theirs, aim)
             if suffix == "parquet":
                 whole[rows] = ours
-        used = {key: value / 1e6 for key, value in memory(rows).items()}
-        aim = MEMORY_AIM if final else None
-        note("peak memory / table (MB)", rows, used["peak"], used["table"], aim)
-        working = used["peak"] - used["base"]
-        note("peak memory over libraries / table (MB)", rows, working, used["table"], aim)
+        for way, shown in MEMORY_OF.items():
+            used = {key: value / 1e6 for key, value in memory(way, rows).items()}
+            aim = MEMORY_AIM if final else None
+            working = used["peak"] - used["base"]
+            note(f"memory of {shown} / table (MB)", rows, working, used["table"], aim)
+        note("the same with libraries / table (MB)", rows, used["peak"], used["table"], None)
     if len(sizes) > 1:
         first, last = sizes[0], sizes[-1]
         aim = GROWTH_AIM if last == 10 * first else None
@@ -96,18 +98,12 @@ def _end_to_end(subject: Subject, folder: Path, suffix: str) -> tuple[float, flo
     return min(timed(ours)[1] for _ in range(2)), best(theirs)[1]
 
 
-def memory(rows: int) -> dict[str, int]:
+def memory(way: str, rows: int) -> dict[str, int]:
     """Peak memory of one run in a process of its own, and the table's size in Polars."""
     with tempfile.TemporaryDirectory() as scratch:
-        source = Path(scratch) / "table.parquet"
+        source, out = Path(scratch) / "table.parquet", Path(scratch) / "out"
         hospital_subject(rows).frame.write_parquet(source)
-        command = [
-            sys.executable,
-            "-m",
-            "benchmarks.memory",
-            str(source),
-            str(Path(scratch, "out")),
-        ]
+        command = [sys.executable, "-m", "benchmarks.memory", way, str(source), str(out)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
     measured: dict[str, int] = json.loads(done.stdout)
     return measured

@@ -26,13 +26,13 @@ from shoal.measures import (
     deviations_by_view,
     guess_rate,
     risk_by_view,
-    row_frame,
+    row_risks,
     worst_by_event,
     worst_witness,
 )
 from shoal.partition import Partition, number_groups
 from shoal.spec import checked_r
-from shoal.table import Table
+from shoal.table import IntArray, Table
 from shoal.verdict import KINDS, Adversary, Audit
 
 
@@ -59,10 +59,6 @@ def audit(
             "adversary", f'There is no adversary "{adversary}".', "Choose joint or binary."
         )
     partition, labels = _partition(table, groups)
-    if not partition.groups:
-        raise InputError(
-            "nothing-published", "No row is in a group.", "Label the groups of published rows."
-        )
     known = knowledge or Knowledge.of(table)
     own = np.array([event.r or np.nan for event in table.events])
     strength = checked_r(table.spec.r if r is None else r)
@@ -81,12 +77,12 @@ def audit(
     return _assemble(case, known, judgements, labels, strength, adversary, before)
 
 
-def _partition(table: Table, groups: Any) -> tuple[Partition, pl.Series]:
-    if isinstance(groups, Partition):
-        return groups, _numbers(groups.groups)
+def _partition(table: Table, groups: Any) -> tuple[Partition, tuple[str, ...] | None]:
+    """The groups as the adversary sees them, and their names where the caller gave some."""
     if isinstance(groups, Grouping):
-        partition = Partition.of(table, groups.groups, values=groups.values, pooled=groups.pooled)
-        return partition, _numbers(partition.groups)
+        _check_published(groups.groups)
+        judged = Partition.of(table, groups.groups, values=groups.values, pooled=groups.pooled)
+        return judged, None
     series = groups if isinstance(groups, pl.Series) else _series(groups)
     if len(series) != table.rows:
         raise InputError(
@@ -95,11 +91,15 @@ def _partition(table: Table, groups: Any) -> tuple[Partition, pl.Series]:
             "Give one label per row of the table.",
         )
     rows, names = number_groups(series)
-    return Partition.of(table, rows), pl.Series(list(names), dtype=pl.String)
+    _check_published(rows)
+    return Partition.of(table, rows), names
 
 
-def _numbers(count: int) -> pl.Series:
-    return pl.Series(np.arange(count)).cast(pl.String)
+def _check_published(groups: IntArray) -> None:
+    if groups.max(initial=-1) < 0:
+        raise InputError(
+            "nothing-published", "No row is in a group.", "Label the groups of published rows."
+        )
 
 
 def _series(groups: Any) -> pl.Series:
@@ -137,70 +137,40 @@ def _assemble(
     case: Case,
     knowledge: Knowledge,
     judgements: list[Judgement],
-    labels: pl.Series,
+    labels: tuple[str, ...] | None,
     r: float,
     adversary: Adversary,
     before: NDArray[np.float64],
 ) -> Audit:
     table, part = case.table, case.partition
-    held = part.held_pairs(np.append(table.value_event, np.int32(-1)))
-    pairs = len(held)
-    exposure = np.full(pairs, -1.0)
-    posterior, event = np.zeros(pairs), np.full(pairs, -1, np.int32)
-    view, kind = np.zeros(pairs, np.int32), np.zeros(pairs, np.int8)
-    breach, undecided = np.zeros(pairs, bool), np.zeros(pairs, bool)
-    for number, one in enumerate(judgements):
-        with_r = one.posterior * np.where(one.event >= 0, case.event_r[one.event], 0.0)
-        worse = with_r > exposure
-        exposure = np.where(worse, with_r, exposure)
-        posterior = np.where(worse, one.posterior, posterior)
-        event = np.where(worse, one.event, event)
-        kind = np.where(worse, one.kind, kind)
-        view[worse] = number
-        breach |= one.breach
-        undecided |= one.undecided
-    undecided &= ~breach
+    risks = row_risks(case, knowledge, judgements, labels, before)
+    breach = risks.worst["problematic"].to_numpy()
+    undecided = risks.worst["undecided"].to_numpy()
     contradictory = len(np.unique(np.concatenate([j.contradictory for j in judgements])))
-
-    frame = row_frame(
-        case,
-        knowledge,
-        labels,
-        before,
-        held,
-        exposure,
-        posterior,
-        event,
-        view,
-        kind,
-        breach,
-        undecided,
-    )
-    carries = (table.row_event >= 0) & (part.row_pair >= 0)
-    problematic = frame["problematic"].to_numpy()
-    published = part.row_pair >= 0
-    sizes = part.pair_size[held]
     robust: bool | None = not breach.any()
     if robust and (undecided.any() or contradictory):
         robust = None
+    carriers = np.flatnonzero((table.row_event >= 0) & risks.published)
+    published = int(risks.published.sum())
+    known = np.asarray(case.known.any(axis=1))
     deltas, meets, holding = deviations_by_view(case, knowledge)
     return Audit(
         robust=robust,
         r=r,
         adversary=adversary,
         rows=table.rows,
-        published=int(published.sum()),
-        suppressed=int((~published).sum()),
-        suppressed_carriers=int(((table.row_event >= 0) & ~published).sum()),
-        groups=part.groups,
+        published=published,
+        suppressed=table.rows - published,
+        suppressed_carriers=int((table.row_event >= 0).sum()) - len(carriers),
+        groups=part.all_groups,
         views=len(knowledge.views),
         knowledge=knowledge.source,
-        worst=worst_witness(frame, table),
-        worst_by_event=worst_by_event(case, knowledge, judgements, labels),
-        problematic=int(sizes[breach].sum()),
-        carriers=int(carries.sum()),
-        problematic_carriers=int((problematic & carries).sum()),
-        undecided=int(sizes[undecided].sum()),
+        worst=worst_witness(risks, table),
+        worst_by_event=worst_by_event(case, knowledge, judgements, risks),
+        problematic=int(risks.sizes[breach].sum()),
+        carriers=len(carriers),
+        problematic_carriers=int(risks.of_rows(carriers)["problematic"].sum()),
+        undecided=int(risks.sizes[undecided].sum()),
         contradictory=contradictory,
         average_delta=float(deltas[:, 0].mean()),
         average_delta_carrying=float(deltas[:, 1].mean()),
@@ -210,9 +180,7 @@ def _assemble(
         guess_rate=guess_rate(judgements, knowledge),
         by_view=risk_by_view(case, knowledge, judgements, deltas),
         posteriors={name: sum(j.counted[k] for j in judgements) for k, name in enumerate(KINDS)},
-        known_before=int(
-            part.pair_size[np.asarray(case.known.any(axis=1))[part.pair_signature]].sum()
-        ),
-        frame=frame,
+        known_before=int(np.count_nonzero(known[table.row_signature[risks.published]])),
+        risks=risks,
         native=table.native,
     )

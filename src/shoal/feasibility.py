@@ -113,6 +113,12 @@ def plan(frame: Any, spec: Spec | None = None, *, knowledge: Knowledge | None = 
     """What is possible for a table (or a frame with its spec) before anything is run."""
     if isinstance(frame, Table):
         table = frame
+        if table.native is None:
+            raise InputError(
+                "plan-forgotten",
+                "The table was coded without keeping its frame, which a plan codes in other ways.",
+                "Give plan the frame and its spec, or code it with keep=True.",
+            )
     else:
         if spec is None:
             raise InputError("plan-spec", "A frame comes without a spec.", "Give plan a Spec too.")

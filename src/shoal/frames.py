@@ -34,8 +34,8 @@ def to_polars(frame: Any) -> pl.DataFrame:
 
 
 def like(frame: pl.DataFrame, original: Any) -> Any:
-    """`frame` as the kind of data frame that `original` is."""
-    if isinstance(original, pl.DataFrame | pl.LazyFrame):
+    """`frame` as the kind of data frame that `original` is; Polars where that is not known."""
+    if original is None or isinstance(original, pl.DataFrame | pl.LazyFrame):
         return frame
     backend = nw.from_native(original, eager_only=True).implementation
     return nw.from_arrow(frame.to_arrow(), backend=backend).to_native()

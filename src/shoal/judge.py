@@ -107,9 +107,10 @@ def judge_view(case: Case, view: View, number: int) -> Judgement:
     )
     impossible = np.flatnonzero(state == kernels.NO_WORLD)
     if len(impossible) and not part.distorted:
+        group = part.group_number[impossible[0]]
         raise InputError(
             "no-world",
-            f"In the view {view.name}, no possible world explains group {impossible[0]}: the "
+            f"In the view {view.name}, no possible world explains group {group}: the "
             "knowledge gives probability 0 to values that the group publishes.",
             "Check the outside knowledge for zeros that the table contradicts.",
         )
@@ -209,7 +210,7 @@ def _settle(
         len(events),
         BATCHES,
         sweeps,
-        (case.seed + number * 1_000_003 + group) % 2**31,
+        (case.seed + number * 1_000_003 + int(part.group_number[group])) % 2**31,
     )
     middle, _, _ = interval(means, sizes, sweeps=sweeps, confidence=CONFIDENCE)
     _, low, _ = interval(means, sizes, sweeps=sweeps, confidence=CALL_CONFIDENCE)

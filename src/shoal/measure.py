@@ -132,9 +132,9 @@ class Trial:
 
     def _possible(self, found: Audit) -> float:
         """The problematic share if everybody who could not be judged were problematic."""
-        carries = (self.table.row_event >= 0) & (self.grouping.groups >= 0)
-        open_ = found.frame["problematic"].to_numpy() | found.frame["undecided"].to_numpy()
-        return float(open_[carries].mean()) if carries.any() else 0.0
+        carriers = np.flatnonzero((self.table.row_event >= 0) & found.risks.published)
+        lines = found.risks.of_rows(carriers)
+        return float((lines["problematic"] | lines["undecided"]).mean() or 0.0)  # type: ignore[arg-type]
 
 
 RISKS = (

@@ -3,6 +3,8 @@ deviations (the paper's measure 4), risks by view, guess rates."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -10,86 +12,77 @@ from numpy.typing import NDArray
 from shoal.judge import Case, Judgement, event_chances
 from shoal.kernels.judge import deviations
 from shoal.knowledge import Knowledge
-from shoal.table import IntArray, Table
+from shoal.row_risks import RowRisks
+from shoal.table import Table
 from shoal.verdict import KINDS, GuessRate, ViewRisk, Witness
 
 
-def row_frame(
+def row_risks(
     case: Case,
     knowledge: Knowledge,
-    labels: pl.Series,
+    judgements: list[Judgement],
+    labels: tuple[str, ...] | None,
     before: NDArray[np.float64],
-    held: NDArray[np.int64],
-    exposure: NDArray[np.float64],
-    posterior: NDArray[np.float64],
-    event: IntArray,
-    view: IntArray,
-    kind: NDArray[np.int8],
-    breach: NDArray[np.bool_],
-    undecided: NDArray[np.bool_],
-) -> pl.DataFrame:
-    """The worst case of every row; rows that are not published have nothing but their number."""
+) -> RowRisks:
+    """The worst of all views' judgements for everybody; `before` is what was known anyway."""
     table, part = case.table, case.partition
-    signature = part.pair_signature[held]
+    held = part.held_pairs(np.append(table.value_event, np.int32(-1)))
+    exposure, posterior = np.full(len(held), -1.0), np.zeros(len(held))
+    event, view = np.full(len(held), -1, np.int32), np.zeros(len(held), np.int32)
+    kind = np.zeros(len(held), np.int8)
+    breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
+    for number, one in enumerate(judgements):
+        with_r = one.posterior * np.where(one.event >= 0, case.event_r[one.event], 0.0)
+        worse = with_r > exposure
+        exposure[worse], posterior[worse] = with_r[worse], one.posterior[worse]
+        event[worse], kind[worse], view[worse] = one.event[worse], one.kind[worse], number
+        breach |= one.breach
+        undecided |= one.undecided
     chance = np.zeros(len(held))
-    for number, one in enumerate(knowledge.views):
+    signature = part.pair_signature[held]
+    for number, known in enumerate(knowledge.views):
         here = np.flatnonzero((view == number) & (event >= 0))
-        chance[here] = event_chances(one, table)[one.index[signature[here]], event[here]]
+        chance[here] = event_chances(known, table)[known.index[signature[here]], event[here]]
     ranked = np.argmax(before * case.event_r, axis=1)
     earlier = before[np.arange(len(before)), ranked]
-    names = pl.Series([event.label for event in table.events], dtype=pl.Categorical)
-    view_names = pl.Series([one.name for one in knowledge.views], dtype=pl.Categorical)
-    kinds = pl.Series(list(KINDS), dtype=pl.Categorical)
-    worst = pl.DataFrame(
-        {
-            "pair": held.astype(np.int32),
-            "event": names[np.maximum(event, 0)],
-            "view": view_names[view],
-            "before": chance,
-            "posterior": posterior,
-            "exposure": np.maximum(exposure, 0.0),
-            "kind": kinds[kind],
-            "problematic": breach,
-            "undecided": undecided,
-        }
-    ).with_columns(pl.when(pl.Series(event >= 0)).then(pl.col("event", "view", "kind")))
-    pairs = pl.DataFrame(
-        {
-            "pair": np.arange(len(part.pair_signature), dtype=np.int32),
-            "group": labels[part.pair_group],
-            "known_before": earlier[part.pair_signature],
-            "known_exposure": (earlier * case.event_r[ranked])[part.pair_signature],
-        }
-    ).join(worst, on="pair", how="left", maintain_order="left")
-    pairs = pairs.with_columns(pl.col("before", "posterior", "exposure").fill_null(0.0))
-    rows = pl.DataFrame({"row": np.arange(table.rows), "pair": part.row_pair})
-    joined = rows.join(pairs, on="pair", how="left", maintain_order="left")
-    return joined.with_columns(pl.col("problematic", "undecided").fill_null(False)).select(
-        "row",
-        "group",
-        "event",
-        "view",
-        "before",
-        "posterior",
-        "exposure",
-        "kind",
-        "problematic",
-        "undecided",
-        "known_before",
-        "known_exposure",
+    return RowRisks(
+        partition=part,
+        row_signature=table.row_signature,
+        held=held,
+        worst=pl.DataFrame(
+            {
+                "event": _named([event.label for event in table.events], event, event >= 0),
+                "view": _named([one.name for one in knowledge.views], view, event >= 0),
+                "before": chance,
+                "posterior": posterior,
+                "exposure": np.maximum(exposure, 0.0),
+                "kind": _named(list(KINDS), kind, event >= 0),
+                "problematic": breach,
+                "undecided": undecided & ~breach,
+            }
+        ),
+        known=pl.DataFrame(
+            {"known_before": earlier, "known_exposure": earlier * case.event_r[ranked]}
+        ),
+        labels=labels,
     )
 
 
-def worst_witness(frame: pl.DataFrame, table: Table) -> Witness | None:
-    exposed = frame.filter(pl.col("event").is_not_null())
-    if not exposed.height:
+def _named(names: list[str], number: NDArray[Any], shown: NDArray[np.bool_]) -> pl.Series:
+    """Names by their numbers, as categories; missing where not shown."""
+    places = pl.Series(np.where(shown, number, 0).astype(np.int32))
+    named = pl.Series(names, dtype=pl.Categorical).gather(places)
+    return named.set(pl.Series(~shown), None)
+
+
+def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
+    row = risks.first_worst_row()
+    if row is None:
         return None
-    line = exposed.sort("exposure", "posterior", "row", descending=[True, True, False]).row(
-        0, named=True
-    )
+    line = risks.of_rows(np.array([row])).row(0, named=True)
     return Witness(
-        row=line["row"],
-        person=table.describe(int(table.row_signature[line["row"]])),
+        row=row,
+        person=table.describe(int(table.row_signature[row])),
         group=line["group"],
         event=line["event"],
         view=tuple(part for part in line["view"].split(" + ") if part != "(whole table)"),
@@ -100,11 +93,10 @@ def worst_witness(frame: pl.DataFrame, table: Table) -> Witness | None:
 
 
 def worst_by_event(
-    case: Case, knowledge: Knowledge, judgements: list[Judgement], labels: pl.Series
+    case: Case, knowledge: Knowledge, judgements: list[Judgement], risks: RowRisks
 ) -> dict[str, Witness]:
     """Everybody's links to each event, the largest of them."""
     table, part = case.table, case.partition
-    held = part.held_pairs(np.append(table.value_event, np.int32(-1)))
     found = {}
     for number, event in enumerate(table.events):
         best = max(range(len(judgements)), key=lambda i: judgements[i].event_worst[number])
@@ -116,12 +108,12 @@ def worst_by_event(
         found[event.label] = Witness(
             row=int(np.argmax(part.row_pair == pair)),
             person=table.describe(signature),
-            group=labels[int(np.searchsorted(part.group_start, pair, side="right")) - 1],
+            group=risks.label(int(np.searchsorted(part.group_start, pair, side="right")) - 1),
             event=event.label,
             view=view.attributes,
             before=float(event_chances(view, table)[view.index[signature], number]),
             posterior=float(one.event_worst[number]),
-            kind=KINDS[one.kind[np.searchsorted(held, pair)]],
+            kind=KINDS[one.kind[np.searchsorted(risks.held, pair)]],
         )
     return dict(sorted(found.items()))
 
@@ -156,7 +148,7 @@ def deviations_by_view(
         ]
     )
     holders = np.maximum(sums[:, :, 3], 1.0)
-    means = [sums[:, :, 0] / part.groups, sums[:, :, 1] / holders, sums[:, :, 2] / holders]
+    means = [sums[:, :, 0] / part.all_groups, sums[:, :, 1] / holders, sums[:, :, 2] / holders]
     return np.stack(means, axis=-1).mean(axis=1), meets, np.asarray(counts.any(axis=1))
 
 
@@ -168,7 +160,7 @@ def risk_by_view(
 ) -> dict[str, ViewRisk]:
     held = case.partition.held_pairs(np.append(case.table.value_event, np.int32(-1)))
     sizes = case.partition.pair_size[held]
-    published = np.unique(case.partition.pair_signature)
+    published = np.unique(case.table.row_signature[case.partition.row_group >= 0])
     found = {}
     for view, one, (_, delta, bound) in zip(knowledge.views, judgements, deltas, strict=True):
         with_r = one.posterior * np.where(one.event >= 0, case.event_r[one.event], 0.0)

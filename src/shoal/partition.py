@@ -18,10 +18,16 @@ OTHER = "(other)"
 class Partition:
     """A-groups as (group, signature) pairs with sizes, and published values with counts.
 
-    The pairs of group g are `group_start[g]` to `group_start[g+1]`; likewise its values, and the
+    Rows published alone without an event tell the adversary nothing about any event, and there
+    may be millions of them: they are counted in `alone`, and the groups here are all others. The
+    pairs of group g are `group_start[g]` to `group_start[g+1]`; likewise its values, and the
     carriers (event, rows) of a pair: what is true, for measuring how often guesses are right.
     """
 
+    group_number: IntArray
+    """The number of each group among all groups, those of one row included."""
+    alone: int
+    """Groups of one row that publishes no event."""
     group_start: NDArray[np.int64]
     pair_signature: IntArray
     pair_size: NDArray[np.int64]
@@ -32,25 +38,26 @@ class Partition:
     carrier_start: NDArray[np.int64]
     carrier_event: IntArray
     carrier_count: NDArray[np.int64]
+    row_group: IntArray
+    """The number of each row's group among all groups, -1 where it is suppressed."""
     row_pair: IntArray
-    """The pair of each row of the table, -1 where it is suppressed."""
+    """The pair of each row, -1 where it is alone or suppressed."""
     row_value: IntArray
-    """The published value code of each row of the table, -1 where it is suppressed."""
+    """The published value code of each row that has a pair."""
     distorted: bool
     """Whether published values differ from the true ones."""
 
     @property
     def groups(self) -> int:
-        return len(self.group_start) - 1
+        return len(self.group_number)
+
+    @property
+    def all_groups(self) -> int:
+        return len(self.group_number) + self.alone
 
     @property
     def pair_group(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(self.groups), np.diff(self.group_start))
-
-    @property
-    def group_size(self) -> NDArray[np.int64]:
-        totals = np.concatenate([[0], np.cumsum(self.pair_size)])
-        return np.asarray(totals[self.group_start[1:]] - totals[self.group_start[:-1]])
 
     def holders(self, value_event: IntArray) -> NDArray[np.int64]:
         """The groups that hold an event; `value_event` has one more entry, for the pooled value."""
@@ -74,40 +81,42 @@ class Partition:
     ) -> Partition:
         """From the group of each row (-1: suppressed); `values` where published ones differ, and
         `pooled` groups publish their values outside every event as one."""
-        kept = np.flatnonzero(groups >= 0)
-        group, signature = groups[kept], table.row_signature[kept]
-        published = (table.row_value if values is None else values)[kept]
+        published = table.row_value if values is None else values
         if pooled is not None and pooled.any():
-            hidden = pooled[group] & (table.value_event[published] < 0)
+            hidden = (groups >= 0) & pooled[groups] & (table.value_event[published] < 0)
             published = np.where(hidden, len(table.values), published).astype(np.int32)
-        count = int(group.max(initial=-1)) + 1
-
-        pair, keys = factorize([group, signature], [count, len(table.signatures)])
-        pair_group, pair_signature = np.divmod(keys, len(table.signatures))
-        held, value_keys = factorize([group, published], [count, len(table.values) + 1])
-        value_group, value_code = np.divmod(value_keys, len(table.values) + 1)
-        event = table.row_event[kept]
+        value_event = np.append(table.value_event, np.int32(-1))
+        number, alone = _larger_groups(groups, value_event[published] >= 0)
+        rows = np.flatnonzero((groups >= 0) & ~alone[groups])
+        group = np.searchsorted(number, groups[rows]).astype(np.int32)
+        width = len(table.values) + 1
+        held, value_keys = factorize([group, published[rows]], [len(number), width])
+        value_group, value_code = np.divmod(value_keys, width)
+        pairs = _Pairs(group, table.row_signature[rows], len(number), len(table.signatures))
+        event = table.row_event[rows]
         carries = event >= 0
+        events = max(1, len(table.events))
         carrier, carrier_keys = factorize(
-            [pair[carries], event[carries]], [len(keys), max(1, len(table.events))]
+            [pairs.line[carries], event[carries]], [pairs.count, events]
         )
-        carrier_pair, carrier_event = np.divmod(carrier_keys, max(1, len(table.events)))
+        carrier_pair, carrier_event = np.divmod(carrier_keys, events)
         row_pair = np.full(table.rows, -1, np.int32)
-        row_pair[kept] = pair
-        row_value = np.full(table.rows, -1, np.int32)
-        row_value[kept] = published
+        row_pair[rows] = pairs.line
         return cls(
-            group_start=_starts(pair_group, count),
-            pair_signature=pair_signature.astype(np.int32),
-            pair_size=np.bincount(pair, minlength=len(keys)),
-            value_start=_starts(value_group, count),
+            group_number=number,
+            alone=int(alone.sum()),
+            group_start=pairs.start,
+            pair_signature=pairs.signature,
+            pair_size=pairs.size,
+            value_start=_starts(value_group, len(number)),
             value_code=value_code.astype(np.int32),
             value_count=np.bincount(held, minlength=len(value_keys)),
-            carrier_start=_starts(carrier_pair, len(keys)),
+            carrier_start=_starts(carrier_pair, pairs.count),
             carrier_event=carrier_event.astype(np.int32),
             carrier_count=np.bincount(carrier, minlength=len(carrier_keys)),
+            row_group=groups,
             row_pair=row_pair,
-            row_value=row_value,
+            row_value=published,
             distorted=values is not None and not np.array_equal(values, table.row_value),
         )
 
@@ -123,26 +132,56 @@ class Partition:
     ) -> Partition:
         """From published tables alone: lines with their signatures, and values with their counts
         (sorted by group and code). Who has which value is not known, so nobody is a carrier."""
-        count = int(line_group.max(initial=-1)) + 1
-        pair, keys = factorize([line_group, line_signature], [count, len(table.signatures)])
-        pair_group, pair_signature = np.divmod(keys, len(table.signatures))
         by_group = np.argsort(line_group, kind="stable")
         row_value = np.empty(len(line_group), np.int32)
         row_value[by_group] = np.repeat(value_code, value_count)
+        value_event = np.append(table.value_event, np.int32(-1))
+        number, alone = _larger_groups(line_group, value_event[row_value] >= 0)
+        lines = np.flatnonzero(~alone[line_group])
+        group = np.searchsorted(number, line_group[lines]).astype(np.int32)
+        pairs = _Pairs(group, line_signature[lines], len(number), len(table.signatures))
+        row_pair = np.full(len(line_group), -1, np.int32)
+        row_pair[lines] = pairs.line
+        shown = np.flatnonzero(~alone[value_group])
         return cls(
-            group_start=_starts(pair_group, count),
-            pair_signature=pair_signature.astype(np.int32),
-            pair_size=np.bincount(pair, minlength=len(keys)),
-            value_start=_starts(value_group.astype(np.int64), count),
-            value_code=value_code,
-            value_count=value_count,
-            carrier_start=np.zeros(len(keys) + 1, np.int64),
+            group_number=number,
+            alone=int(alone.sum()),
+            group_start=pairs.start,
+            pair_signature=pairs.signature,
+            pair_size=pairs.size,
+            value_start=_starts(np.searchsorted(number, value_group[shown]), len(number)),
+            value_code=value_code[shown],
+            value_count=value_count[shown],
+            carrier_start=np.zeros(pairs.count + 1, np.int64),
             carrier_event=np.zeros(0, np.int32),
             carrier_count=np.zeros(0, np.int64),
-            row_pair=pair,
+            row_group=line_group,
+            row_pair=row_pair,
             row_value=row_value,
             distorted=True,
         )
+
+
+class _Pairs:
+    """The distinct (group, signature) pairs of some lines, in order; groups have no holes."""
+
+    def __init__(self, group: IntArray, signature: IntArray, groups: int, signatures: int) -> None:
+        self.line, keys = factorize([group, signature], [groups, signatures])
+        pair_group, pair_signature = np.divmod(keys, signatures)
+        self.count = len(keys)
+        self.start = _starts(pair_group, groups)
+        self.signature: IntArray = pair_signature.astype(np.int32)
+        self.size: NDArray[np.int64] = np.bincount(self.line, minlength=self.count)
+
+
+def _larger_groups(
+    groups: IntArray, has_event: NDArray[np.bool_]
+) -> tuple[IntArray, NDArray[np.bool_]]:
+    """The groups of several rows or with an event, and which groups (by number) are not."""
+    size = np.bincount(groups[groups >= 0])
+    alone = size == 1
+    alone[groups[(groups >= 0) & has_event]] = False
+    return np.flatnonzero(~alone).astype(np.int32), alone
 
 
 def number_groups(labels: pl.Series) -> tuple[IntArray, tuple[str, ...]]:

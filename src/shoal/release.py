@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.frames import like
-from shoal.grouping import SUPPRESSED, Form, Grouping
+from shoal.grouping import Form, Grouping
 from shoal.partition import OTHER
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.utility.published import Published
 
 GID = "gid"
+ROWS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Release:
     spec: Spec
     form: Form
     qi: pl.DataFrame
-    """gid and QI values, one line per published row, in canonical order."""
+    """gid and QI values, one line per published row, in canonical order; texts are Enums."""
     sensitive: pl.DataFrame
     """gid, value, count."""
     members: pl.DataFrame
@@ -57,12 +58,15 @@ class Release:
     @property
     def qi_table(self) -> Any:
         """The QI table as the kind of frame that the caller gave."""
-        return self.qi if self.native is None else like(self.qi, self.native)
+        return self._for_caller(self.qi)
 
     @property
     def sensitive_table(self) -> Any:
         """The sensitive table as the kind of frame that the caller gave."""
-        return self.sensitive if self.native is None else like(self.sensitive, self.native)
+        return self._for_caller(self.sensitive)
+
+    def _for_caller(self, frame: pl.DataFrame) -> Any:
+        return like(frame.with_columns(pl.col(pl.Enum).cast(pl.String)), self.native)
 
     @cached_property
     def robust(self) -> bool | None:
@@ -120,73 +124,94 @@ def build_tables(
                 f'The column "{name}" has a name that the published tables need themselves.',
                 "Rename it.",
             )
-    gid = _gids(table, grouping)
-    row_gid = np.where(grouping.groups == SUPPRESSED, -1, gid[grouping.groups]).astype(np.int32)
+    row_gid = np.append(_gids(table, grouping), np.int32(-1))[grouping.groups]
     kept = np.flatnonzero(row_gid >= 0)
-    line_gid, place = row_gid[kept].astype(np.int64), table.row_signature[kept]
     if grouping.form == "bucketized":
         # Signatures are numbered in the order of their values, so this order is canonical.
-        lines = np.sort(line_gid * len(table.signatures) + place)
-        line_gid, place = np.divmod(lines, len(table.signatures))
-        codes = table.signatures[place]
+        lines = row_gid[kept].astype(np.int64) * len(table.signatures)
+        lines += table.row_signature[kept]
+        lines.sort()
+        line_gid = (lines // len(table.signatures)).astype(np.int32)
+        lines %= len(table.signatures)
         columns = [
-            column.values[codes[:, position]].alias(column.name)
+            _coded(column.values).gather(table.signatures[lines, position]).alias(column.name)
             for position, column in enumerate(table.qi)
         ]
     else:
-        group = grouping.groups[kept]
-        order = np.argsort(line_gid, kind="stable")
-        line_gid = line_gid[order]
+        rows = kept[np.argsort(row_gid[kept], kind="stable")]
+        line_gid, group = row_gid[rows], grouping.groups[rows]
         columns = [
-            pl.Series(column.name, list(recoding.labels), dtype=pl.String)[
-                recoding.node[group[order]]
-            ]
+            _coded(pl.Series(column.name, recoding.labels)).gather(recoding.node[group])
             for column, recoding in zip(table.qi, grouping.recodings, strict=True)
         ]
-    qi = pl.DataFrame([pl.Series(GID, line_gid.astype(np.int32)), *columns])
+    qi = pl.DataFrame([pl.Series(GID, line_gid), *columns])
+    return (
+        qi,
+        _sensitive(table, grouping, row_gid, kept),
+        _members(table, kept),
+        _ranges(table, grouping),
+        row_gid,
+    )
 
-    value = _published_values(table, grouping, kept).astype(np.int64)
+
+def _sensitive(
+    table: Table, grouping: Grouping, row_gid: IntArray, kept: NDArray[np.int64]
+) -> pl.DataFrame:
+    """gid, value, count, in this order."""
     width = len(table.values) + 1
-    keys, count = np.unique(row_gid[kept].astype(np.int64) * width + value, return_counts=True)
-    held_gid, held = np.divmod(keys, width)
-    sensitive = pl.DataFrame(
+    keys = row_gid[kept].astype(np.int64)
+    keys *= width
+    keys += _published_values(table, grouping, kept)
+    keys.sort()
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    count = np.diff(first, append=len(keys))
+    keys = keys[first]
+    texts = pl.Series([*table.values, OTHER], dtype=pl.String)
+    return pl.DataFrame(
         {
-            GID: held_gid.astype(np.int32),
-            table.spec.sensitive: pl.Series([*table.values, OTHER], dtype=pl.String)[held],
-            "count": count.astype(np.int64),
+            GID: (keys // width).astype(np.int32),
+            table.spec.sensitive: _coded(texts).gather(keys % width),
+            "count": count,
         }
     )
-    return qi, sensitive, _members(table, kept), _ranges(table, grouping), row_gid
+
+
+def _coded(texts: pl.Series) -> pl.Series:
+    """Texts as an Enum, which takes a byte or two per line instead of sixteen."""
+    if texts.dtype != pl.String:
+        return texts
+    return texts.cast(pl.Enum(texts.drop_nulls().unique(maintain_order=True)))
 
 
 def _gids(table: Table, grouping: Grouping) -> IntArray:
     """Group numbers 1 to K in the order of a hash of what each group publishes: they say nothing
     that the group's content does not say."""
+    total = np.zeros(grouping.count, np.uint64)
     with np.errstate(over="ignore"):
-        kept = grouping.groups >= 0
-        group = grouping.groups[kept]
-        held = _published_values(table, grouping, kept).astype(np.uint64)
-        total = np.zeros(grouping.count, np.uint64)
-        np.add.at(total, group, _mix(held + np.uint64(1 << 40)))
-        if grouping.form == "generalized":
-            for recoding in grouping.recodings:
-                total = _mix(total + recoding.node.astype(np.uint64) + np.uint64(1))
-        else:
-            shown = table.row_signature[kept].astype(np.uint64)
-            np.add.at(total, group, _mix(shown + np.uint64(1)))
-        order = np.lexsort((np.arange(grouping.count), _mix(total)))
+        for first in range(0, table.rows, ROWS_AT_ONCE):
+            rows = np.arange(first, min(table.rows, first + ROWS_AT_ONCE))
+            rows = rows[grouping.groups[rows] >= 0]
+            group = grouping.groups[rows]
+            held = _published_values(table, grouping, rows).astype(np.uint64)
+            np.add.at(total, group, _mix(held + np.uint64(1 << 40)))
+            if grouping.form == "bucketized":
+                shown = table.row_signature[rows].astype(np.uint64)
+                np.add.at(total, group, _mix(shown + np.uint64(1)))
+        for recoding in grouping.recodings:
+            total = _mix(total + recoding.node.astype(np.uint64) + np.uint64(1))
+        order = np.argsort(_mix(total), kind="stable")
     gid = np.empty(grouping.count, np.int32)
     gid[order] = np.arange(1, grouping.count + 1)
     return gid
 
 
-def _published_values(table: Table, grouping: Grouping, kept: NDArray[Any]) -> NDArray[np.int64]:
-    """The value code of each kept row as published; `len(table.values)` where it is pooled."""
-    value: NDArray[np.int64] = grouping.row_values(table)[kept].astype(np.int64)
+def _published_values(table: Table, grouping: Grouping, rows: NDArray[np.int64]) -> IntArray:
+    """The value code of some rows as published; `len(table.values)` where it is pooled."""
+    value: IntArray = grouping.row_values(table)[rows]
     if grouping.pooled is None:
         return value
-    hidden = grouping.pooled[grouping.groups[kept]] & (table.value_event[value] < 0)
-    return np.asarray(np.where(hidden, len(table.values), value))
+    hidden = grouping.pooled[grouping.groups[rows]] & (table.value_event[value] < 0)
+    return np.where(hidden, len(table.values), value).astype(np.int32)
 
 
 def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

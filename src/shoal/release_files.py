@@ -16,7 +16,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.release_readme import readme_text
-from shoal.sources import read_table, replace_folder, write_table
+from shoal.sources import read_table, replace_folder, write_parts, write_table
 from shoal.spec import Spec
 
 CERTIFICATE, PACKAGE, README = "certificate.json", "datapackage.json", "README.txt"
@@ -211,7 +211,8 @@ def _save_private(release: Release, path: Path, *, force: bool) -> None:
     with replace_folder(path, force=force, marker="row_groups.parquet") as folder:
         rows = pl.DataFrame({GID: release.row_groups}).with_row_index("row")
         write_table(rows, folder / "row_groups.parquet")
-        write_table(release.audit.frame.drop("group"), folder / "row_risks.parquet")
+        risks = (part.drop("group") for part in release.audit.risks.slices())
+        write_parts(risks, folder / "row_risks.parquet")
         (folder / "audit.json").write_text(_json(release.audit.to_dict()), encoding="utf-8")
         (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
 

@@ -57,11 +57,12 @@ class Table:
     signatures: IntArray
     """One row of QI codes per signature, in lexicographic order."""
     native: Any
-    """The frame that the table was made from, as the caller gave it."""
+    """The frame that the table was made from, as the caller gave it; None if it was not kept."""
 
     @classmethod
-    def from_frame(cls, frame: Any, spec: Spec) -> Table:
-        """Codes a pandas, Polars or PyArrow frame, after checking it against the spec."""
+    def from_frame(cls, frame: Any, spec: Spec, *, keep: bool = True) -> Table:
+        """Codes a pandas, Polars or PyArrow frame, after checking it against the spec. Without
+        `keep` the frame itself can be forgotten: all but `shoal.plan` needs the codes only."""
         data = to_polars(frame)
         _check_columns(data, spec)
         coded = [code_column(data[name]) for name in spec.qi]
@@ -81,7 +82,7 @@ class Table:
             row_signature=row_signature,
             row_member=row_member,
             signatures=_digits(keys, sizes),
-            native=frame,
+            native=frame if keep else None,
         )
 
     @property

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import polars as pl
 
 from shoal.frames import like
+from shoal.row_risks import RowRisks
 
 Adversary = Literal["joint", "binary"]
 Kind = Literal["exact", "bound", "estimate"]
@@ -107,8 +109,8 @@ class Audit:
     """How many (group, view, event) judgements are exact, bounds, estimates."""
     known_before: int
     """Published tuples whose global probability exceeds 1/r before anything is published."""
-    frame: pl.DataFrame
-    """One line per row of the table: its worst case."""
+    risks: RowRisks = field(repr=False)
+    """Everybody's worst case, ready to be asked."""
     native: Any = None
 
     @property
@@ -125,17 +127,18 @@ class Audit:
         total = sum(self.posteriors.values())
         return self.posteriors["exact"] / total if total else 1.0
 
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One line per row of the table: its worst case. Made when it is first asked for."""
+        return self.risks.all_rows()
+
     def row_risks(self) -> Any:
         """The per-row frame, as the kind of frame the table was made from."""
         return like(self.frame, self.native)
 
     def worst_people(self, count: int = 10) -> pl.DataFrame:
         """The lines of the most exposed people."""
-        return (
-            self.frame.filter(pl.col("posterior") > 0)
-            .sort("exposure", "row", descending=[True, False])
-            .head(count)
-        )
+        return self.risks.most_exposed(count)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for machines; nothing in it belongs to one row but the witnesses."""

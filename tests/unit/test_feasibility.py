@@ -173,6 +173,15 @@ def test_a_frame_needs_a_spec() -> None:
     assert raised.value.code == "plan-spec"
 
 
+def test_a_plan_needs_the_frame_that_the_table_was_made_of() -> None:
+    frame = pl.DataFrame({"q": list("aabb"), "v": list("xyyy")})
+    table = Table.from_frame(frame, Spec(qi=("q",), sensitive="v", r=2), keep=False)
+    assert table.native is None
+    with pytest.raises(InputError) as raised:
+        plan(table)
+    assert raised.value.code == "plan-forgotten"
+
+
 @pytest.mark.data
 def test_adult_allows_what_the_theory_says(adult_path: Path) -> None:
     frame = adult(adult_path)

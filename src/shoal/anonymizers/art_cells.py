@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.grouping import SUPPRESSED
+from shoal.kernels.rows import deal_rows, rows_by_cell
 from shoal.knowledge import Knowledge
 from shoal.table import IntArray, Table
 
@@ -65,31 +66,31 @@ class Assembly:
         """Which groups are pooled, over all groups including rows published alone."""
         if not self.count("pooled"):
             return None
-        alone = int(self.cells.free[self.cells.event < 0].sum())
-        return np.array([kind == "pooled" for kind in self._kinds] + [False] * alone)
+        pooled = np.zeros(len(self._kinds) + self._alone(), bool)
+        pooled[: len(self._kinds)] = [kind == "pooled" for kind in self._kinds]
+        return pooled
+
+    def _alone(self) -> int:
+        """How many rows are published alone: those without an event that nobody needs."""
+        return int(self.cells.free[self.cells.event < 0].sum())
 
     def rows(self) -> IntArray:
         """The group of every row: grouped rows first, rows without an event alone, free carriers
         suppressed. Which of a cell's rows goes where is drawn at random: they are all alike."""
         cells, table = self.cells, self.table
-        key = table.row_signature.astype(np.int64) * len(table.values) + table.row_value
-        shuffled = self._random.permutation(table.rows)
-        order = shuffled[np.argsort(key[shuffled], kind="stable")]
-        start = np.concatenate([[0], np.cumsum(cells.rows)[:-1]])
-
-        groups = np.full(table.rows, SUPPRESSED, np.int32)
+        cell_start = np.concatenate([[0], np.cumsum(cells.rows)])
+        ordered = rows_by_cell(
+            self._random.permutation(np.arange(table.rows, dtype=np.int32)),
+            table.row_signature,
+            table.row_value,
+            np.searchsorted(cells.signature, np.arange(len(table.signatures) + 1)),
+            cells.value,
+            cell_start,
+        )
         taken = np.concatenate([np.zeros(0, np.int64), *self._groups])
         owner = np.repeat(np.arange(len(self._groups)), [len(group) for group in self._groups])
-        by_cell = np.argsort(taken, kind="stable")
-        taken, owner = taken[by_cell], owner[by_cell]
-        first = np.searchsorted(taken, taken)
-        groups[order[start[taken] + np.arange(len(taken)) - first]] = owner
-        used = np.bincount(taken, minlength=len(cells.rows))
-        filler = np.flatnonzero((cells.event < 0) & (used < cells.rows))
-        spare = (cells.rows - used)[filler]
-        offset = np.repeat(start[filler] + used[filler], spare)
-        within = np.arange(len(offset)) - np.repeat(np.cumsum(spare) - spare, spare)
-        groups[order[offset + within]] = len(self._groups) + np.arange(len(offset))
+        groups = np.full(table.rows, SUPPRESSED, np.int32)
+        deal_rows(ordered, cell_start, taken, owner, cells.event < 0, groups)
         return groups
 
     def drop_unsafe(self, knowledge: Knowledge) -> None:

@@ -105,9 +105,10 @@ def anonymize(
         given |= {"condition": condition}
         given |= {"selection": "closest" if condition == "bound" else "needed"}
     given = {key: value for key, value in given.items() if value is not None}
-    frame = read_table(table, separator=separator, encoding=encoding)
+    coded = Table.from_frame(
+        read_table(table, separator=separator, encoding=encoding), made, keep=False
+    )
     with progress_bar(quiet=json) as progress:
-        coded = Table.from_frame(frame, made)
         release = run(coded, made, method=method, seed=seed, progress=progress, **given)
     release.save(out, format=format, force=force, private=inside)
     facts = release_facts(release, coded, repeat=Repeat(command_line(sys.argv[1:]), seed))

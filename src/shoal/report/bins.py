@@ -30,11 +30,16 @@ def probability_edges(limit: float, largest: float) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.linspace(limit, largest, MOST_BINS)])
 
 
-def count_within(values: NDArray[np.float64], edges: NDArray[np.float64]) -> list[int]:
-    """How many values lie in (edge, next edge]; the first bin takes zero too."""
+def count_within(
+    values: NDArray[np.float64],
+    edges: NDArray[np.float64],
+    people: NDArray[np.int64] | None = None,
+) -> list[int]:
+    """How many values lie in (edge, next edge], each counted once or as often as `people` says; the
+    first bin takes zero too."""
     place = np.searchsorted(edges, values - HAIR, side="left") - 1
     place = np.clip(place, 0, len(edges) - 2)
-    return [int(n) for n in np.bincount(place, minlength=len(edges) - 1)]
+    return [int(n) for n in np.bincount(place, weights=people, minlength=len(edges) - 1)]
 
 
 def size_edges(largest: int) -> list[int]:

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from shoal._version import __version__
 from shoal.errors import InputError
@@ -75,7 +74,7 @@ def audit_facts(
 ) -> Facts:
     """The facts of an audit. `grouping` tells of values that the judged release changed."""
     _check(audit, table)
-    published = audit.frame["group"].is_not_null().to_numpy()
+    published = audit.risks.published
     values = table.row_value if grouping is None else grouping.row_values(table)
     return _facts(
         audit,
@@ -189,8 +188,9 @@ def _witness(witness: Witness | None, limit_of: dict[str, float]) -> Record | No
 
 def _as_exposed(audit: Audit) -> int:
     """How many people are as exposed as the worst case, to the ninth digit."""
-    exposure = audit.frame["exposure"]
-    return int((exposure >= float(exposure.max()) * (1 - 1e-9)).sum())  # type: ignore[arg-type]
+    exposure, people = audit.risks.exposure, audit.risks.sizes
+    top = float(exposure.max(initial=0.0))
+    return int(people[exposure >= top * (1 - 1e-9)].sum()) if top else audit.published
 
 
 def _event_worst(witness: Witness | None) -> Record | None:
@@ -200,22 +200,29 @@ def _event_worst(witness: Witness | None) -> Record | None:
 
 
 def _risk(audit: Audit, limits: list[float]) -> dict[str, list[Record]]:
-    frame = audit.frame.drop_nulls("group")
-    relative = len(limits) > 1
+    risks, relative = audit.risks, len(limits) > 1
     limit = 1.0 if relative else limits[0]
-    before = frame["known_exposure" if relative else "known_before"].to_numpy()
-    after = frame["exposure" if relative else "posterior"].to_numpy()
+    known, people = risks.known["known_exposure" if relative else "known_before"], risks.published
+    people_known = np.bincount(risks.row_signature[people], minlength=len(known))
+    before = known.to_numpy()[people_known > 0]
+    linked = risks.worst["exposure" if relative else "posterior"].to_numpy()
     # A breach by less than rounding can show is drawn above the limit all the same.
-    breach = frame["problematic"].to_numpy()
-    after = np.where(breach, np.maximum(after, limit + 2 * HAIR), after)
+    breach = risks.worst["problematic"].to_numpy()
+    linked = np.where(breach, np.maximum(linked, limit + 2 * HAIR), linked)
+    after = np.append(linked, 0.0)  # the last are those in groups without an event
+    unlinked = audit.published - int(risks.sizes.sum())
     edges = probability_edges(limit, float(max(before.max(), after.max())))
     spans = [(float(low), float(high)) for low, high in pairwise(edges)]
+    counted = {
+        "before": count_within(before, edges, people_known[people_known > 0]),
+        "after": count_within(after, edges, np.append(risks.sizes, unlinked)),
+    }
     return {
         when: [
-            {"low": low, "high": high, "people": people, "parts": 1}
-            for (low, high), people in zip(spans, count_within(values, edges), strict=True)
+            {"low": low, "high": high, "people": count, "parts": 1}
+            for (low, high), count in zip(spans, counts, strict=True)
         ]
-        for when, values in (("before", before), ("after", after))
+        for when, counts in counted.items()
     }
 
 
@@ -228,12 +235,13 @@ def _views(audit: Audit) -> list[Record]:
 
 
 def _sizes(audit: Audit) -> list[Record]:
-    groups = (
-        audit.frame.drop_nulls("group")
-        .group_by("group")
-        .agg(pl.len().alias("size"), pl.col("event").is_not_null().any().alias("holds"))
-    )
-    size, holds = groups["size"].to_numpy(), groups["holds"].to_numpy()
+    part, linked = audit.risks.partition, audit.risks.worst["event"].is_not_null().to_numpy()
+    of_pair = part.pair_group
+    size = np.bincount(of_pair, weights=part.pair_size).astype(np.int64)
+    holds = np.zeros(len(size), bool)
+    holds[of_pair[audit.risks.held[linked]]] = True
+    size = np.append(size, np.ones(part.alone, np.int64))
+    holds = np.append(holds, np.zeros(part.alone, bool))
     starts = np.array(size_edges(int(size.max())))
     place = np.searchsorted(starts, size, side="right") - 1
     bins = len(starts) - 1

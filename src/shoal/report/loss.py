@@ -21,11 +21,7 @@ REST = "(all others)"
 
 def published_rows(table: Table, published: NDArray[np.bool_], values: IntArray) -> list[Record]:
     """For true QI values: what is left when some rows are not published, and values changed."""
-    codes = table.signatures[table.row_signature[published]]
-    after = [
-        np.bincount(codes[:, place], minlength=len(column)).astype(np.float64)
-        for place, column in enumerate(table.qi)
-    ]
+    after = _true_values(table, published)
     counts = np.bincount(values[published], minlength=len(table.values)).astype(np.float64)
     return _columns(table, after, counts)
 
@@ -34,14 +30,19 @@ def released(table: Table, release: Release) -> list[Record]:
     """For a release: as its reader would reckon, ranges spread evenly over what they cover."""
     if release.ranges is None:
         assert release.row_groups is not None
-        codes = table.signatures[table.row_signature[release.row_groups >= 0]]
-        after = [
-            np.bincount(codes[:, place], minlength=len(column)).astype(np.float64)
-            for place, column in enumerate(table.qi)
-        ]
+        after = _true_values(table, release.row_groups >= 0)
     else:
         after = [_spread(column, release.qi, release.ranges) for column in table.qi]
     return _columns(table, after, _value_counts(table, release))
+
+
+def _true_values(table: Table, published: NDArray[np.bool_]) -> list[Shares]:
+    """For each QI, how many published rows have each of its values."""
+    people = np.bincount(table.row_signature[published], minlength=len(table.signatures))
+    return [
+        np.bincount(table.signatures[:, place], people, len(column)).astype(np.float64)
+        for place, column in enumerate(table.qi)
+    ]
 
 
 def _spread(column: Column, qi: pl.DataFrame, ranges: pl.DataFrame) -> Shares:

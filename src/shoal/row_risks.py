@@ -1,0 +1,137 @@
+"""Everybody's worst case. It is kept by (group, signature) pair, since people of one pair are alike
+to the adversary; lines for rows are made only when somebody asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.partition import Partition
+from shoal.table import IntArray
+
+SLICE = 1 << 16
+"""Rows whose lines are made at once where all of them are written."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowRisks:
+    """The worst case of every row of a table."""
+
+    partition: Partition
+    row_signature: IntArray
+    held: NDArray[np.int64]
+    """The pairs in groups that hold an event, in order."""
+    worst: pl.DataFrame
+    """The worst case of each held pair: event, view, before, posterior, exposure, kind,
+    problematic, undecided."""
+    known: pl.DataFrame
+    """Of each signature, before anything is published: known_before, known_exposure."""
+    labels: tuple[str, ...] | None
+    """The caller's names of the groups; None where they are numbers."""
+
+    @property
+    def published(self) -> NDArray[np.bool_]:
+        """Which rows are published."""
+        return self.partition.row_group >= 0
+
+    @property
+    def exposure(self) -> NDArray[np.float64]:
+        """Of each held pair: the largest posterior times its event's r."""
+        return self.worst["exposure"].to_numpy()
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many rows each held pair has."""
+        return self.partition.pair_size[self.held]
+
+    def label(self, group: int) -> str:
+        """What the caller calls a group of the partition."""
+        number = int(self.partition.group_number[group])
+        return str(number) if self.labels is None else self.labels[number]
+
+    def of_rows(self, rows: NDArray[np.int64]) -> pl.DataFrame:
+        """One line for each of some rows; unpublished rows have nothing but their number."""
+        group = self.partition.row_group[rows]
+        gone = group < 0
+        line = pl.Series(self._line[self.partition.row_pair[rows]])
+        worst = self.worst.select(pl.all().gather(line.set(line < 0, None)))
+        known = self.known.select(pl.all().gather(pl.Series(self.row_signature[rows])))
+        lines = pl.concat([worst, known], how="horizontal").with_columns(
+            pl.col("before", "posterior", "exposure").fill_null(0.0),
+            pl.col("problematic", "undecided").fill_null(False),
+        )
+        numbers = ("before", "posterior", "exposure", "known_before", "known_exposure")
+        return lines.with_columns(
+            pl.Series("row", rows.astype(np.int64)),
+            self._names(group).alias("group"),
+            pl.when(pl.Series(~gone)).then(pl.col(*numbers)),
+        ).select(
+            "row",
+            "group",
+            "event",
+            "view",
+            "before",
+            "posterior",
+            "exposure",
+            "kind",
+            "problematic",
+            "undecided",
+            "known_before",
+            "known_exposure",
+        )
+
+    def all_rows(self) -> pl.DataFrame:
+        """One line for every row of the table."""
+        return self.of_rows(np.arange(len(self.row_signature)))
+
+    def slices(self) -> Iterator[pl.DataFrame]:
+        """The lines of all rows, some at a time."""
+        rows = len(self.row_signature)
+        for first in range(0, rows, SLICE):
+            yield self.of_rows(np.arange(first, min(rows, first + SLICE)))
+
+    def most_exposed(self, count: int) -> pl.DataFrame:
+        """The lines of the most exposed people, the most exposed first."""
+        exposure = np.where(self.worst["posterior"].to_numpy() > 0, self.exposure, 0.0)
+        order = np.argsort(-exposure, kind="stable")
+        enough = int(np.searchsorted(np.cumsum(self.sizes[order]), count))
+        if not len(order) or not count:
+            return self.of_rows(np.zeros(0, np.int64))
+        least = exposure[order[min(enough, len(order) - 1)]]
+        chosen = (exposure >= least) & (exposure > 0)
+        lines = self.of_rows(self._rows_where(chosen))
+        return lines.sort("exposure", "row", descending=[True, False]).head(count)
+
+    def first_worst_row(self) -> int | None:
+        """The first of the rows with the largest exposure, and posterior among these."""
+        linked = self.worst["event"].is_not_null().to_numpy()
+        if not linked.any():
+            return None
+        exposure, posterior = self.exposure, self.worst["posterior"].to_numpy()
+        linked = linked & (exposure == exposure[linked].max())
+        linked &= posterior == posterior[linked].max()
+        return int(self._rows_where(linked)[0])
+
+    def _rows_where(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The rows of chosen held pairs."""
+        wanted = np.append(chosen, False)  # the last stands for rows without a held pair
+        return np.flatnonzero(wanted[self._line[self.partition.row_pair]])
+
+    @cached_property
+    def _line(self) -> IntArray:
+        """The place of each pair among the held ones, -1 elsewhere; one more entry for no pair."""
+        line = np.full(len(self.partition.pair_signature) + 1, -1, np.int32)
+        line[self.held] = np.arange(len(self.held))
+        return line
+
+    def _names(self, numbers: IntArray) -> pl.Series:
+        number = pl.Series(numbers)
+        known = number.set(number < 0, None)
+        if self.labels is None:
+            return known.cast(pl.String)
+        return pl.Series(list(self.labels), dtype=pl.String).gather(known)
