@@ -25,7 +25,7 @@ def test_help_lists_the_commands_and_loads_nothing_heavy() -> None:
         "sys.argv = ['shoal', '--help']\n"
         "from shoal.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "heavy = {'polars', 'numba', 'numpy', 'scipy', 'pyarrow', 'pandas', 'altair'}\n"
+        "heavy = {'polars', 'numba', 'numpy', 'scipy', 'pyarrow', 'pandas', 'vl_convert'}\n"
         "print('HEAVY', sorted(heavy & set(sys.modules)))\n"
     )
     found = subprocess.run(
