@@ -107,8 +107,16 @@ class Table:
     @cached_property
     def cells(self) -> tuple[IntArray, IntArray, NDArray[np.int64]]:
         """The table compressed: (signature, published value, rows), for rows > 0, in order."""
-        sizes = [len(self.signatures), len(self.values)]
-        inverse, keys = factorize([self.row_signature, self.row_value], sizes)
+        return self._counted(self.row_value, len(self.values))
+
+    @cached_property
+    def member_cells(self) -> tuple[IntArray, IntArray, NDArray[np.int64]]:
+        """The same with the sensitive values as they stand in the table."""
+        return self._counted(self.row_member, len(self.members))
+
+    def _counted(self, codes: IntArray, size: int) -> tuple[IntArray, IntArray, NDArray[np.int64]]:
+        sizes = [len(self.signatures), size]
+        inverse, keys = factorize([self.row_signature, codes], sizes)
         digits = _digits(keys, sizes)
         return digits[:, 0], digits[:, 1], np.bincount(inverse, minlength=len(keys))
 
@@ -133,11 +141,16 @@ class Table:
 def code_column(series: pl.Series) -> tuple[Column, IntArray]:
     """Sorted domain of a column and the code of every row; missing values come last."""
     series = _plain(series)
-    domain = series.unique().drop_nulls().sort()
-    if series.dtype == pl.String:
+    shown = series.unique().drop_nulls()
+    if series.dtype in (pl.Categorical, pl.Enum):
+        domain = shown.cast(pl.String).sort()
+        codes = _recoded(series, shown, domain)
+    elif series.dtype == pl.String:
+        domain = shown.sort()
         coded = series.cast(pl.Enum(domain)).to_physical()
         codes = coded.cast(pl.Int32).fill_null(len(domain)).to_numpy()
     else:
+        domain = shown.sort()
         filled = series.fill_null(domain[0]) if len(domain) else series
         codes = np.where(series.is_null(), len(domain), domain.search_sorted(filled))
     numeric = series.dtype.is_numeric()
@@ -152,6 +165,16 @@ def code_column(series: pl.Series) -> tuple[Column, IntArray]:
             "Rename that text.",
         )
     return Column(series.name, domain, labels, numeric), codes.astype(np.int32)
+
+
+def _recoded(series: pl.Series, shown: pl.Series, domain: pl.Series) -> IntArray:
+    """The codes of a column of categories, without writing out its texts."""
+    old = shown.to_physical().to_numpy().astype(np.int64)
+    new = np.zeros(old.max(initial=0) + 1, np.int32)
+    new[old] = domain.search_sorted(shown.cast(pl.String))
+    codes: IntArray = new[series.to_physical().fill_null(0).to_numpy()]
+    codes[series.is_null().to_numpy()] = len(domain)
+    return codes
 
 
 def factorize(
@@ -212,7 +235,8 @@ def _plain(series: pl.Series) -> pl.Series:
             f'Column "{series.name}" holds {series.dtype}, which cannot be published as a value.',
             "Turn it into text or numbers first.",
         )
-    if series.dtype.is_numeric() or series.dtype.is_temporal():
+    texts = series.dtype in (pl.String, pl.Categorical, pl.Enum)
+    if texts or series.dtype.is_numeric() or series.dtype.is_temporal():
         return series
     return series.cast(pl.String)
 

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from shoal.table import Table
+from shoal.table import IntArray, Table
 from shoal.utility.published import Floats, Published
 
 MAX_PAIR = 4_000_000
@@ -24,18 +24,19 @@ MAX_PAIR = 4_000_000
 def total_variations(table: Table, published: Published) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Frames (attribute, total_variation) and (attribute, other, total_variation)."""
     names = [*table.spec.qi, table.spec.sensitive]
-    codes = [*table.signatures[table.row_signature].T, table.row_member]
+    signature, member, rows = table.member_cells
+    codes = [*table.signatures[signature].T, member]
     sizes = [*(len(column) for column in table.qi), len(table.members)]
     after = _Marginals(table, published)
     single = [
-        (names[i], _distance(_counted(codes[i], sizes[i]), after.single(i)))
+        (names[i], _distance(_counted(codes[i], rows, sizes[i]), after.single(i)))
         for i in range(len(names))
     ]
     double = [
-        (names[i], names[j], _distance(_crossed(codes[i], codes[j], sizes[i], sizes[j]), moved))
+        (names[i], names[j], _distance(_counted(both, rows, size).reshape(moved.shape), moved))
         for i, j in combinations(range(len(names)), 2)
-        if sizes[i] * sizes[j] <= MAX_PAIR
-        for moved in [after.pair(i, j)]
+        if (size := sizes[i] * sizes[j]) <= MAX_PAIR
+        for both, moved in [(codes[i] * sizes[j] + codes[j], after.pair(i, j))]
     ]
     kinds = {"attribute": pl.String, "total_variation": pl.Float64}
     return (
@@ -114,13 +115,8 @@ def _spread(published: tuple[str, ...], known: tuple[str, ...]) -> Floats:
     return spread
 
 
-def _counted(codes: NDArray[np.integer], size: int) -> Floats:
-    return np.bincount(codes, minlength=size).astype(np.float64)
-
-
-def _crossed(a: NDArray[np.integer], b: NDArray[np.integer], size_a: int, size_b: int) -> Floats:
-    key = a.astype(np.int64) * size_b + b
-    return np.bincount(key, minlength=size_a * size_b).astype(np.float64).reshape(size_a, size_b)
+def _counted(codes: IntArray, rows: NDArray[np.int64], size: int) -> Floats:
+    return np.bincount(codes, weights=rows, minlength=size).astype(np.float64)
 
 
 def _distance(before: Floats, after: Floats) -> float:

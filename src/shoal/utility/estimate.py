@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.queries import count_cells, count_classes
-from shoal.table import Table, factorize
+from shoal.table import Table
 from shoal.utility.published import Floats, Published
 from shoal.utility.workload import Allowed, Queries
 
@@ -26,19 +26,14 @@ BLOCK = 2048
 
 def exact_counts(table: Table, queries: Queries) -> Floats:
     """How many rows of the table each query really selects."""
-    members = len(table.members)
-    sizes = [len(table.signatures), members]
-    inverse, keys = factorize([table.row_signature, table.row_member], sizes)
-    signature, member = np.divmod(keys.astype(np.int64), members)
+    signature, member, rows = table.member_cells
     start = np.searchsorted(signature, np.arange(len(table.signatures) + 1))
-    rows = np.bincount(inverse, minlength=len(keys)).astype(np.float64)
+    counts = rows.astype(np.float64)
     coded = table.signatures + _offsets(queries.allowed)
 
     def answer(block: slice) -> Floats:
         weights = np.ascontiguousarray(queries.sensitive_allowed[:, block].T, dtype=np.float64)
-        return count_cells(
-            coded, start, member.astype(np.int32), rows, _packed(queries.allowed, block), weights
-        )
+        return count_cells(coded, start, member, counts, _packed(queries.allowed, block), weights)
 
     return _in_blocks(len(queries), answer)
 

@@ -77,7 +77,8 @@ class Published:
     def of(cls, release: Release) -> Published:
         name = release.spec.sensitive
         shown, value = code_column(release.sensitive[name])
-        gids, group = np.unique(release.qi[GID].to_numpy(), return_inverse=True)
+        gids = np.unique(release.qi[GID].to_numpy())
+        group = np.searchsorted(gids, release.qi[GID].to_numpy()).astype(np.int32)
         of_value = release.sensitive[GID].to_numpy()
         owner = np.minimum(np.searchsorted(gids, of_value), len(gids) - 1)
         if not np.array_equal(gids[owner], of_value) or len(np.unique(owner)) < len(gids):
@@ -87,8 +88,7 @@ class Published:
                 "`shoal verify` says what is wrong with a release.",
             )
         counts = release.sensitive[COUNT].to_numpy().astype(np.float64)
-        shape = (len(gids), len(shown))
-        held = sparse.csr_array((counts, (owner, value)), shape=shape)
+        held = _by_group(owner, value, counts, (len(gids), len(shown)))
         event_of, member_share = _members(release.members)
         protected = {
             text for event in release.spec.protect or () for text in (event.label, *event.values)
@@ -150,6 +150,17 @@ class Published:
         return np.asarray(hidden / max(1, hidden.sum()))
 
 
+def _by_group(
+    owner: Ints, value: IntArray, counts: Floats, shape: tuple[int, int]
+) -> sparse.csr_array:
+    """groups x values."""
+    order = np.argsort(owner, kind="stable")
+    start = np.searchsorted(owner, np.arange(shape[0] + 1), sorter=order).astype(np.int32)
+    held = sparse.csr_array((counts[order], value[order], start), shape=shape)
+    held.sum_duplicates()
+    return held
+
+
 def _members(members: pl.DataFrame) -> tuple[dict[str, str], dict[str, float]]:
     event_of: dict[str, str] = {}
     share: dict[str, float] = {}
@@ -162,25 +173,32 @@ def _members(members: pl.DataFrame) -> tuple[dict[str, str], dict[str, float]]:
 
 
 def _signatures(
-    release: Release, group: Ints, held: sparse.csr_array
+    release: Release, group: IntArray, held: sparse.csr_array
 ) -> tuple[tuple[Column, ...], IntArray, sparse.csr_array]:
     """Domains, the signatures that are published, and the values expected of each."""
     coded = [code_column(release.qi[qi]) for qi in release.spec.qi]
     codes = [of_row for _, of_row in coded]
-    row_signature, keys = factorize(codes, [len(column) for column, _ in coded])
+    columns = tuple(column for column, _ in coded)
+    row_signature, keys = factorize(codes, [len(column) for column in columns])
     first = np.unique(row_signature, return_index=True)[1]
     signatures = np.stack([of_row[first] for of_row in codes], axis=1).astype(np.int32)
-    size = np.bincount(group)
-    # A group with one value is counted, not divided: its cells stay whole numbers.
+    # Most groups have one value: their rows are counted, so that these cells are whole numbers.
     plain = np.diff(held.indptr) == 1
-    scale = np.where(plain, 1.0, 1.0 / size)
-    inside = sparse.csr_array((scale[group], (row_signature, group)), shape=(len(keys), len(size)))
-    single = sparse.csr_array(held.multiply(np.where(plain, 1.0 / size, 1.0)[:, None]))
-    return tuple(column for column, _ in coded), signatures, sparse.csr_array(inside @ single)
+    shape, size = (len(keys), held.shape[1]), np.bincount(group)
+    rows = np.flatnonzero(plain[group])
+    value = held.indices[held.indptr[group[rows]]]
+    cell, cells = factorize([row_signature[rows], value], list(shape))
+    counted = sparse.csr_array(
+        (np.bincount(cell).astype(np.float64), np.divmod(cells, shape[1])), shape=shape
+    )
+    rows = np.flatnonzero(~plain[group])
+    inside = (1.0 / size[group[rows]], (row_signature[rows], group[rows]))
+    mixed = sparse.csr_array(inside, shape=(len(keys), len(size))) @ held
+    return columns, signatures, sparse.csr_array(counted + mixed)
 
 
 def _ranges(
-    release: Release, group: Ints, groups: int
+    release: Release, group: IntArray, groups: int
 ) -> tuple[tuple[Column, ...], IntArray, tuple[NDArray[np.bool_], ...]]:
     """Domains, the range of each class in each QI, and what each range covers."""
     if release.ranges is None:
