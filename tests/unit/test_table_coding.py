@@ -19,6 +19,8 @@ from shoal.table import DIRECT_KEYS, code_column, factorize
         (pl.Series([True, None, False]), ("false", "true", MISSING), [1, 2, 0], False),
         (pl.Series(["b", "a", "b"], dtype=pl.Categorical), ("a", "b"), [1, 0, 1], False),
         (pl.Series(["b", "a"], dtype=pl.Enum(["b", "x", "a"])), ("a", "b"), [1, 0], False),
+        (pl.Series([None, "b", "a"], dtype=pl.Categorical), ("a", "b", MISSING), [2, 1, 0], False),
+        (pl.Series([None, None], dtype=pl.Enum(["x"])), (MISSING,), [0, 0], False),
         (
             pl.Series([date(2020, 5, 1), date(1999, 1, 2)]),
             ("1999-01-02", "2020-05-01"),
