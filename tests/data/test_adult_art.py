@@ -82,11 +82,11 @@ def test_every_value_as_an_event_at_2(frame: pl.DataFrame) -> None:
     table = Table.from_frame(frame, adult_spec(protect=None, r=2))
     with_default_limit = plan(table)
     assert with_default_limit.feasible
-    grouping = Art(max_suppression=0.2).anonymize(table)
+    grouping = Art().anonymize(table)
     found = audit(table, grouping)
     assert (found.robust, found.exact_share) == (True, 1)
     assert found.worst_posterior <= 1 / 2
-    assert grouping.suppressed <= 0.12 * table.rows
+    assert grouping.suppressed <= 0.01 * table.rows
 
 
 def test_every_value_as_an_event_at_3_is_at_the_edge(frame: pl.DataFrame) -> None:
@@ -101,6 +101,16 @@ def test_every_value_as_an_event_at_3_is_at_the_edge(frame: pl.DataFrame) -> Non
     with pytest.raises(InputError) as raised:
         Art().anonymize(Table.from_frame(frame.head(3000), adult_spec(protect=None, r=3)))
     assert raised.value.code == "suppression-limit"
+
+
+@pytest.mark.slow
+def test_every_value_as_an_event_at_3_keeps_most_rows(frame: pl.DataFrame) -> None:
+    """Packing tuples that are alike in every view keeps 57 % at most; mixing adds to it."""
+    table = Table.from_frame(frame, adult_spec(protect=None, r=3))
+    grouping = Art(max_suppression=1).anonymize(table)
+    found = audit(table, grouping)
+    assert (found.robust, found.exact_share) == (True, 1)
+    assert grouping.suppressed <= 0.3 * table.rows
 
 
 @pytest.mark.parametrize("r", [5, 10])

@@ -9,12 +9,12 @@ Steps (the same numbers stand in the code)
 1. Code the free rows as cells: (signature, published value) with how many rows are free.
 2. Hide each carrier, those with small odds first, among filler rows that share one value: in such
    a pure group the joint posterior has a closed form (kernels/hide.py), so that the search meets
-   the adversary's own condition, not a proxy.
+   the adversary's own condition, not a proxy. Carriers who are left over trade (art_trade.py).
 3. Hide who is left among filler of any value, published pooled as one value: the closed form holds
    again, with the odds against everything outside the events.
 4. Check every such group in double precision; what fails is taken apart.
-5. Where filler cannot do it (many events, or each value is one), grow groups of several events and
-   check each with its exact joint posterior (kernels/mixed.py).
+5. Where filler cannot do it (many events, or each value is one), make groups of several events and
+   check each with its exact joint posterior (art_mixed.py, kernels/mixed.py).
 6. Suppress the carriers who are left; past `max_suppression` stop with a diagnosis.
 
 Departures from the paper. Its condition (Theorem 1) is not sufficient against its own adversary,
@@ -28,8 +28,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
-
-import numpy as np
 
 from shoal.anonymizers.art_bound import merge_by_bound
 from shoal.anonymizers.art_cells import Assembly, Cells
@@ -140,5 +138,4 @@ class Art:
             "pure_groups": groups.count("pure"),
             "pooled_groups": groups.count("pooled"),
             "mixed_groups": groups.count("mixed"),
-            "smallest_event_r": float(np.min(table.event_r)),
         }

@@ -4,7 +4,8 @@ In such a *pure* group the joint adversary has a closed form. One tuple has x, t
 odds o_j = G_j(x)/G_j(y) the weight of the world where j has x is o_j up to a common factor, so
     p(t_j:x) = o_j / sum o,     safe in a view  <=>  r max o <= sum o.
 The search keeps max o and sum o per view and adds whatever closes most of the deficits r max - sum,
-less the harm of a new maximum.
+less the harm of a new maximum, and less a part (`thrift`) of the odds that close no deficit: they
+are lost to the carriers who come later. Partners whom later ones made needless are let go.
 
 Whoever knows that groups are grown around carriers would guess at the likeliest member. So a
 partner is also worth something (`cover`) if it is at least as likely as the carrier in a view where
@@ -23,6 +24,9 @@ from shoal.kernels.jit import search_kernel
 
 CLOSE = np.float32(1.0 + 1e-5)
 """Single precision is good enough to search; the margin leaves room for the check in double."""
+STRIDE = 16
+"""After as many partners each time, a group that would not be safe in time at its pace is given up:
+the best partners come first, so that it will hardly become faster."""
 
 
 @search_kernel
@@ -70,8 +74,9 @@ def grow(
     cells: NDArray[np.int64],
     r: float,
     cover: float,
+    thrift: float,
     largest: int,
-    supply: NDArray[np.float64],
+    worth: NDArray[np.float64],
     limit: float,
     chosen: NDArray[np.int64],
 ) -> tuple[int, float]:
@@ -79,7 +84,10 @@ def grow(
     group that costs less than `limit` was found.
 
     `cells` are the candidates, nearest first; `free` their rows, which are not touched. A group
-    costs the part of `supply` that its partners use, added up over views, times their number.
+    costs the part of `worth` that its partners use, added up over views, times its size squared.
+    In every view a safe group comes to r max at least and each member to at most max, so that cost
+    and size can be bounded before the group is complete (letting go of partners may undercut that a
+    little).
     """
     W, K = len(anchor), len(cells)
     strength = np.float32(r)
@@ -100,11 +108,9 @@ def grow(
     # 1/ties while the carrier is among the likeliest in a view, else 0: what a guess gives away.
     leads = np.ones(W, np.float32)
     deficit, scale = np.empty(W, np.float32), np.empty(W, np.float32)
-    used_up = 0.0
+    used_up, before = 0.0, np.float32(0.0)
     for size in range(largest + 1):
-        if size * used_up >= limit:
-            return -1, np.inf
-        open_views = 0
+        open_views, missing, at_least = 0, np.float32(0.0), used_up
         for w in range(W):
             if high[w] == low[w]:
                 open_views += int(size + 1 < strength)
@@ -112,8 +118,17 @@ def grow(
                 open_views += int(strength * high[w] * CLOSE > total[w])
             deficit[w] = max(np.float32(0.0), strength * high[w] * CLOSE - total[w])
             scale[w] = np.float32(1.0) / (strength * high[w])
+            missing = max(missing, deficit[w] * scale[w])
+            at_least += deficit[w] / worth[w]
+        if (1 + size + r * missing) ** 2 * at_least >= limit:
+            return -1, np.inf
+        if size % STRIDE == 0:
+            if size > STRIDE and missing * STRIDE > (before - missing) * (largest - size):
+                return -1, np.inf
+            before = missing
         if open_views == 0 and size + 1 >= r:
-            return size, size * used_up
+            size = let_go(chosen, size, odds, low, high, total, r)
+            return size, _cost(chosen, size, odds, worth)
         best = _most_needed(
             table,
             used,
@@ -126,6 +141,7 @@ def grow(
             leads,
             strength,
             np.float32(cover),
+            np.float32(thrift),
         )
         if best < 0 or size == largest:
             return -1, np.inf
@@ -134,13 +150,55 @@ def grow(
         for w in range(W):
             value = table[best, w]
             total[w] += value
-            used_up += value / supply[w]
+            used_up += value / worth[w]
             if value > high[w]:
                 leads[w] = np.float32(0.0)
             elif value == high[w]:
                 leads[w] = leads[w] / (np.float32(1.0) + leads[w])
             low[w], high[w] = min(low[w], value), max(high[w], value)
     return -1, np.inf
+
+
+@search_kernel
+def let_go(
+    chosen: NDArray[np.int64],
+    size: int,
+    odds: NDArray[np.float32],
+    low: NDArray[np.float32],
+    high: NDArray[np.float32],
+    total: NDArray[np.float32],
+    r: float,
+) -> int:
+    """Takes partners that a safe group can do without out of `chosen` and `total`, the first ones
+    first; how many stay. The maxima are left as they were, which is on the safe side."""
+    W, kept = len(total), 0
+    strength = np.float32(r)
+    for k in range(size):
+        spare = kept + size - k >= r  # the carrier, those kept, those still to come
+        for w in range(W):
+            if high[w] != low[w] and total[w] - odds[chosen[k], w] < strength * high[w] * CLOSE:
+                spare = False
+        if spare:
+            for w in range(W):
+                total[w] -= odds[chosen[k], w]
+        else:
+            chosen[kept] = chosen[k]
+            kept += 1
+    return kept
+
+
+@search_kernel
+def _cost(
+    chosen: NDArray[np.int64],
+    size: int,
+    odds: NDArray[np.float32],
+    worth: NDArray[np.float64],
+) -> float:
+    used_up = 0.0
+    for k in range(size):
+        for w in range(len(worth)):
+            used_up += odds[chosen[k], w] / worth[w]
+    return (1 + size) ** 2 * used_up
 
 
 @search_kernel
@@ -156,16 +214,20 @@ def _most_needed(
     leads: NDArray[np.float32],
     r: np.float32,
     cover: np.float32,
+    thrift: np.float32,
 ) -> int:
     """The candidate that lowers the deficits (against r max of each view) and hides the carrier
-    most."""
+    most, at the least loss."""
     K, W = table.shape
     best, best_gain = -1, np.float32(-1e30)
     near = r * CLOSE
     ahead, level = np.empty(W, np.float32), np.empty(W, np.float32)
+    closed, lost = np.empty(W, np.float32), np.empty(W, np.float32)
     for w in range(W):
         ahead[w] = cover * leads[w]
         level[w] = ahead[w] * leads[w] / (np.float32(1.0) + leads[w])
+        lost[w] = thrift * scale[w]
+        closed[w] = scale[w] + lost[w]
     for k in range(K):
         if used[k] >= free[cells[k]]:
             continue
@@ -173,7 +235,7 @@ def _most_needed(
         for w in range(W):
             o = table[k, w]
             after = max(np.float32(0.0), near * max(high[w], o) - total[w] - o)
-            gain += (deficit[w] - after) * scale[w]
+            gain += (deficit[w] - after) * closed[w] - o * lost[w]
             hides = ahead[w] if o > high[w] else np.float32(0.0)
             gain += level[w] if o == high[w] else hides
         if gain > best_gain:
@@ -190,10 +252,12 @@ def hide(
     pool_start: NDArray[np.int64],
     free: NDArray[np.int64],
     supply: NDArray[np.float64],
+    pressure: NDArray[np.float64],
     r: float,
     cover: float,
+    thrift: float,
     largest: int,
-    window: int,
+    width: int,
     length: int,
     tries: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -201,8 +265,9 @@ def hide(
 
     Returns each one's pool (-1: not hidden), where its partners begin, and the partners' cells one
     after another. Takes them out of `free` and `supply` (pools x W: odds left). Among pools the
-    group is taken that uses the smallest part of what its pool has left, times its size; at most
-    `tries` pools that work are compared. A carrier that finds nobody near is given a longer list.
+    group is taken that uses the smallest part of what its pool has left, where views count by their
+    `pressure` (pools x W), times its size squared; at most `tries` pools that work are compared. A
+    carrier that finds nobody near is given a longer list.
 
     anchor_odds: anchors x pools x W, 0 where a pool is no option.
     """
@@ -211,7 +276,7 @@ def hide(
     begin = np.zeros(len(anchors) + 1, np.int64)
     members = np.empty(len(anchors) * largest, np.int64)
     chosen, kept = np.empty(largest + 1, np.int64), np.empty(largest + 1, np.int64)
-    price = np.empty(pools)
+    price, worth = np.empty(pools), supply / pressure
     for i in range(len(anchors)):
         a = anchors[i]
         for y in range(pools):
@@ -219,18 +284,19 @@ def hide(
             if anchor_odds[a, y, 0] > 0.0 and pool_start[y + 1] > pool_start[y]:
                 price[y] = 0.0
                 for w in range(W):
-                    price[y] += anchor_odds[a, y, w] / supply[y, w]
+                    price[y] += anchor_odds[a, y, w] / worth[y, w]
         best_cost, best_size, found = np.inf, 0, 0
         for reach in (1, 4):
             for y in np.argsort(price):
-                # Partners take at least r-1 times the carrier's odds, so all that follow cost more.
-                if found == tries or (r - 1.0) ** 2 * price[y] >= best_cost:
+                # At least r members, partners at least r-1 times the carrier's odds: all that
+                # follow cost more.
+                if found == tries or r**2 * (r - 1.0) * price[y] >= best_cost:
                     break
                 mine = anchor_odds[a, y]
-                first, last = _window(mine, level, pool_start[y], pool_start[y + 1], window * reach)
+                first, last = window(mine, level, pool_start[y], pool_start[y + 1], width * reach)
                 cells = shortlist(mine, odds, free, first, last, length * reach)
                 size, cost = grow(
-                    mine, odds, free, cells, r, cover, largest, supply[y], best_cost, chosen
+                    mine, odds, free, cells, r, cover, thrift, largest, worth[y], best_cost, chosen
                 )
                 if size < 0:
                     continue
@@ -245,13 +311,15 @@ def hide(
             cell = kept[k]
             members[begin[i] + k] = cell
             free[cell] -= 1
+            y = pool_of[i]
             for w in range(W):
-                supply[pool_of[i], w] = max(supply[pool_of[i], w] - odds[cell, w], 1e-9)
+                supply[y, w] = max(supply[y, w] - odds[cell, w], 1e-9)
+                worth[y, w] = supply[y, w] / pressure[y, w]
     return pool_of, begin, members[: begin[len(anchors)]].copy()
 
 
 @search_kernel
-def _window(
+def window(
     anchor: NDArray[np.float32],
     level: NDArray[np.float32],
     first: int,
