@@ -6,7 +6,7 @@ every view has a largest r. If carriers may be suppressed, a linear program boun
 kept: maximise sum z_s, 0 <= z_s <= carriers of s, subject in every view to
 (r-1) sum z_s o_s <= sum over non-carriers of o. Both are proved bounds for groups that withstand
 the binary adversary with one carrier each. The joint adversary weighs other odds, so for it they
-are a yardstick: near the truth where many values mix, but not a proof.
+are a yardstick: near the truth where many values mix, but releases that withstand it may keep more.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class EventPlan:
     largest_r: float
     """The smallest of the views' limits: a bound against the binary adversary, no suppression."""
     coverage_bound: int
-    """What the linear program keeps at the asked r."""
+    """What the linear program keeps at the asked r: a bound against the binary adversary."""
     known_before: int
     """Rows whose global probability of the event exceeds 1/r in some view."""
     expected_size: float
@@ -80,7 +80,7 @@ class Plan:
 
     @property
     def feasible(self) -> bool:
-        """Whether no bound forbids the asked r for everybody."""
+        """Whether the linear program keeps everybody at the asked r."""
         return all(event.coverage_bound >= event.carriers for event in self.events)
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,7 +130,8 @@ def plan(frame: Any, spec: Spec | None = None, *, knowledge: Knowledge | None = 
 
 
 def coverage_bound(table: Table, knowledge: Knowledge, event: int, r: float) -> int:
-    """At most this many carriers of an event can be protected at r (linear program, HiGHS)."""
+    """At most this many carriers of an event can be protected at r against the binary adversary, in
+    groups of one carrier each (linear program, HiGHS); a yardstick against the joint one."""
     from scipy.optimize import linprog
 
     carriers, others = _split(table, event)

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymizers.art import Art
+from shoal.auditor import audit
 from shoal.datasets import (
     ADULT_EVENT,
     ADULT_QI,
@@ -28,6 +29,7 @@ from shoal.datasets import (
 )
 from shoal.errors import InputError
 from shoal.feasibility import Plan, coverage_bound, plan
+from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.spec import Event, Spec
 from shoal.table import Table
@@ -86,9 +88,7 @@ def test_the_largest_r_is_a_plain_sum(lines: list[tuple[str, str, str]], support
     )
 
 
-@settings(max_examples=60)
-@given(st.integers(0, 10_000), st.sampled_from((2.0, 3.0, 5.0)), st.sampled_from((1, 5, 15)))
-def test_no_search_keeps_more_than_the_linear_program(seed: int, r: float, support: int) -> None:
+def random_table(seed: int, r: float, support: int) -> Table:
     rng = np.random.default_rng(seed)
     frame = pl.DataFrame(
         {
@@ -98,15 +98,46 @@ def test_no_search_keeps_more_than_the_linear_program(seed: int, r: float, suppo
         }
     )
     spec = Spec(qi=("p", "q"), sensitive="v", protect=(Event(("x",)),), r=r, min_support=support)
-    table = Table.from_frame(frame, spec)
+    return Table.from_frame(frame, spec)
+
+
+def kept_carriers(table: Table, grouping: Grouping) -> int:
+    return int(((grouping.groups >= 0) & (table.row_event >= 0)).sum())
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from((2.0, 3.0, 5.0)),
+    st.sampled_from((1, 5, 15)),
+    st.sampled_from((("joint", "needed"), ("bound", "closest"))),
+)
+def test_who_withstands_the_binary_adversary_keeps_no_more_than_the_linear_program(
+    seed: int, r: float, support: int, variant: tuple[Any, Any]
+) -> None:
+    table = random_table(seed, r, support)
+    carriers = int((table.row_event >= 0).sum())
     bound = coverage_bound(table, Knowledge.of(table), 0, r)
-    grouping = Art(max_suppression=1).anonymize(table)
-    kept = int(((grouping.groups >= 0) & (table.row_event >= 0)).sum())
-    assert kept <= bound <= int((table.row_event >= 0).sum())
+    assert bound <= carriers
+    condition, selection = variant
+    method = Art(condition=condition, selection=selection, max_suppression=1)
+    grouping = method.anonymize(table)
+    if audit(table, grouping, adversary="binary").robust:
+        assert kept_carriers(table, grouping) <= bound
     result = plan(table)
     if result.largest_r < r:
-        assert bound < int((table.row_event >= 0).sum())
+        assert bound < carriers
         assert not result.feasible
+
+
+def test_against_the_joint_adversary_the_linear_program_is_no_bound() -> None:
+    table = random_table(204, 3.0, 1)
+    grouping = Art(max_suppression=1).anonymize(table)
+    judged = {one: audit(table, grouping, adversary=one) for one in ("joint", "binary")}  # type: ignore[arg-type]
+    assert judged["joint"].robust
+    assert judged["joint"].exact_share == 1
+    assert not judged["binary"].robust
+    assert kept_carriers(table, grouping) > coverage_bound(table, Knowledge.of(table), 0, 3.0)
 
 
 def hospital_plan(**changes: Any) -> Plan:

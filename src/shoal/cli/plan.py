@@ -35,7 +35,7 @@ def plan(
     )
     for event in sorted(result.events, key=lambda one: one.largest_r)[:8]:
         say(f'\n"{event.label}": {event.carriers:,} rows, {percent(event.share)}; r = {event.r:g}')
-        kept = f"the linear program keeps at most {event.coverage_bound:,} of them"
+        kept = f"the linear program keeps {event.coverage_bound:,} of them"
         say(f"  largest r {event.largest_r:.2f}; {kept}")
         say(f"  groups of about {event.expected_size:.0f} people or more on average")
         say(f"  {event.known_before:,} people are known above {percent(1 / event.r)} beforehand")
