@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from shoal.bands import band_label
 from shoal.errors import InputError, InternalError
 from shoal.spec import Spec, band_name
 from shoal.table import IntArray, Table, factorize
@@ -127,13 +127,13 @@ def _banded(table: Table, position: int, width: float) -> tuple[IntArray, tuple[
             f'"{column.name}" holds text and cannot be banded.',
             "Band numeric QIs only.",
         )
-    lower = (column.values.cast(pl.Float64) / width).floor() * width
-    bands = lower.unique(maintain_order=True).to_list()
-    code = {band: position for position, band in enumerate(bands)}
-    labels = tuple(
-        column.labels[-1] if band is None else f"[{band:g}, {band + width:g})" for band in bands
-    )
-    return np.array([code[band] for band in lower.to_list()], dtype=np.int32), labels
+    shown = [
+        column.labels[-1] if value is None else band_label(value, width)
+        for value in column.values.to_list()
+    ]
+    labels = tuple(dict.fromkeys(shown))
+    code = {label: position for position, label in enumerate(labels)}
+    return np.array([code[label] for label in shown], dtype=np.int32), labels
 
 
 def _attribute_sets(table: Table) -> Sequence[tuple[str, ...]]:

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.bands import band_label
 from shoal.errors import InputError, nearest
 from shoal.spec import MISSING, band_name
 from shoal.table import Column, Table, code_column
@@ -119,8 +120,7 @@ def _band(text: str, width: float) -> str:
     start = _number(text.strip("[ ").partition(",")[0]) if number is None else number
     if start is None:
         return text
-    lower = math.floor(start / width) * width
-    label = f"[{lower:g}, {lower + width:g})"
+    label = band_label(start, width)
     meant = number is not None or text.replace(" ", "") == label.replace(" ", "")
     return label if meant else text
 
