@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
 
 from shoal.adversary.estimate import BATCHES, CONFIDENCE, SWEEPS, interval, possible_world
 from shoal.errors import InputError
@@ -21,6 +23,9 @@ CALL_CONFIDENCE = 1 - 1e-7
 
 PROPOSALS, LEAST_SWEEPS = 3_000_000, 4
 """Proposals of one chain, beyond which larger groups get fewer sweeps, but never too few."""
+
+
+ROUNDING, BELOW_ONE = 1e-9, float(np.nextafter(1.0, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +67,17 @@ def event_chances(view: View, table: Table) -> NDArray[np.float64]:
     for value, event in enumerate(table.value_event):
         if event >= 0:
             chances[:, event] += view.distributions[:, value]
-    return np.minimum(chances, 1.0)
+    # 1 says that nothing else is possible: no rounded sum may say it, or fail to.
+    rows, events = np.nonzero(chances > 1.0 - ROUNDING)
+    outside = table.value_event[None, :] != events[:, None]
+    others = ((view.distributions[rows] > 0.0) & outside).any(axis=1)
+    chances[rows, events] = np.where(others, np.minimum(chances[rows, events], BELOW_ONE), 1.0)
+    return chances
 
 
 def with_pool(view: View, table: Table) -> NDArray[np.float64]:
     """The distributions with one more column: everything outside every event."""
-    pool = np.clip(1.0 - event_chances(view, table).sum(axis=1), 0.0, 1.0)
+    pool = np.minimum(view.distributions @ (table.value_event < 0), 1.0)
     return np.column_stack([view.distributions, pool])
 
 
@@ -105,20 +115,14 @@ def judge_view(case: Case, view: View, number: int) -> Judgement:
         part.carrier_event,
         part.carrier_count,
     )
-    impossible = np.flatnonzero(state == kernels.NO_WORLD)
-    if len(impossible) and not part.distorted:
-        group = part.group_number[impossible[0]]
-        raise InputError(
-            "no-world",
-            f"In the view {view.name}, no possible world explains group {group}: the "
-            "knowledge gives probability 0 to values that the group publishes.",
-            "Check the outside knowledge for zeros that the table contradicts.",
-        )
     kind = np.zeros(len(posterior), np.int8)
     undecided = np.zeros(len(posterior), bool)
     counted = [judged, 0, 0]
     for group in np.flatnonzero(state == kernels.UNSETTLED):
         settled = _settle(case, view, distributions, value_event, int(group), number)
+        if settled is None:
+            state[group] = kernels.NO_WORLD
+            continue
         first, last = part.group_start[group], part.group_start[group + 1]
         kind[first:last] = settled.kind
         undecided[first:last] = settled.undecided[settled.place].any(axis=1)
@@ -143,6 +147,15 @@ def judge_view(case: Case, view: View, number: int) -> Judgement:
             guesses,
             event_worst,
             event_pair,
+        )
+    impossible = np.flatnonzero(state == kernels.NO_WORLD)
+    if len(impossible) and not part.distorted:
+        group = part.group_number[impossible[0]]
+        raise InputError(
+            "no-world",
+            f"In the view {view.name}, no possible world explains group {group}: the "
+            "knowledge gives probability 0 to values that the group publishes.",
+            "Check the outside knowledge for zeros that the table contradicts.",
         )
     held = part.held_pairs(value_event)
     return Judgement(
@@ -177,8 +190,9 @@ def _settle(
     value_event: IntArray,
     group: int,
     number: int,
-) -> _Settled:
-    """A group that is too large to be exact: certified bounds if they decide, else an estimate."""
+) -> _Settled | None:
+    """A group that is too large to be exact: certified bounds if they decide, else an estimate.
+    None if no possible world explains it."""
     part = case.partition
     pairs = slice(part.group_start[group], part.group_start[group + 1])
     held = slice(part.value_start[group], part.value_start[group + 1])
@@ -187,7 +201,12 @@ def _settle(
     weights, sizes, place = kernels.collect(
         part.pair_signature[pairs], part.pair_size[pairs], values, view.index, distributions, slot
     )
+    if not _has_world(weights, sizes, counts):
+        return None
     events, column = kernels.event_columns(values, value_event)
+    if len(events) == 1 and (column >= 0).all():
+        certain = np.ones((len(sizes), 1))
+        return _Settled(0, place, sizes, events, certain, certain > 0, certain < 0)
     lower, upper = np.zeros((len(sizes), len(events))), np.zeros((len(sizes), len(events)))
     for value in np.flatnonzero(column >= 0):
         low, high = swap_bounds(weights, sizes, counts, int(value))
@@ -217,6 +236,25 @@ def _settle(
     breach = r * np.maximum(low, lower) > 1.0 + kernels.TOLERANCE
     middle = np.clip(middle, lower, upper)
     return _Settled(2, place, sizes, events, middle, breach, ~safe & ~breach)
+
+
+def _has_world(
+    weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64]
+) -> bool:
+    """Whether some world has weight: whether all tuples flow to the published values, each to one
+    that it can have. Tuples that can have the same values are one node."""
+    if (weights > 0).all():
+        return True
+    can, node = np.unique(weights > 0, axis=0, return_inverse=True)
+    tuples = np.bincount(node.ravel(), weights=sizes)
+    nodes, values = can.shape
+    source, sink = nodes + values, nodes + values + 1
+    tail, head = np.nonzero(can)
+    start = np.concatenate([np.full(nodes, source), tail, nodes + np.arange(values)])
+    end = np.concatenate([np.arange(nodes), nodes + head, np.full(values, sink)])
+    capacity = np.concatenate([tuples, tuples[tail], counts]).astype(np.int32)
+    graph = csr_array((capacity, (start, end)), shape=(sink + 1, sink + 1))
+    return bool(maximum_flow(graph, source, sink).flow_value == sizes.sum())
 
 
 def _true_world(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
 from scipy.stats import t as student
 
 from shoal.adversary.group import Group, no_world
@@ -15,6 +17,10 @@ from shoal.kernels.chain import swap_chain
 BATCHES, SWEEPS = 32, 16
 MERGED = 4
 CONFIDENCE = 0.99
+LIKELIEST = 1000
+"""Up to so many tuples a chain starts in the likeliest world, where steep distributions would hold
+it far from there for long; the search takes memory N^2 and time N^3, so larger groups start in any
+possible one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +86,18 @@ def interval(
 def possible_world(
     weights: NDArray[np.float64], member: NDArray[np.int64], codes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """A world with weight to start from: the order given, or else the likeliest one."""
+    """A world with weight to start from: the one given, or else one that is looked for."""
     if (weights[member, codes] > 0).all():
         return codes.astype(np.int64)
+    if len(member) <= LIKELIEST:
+        return _likeliest_world(weights, member, codes)
+    return _some_world(weights, member, codes)
+
+
+def _likeliest_world(
+    weights: NDArray[np.float64], member: NDArray[np.int64], codes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The world of the largest weight: an assignment of N values to N tuples."""
     with np.errstate(divide="ignore"):
         cost = -np.log(weights)[member][:, codes]
     impossible = ~np.isfinite(cost)
@@ -91,3 +106,42 @@ def possible_world(
     if impossible[rows, chosen].any():
         raise no_world()
     return np.asarray(codes[chosen], np.int64)
+
+
+def _some_world(
+    weights: NDArray[np.float64], member: NDArray[np.int64], codes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Any world with weight. Tuples with the same distribution are alike, so that only how many of
+    them hold each value has to be found; the values are then dealt in the order of the tuples."""
+    signatures, values = weights.shape
+    sizes = np.bincount(member, minlength=signatures)
+    counts = np.bincount(codes, minlength=values)
+    holders = _holders(weights > 0, sizes, counts)
+    world = np.empty(len(member), np.int64)
+    world[np.argsort(member, kind="stable")] = np.repeat(
+        np.tile(np.arange(values), signatures), holders.ravel()
+    )
+    return world
+
+
+def _holders(
+    allowed: NDArray[np.bool_], sizes: NDArray[np.int64], counts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """S x V: how many tuples of each signature hold each value, none where it is not allowed.
+
+    A largest flow from the signatures (each has as many tuples as its size) to the values (each
+    takes as many as its count); if it leaves a tuple over, no world has weight.
+    """
+    signatures, values = allowed.shape
+    source, sink = signatures + values, signatures + values + 1
+    row, column = np.nonzero(allowed)
+    tail = np.concatenate(
+        [np.full(signatures, source), row, np.arange(signatures, signatures + values)]
+    )
+    head = np.concatenate([np.arange(signatures), signatures + column, np.full(values, sink)])
+    room = np.concatenate([sizes, np.minimum(sizes[row], counts[column]), counts])
+    network = csr_array((room.astype(np.int32), (tail, head)), shape=(sink + 1, sink + 1))
+    found = maximum_flow(network, source, sink)
+    if found.flow_value < sizes.sum():
+        raise no_world()
+    return np.asarray(found.flow[:signatures, signatures:source].toarray(), np.int64)

@@ -105,6 +105,16 @@ def event_columns(
 
 
 @kernel
+def everybody_can(
+    joint: bool, weights: NDArray[np.float64], event_count: NDArray[np.int64], N: int
+) -> bool:
+    """Whether everybody can have whatever the group publishes: then every world has weight."""
+    if (weights == 0.0).any():
+        return False
+    return joint or bool(((weights < 1.0) | (event_count == N)).all())
+
+
+@kernel
 def record(
     first_pair: int,
     place: NDArray[np.int32],
@@ -229,11 +239,12 @@ def judge_view(
         posterior = np.zeros((S, E))
         breach = np.zeros((S, E), np.bool_)
         state[g] = EXACT
-        if S == 1 or event_count[0] == N:
-            for e in range(E):
-                for s in range(S):
-                    posterior[s, e] = event_count[e] / N
-                    breach[s, e] = event_r[events[e]] * event_count[e] > N
+        even = S == 1 or event_count[0] == N  # then everybody's is count / N, if there is a world
+        if even and everybody_can(joint, weights, event_count, N):
+            pass
+        elif S == 1:
+            state[g] = NO_WORLD
+            continue
         elif joint:
             if len(values) == 2:
                 first_value = conditional_bernoulli(
@@ -261,10 +272,14 @@ def judge_view(
         if np.isnan(posterior).any():
             state[g] = NO_WORLD
             continue
-        if S > 1 and event_count[0] < N:
-            for s in range(S):
-                for e in range(E):
-                    breach[s, e] = event_r[events[e]] * (posterior[s, e] + TOLERANCE) > 1.0
+        for s in range(S):
+            for e in range(E):
+                r = event_r[events[e]]
+                if even:
+                    posterior[s, e] = event_count[e] / N
+                    breach[s, e] = r * event_count[e] > N
+                else:
+                    breach[s, e] = r * (posterior[s, e] + TOLERANCE) > 1.0
         judged += E
         record(
             first,
@@ -287,16 +302,7 @@ def judge_view(
             event_worst,
             event_pair,
         )
-    return (
-        state,
-        pair_posterior,
-        pair_event,
-        pair_breach,
-        guesses,
-        judged,
-        event_worst,
-        event_pair,
-    )
+    return state, pair_posterior, pair_event, pair_breach, guesses, judged, event_worst, event_pair
 
 
 @kernel
