@@ -95,18 +95,25 @@ def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
 def worst_by_event(
     case: Case, knowledge: Knowledge, judgements: list[Judgement], risks: RowRisks
 ) -> dict[str, Witness]:
-    """Everybody's links to each event, the largest of them."""
+    """Everybody's links to each event, the largest of them; of equal ones the first row's."""
     table, part = case.table, case.partition
+    pairs, rows = np.unique(part.row_pair, return_index=True)
     found = {}
     for number, event in enumerate(table.events):
-        best = max(range(len(judgements)), key=lambda i: judgements[i].event_worst[number])
-        one, view = judgements[best], knowledge.views[best]
-        pair = int(one.event_pair[number])
-        if pair < 0:
+        largest = max(one.event_worst[number] for one in judgements)
+        equal = [
+            (int(rows[np.searchsorted(pairs, pair)]), i, int(pair))
+            for i, one in enumerate(judgements)
+            if one.event_worst[number] == largest and one.event_pair[number] >= 0
+            for pair in _with_largest(one, number, risks.held)
+        ]
+        if not equal:
             continue
+        row, best, pair = min(equal)
+        one, view = judgements[best], knowledge.views[best]
         signature = int(part.pair_signature[pair])
         found[event.label] = Witness(
-            row=int(np.argmax(part.row_pair == pair)),
+            row=row,
             person=table.describe(signature),
             group=risks.label(int(np.searchsorted(part.group_start, pair, side="right")) - 1),
             event=event.label,
@@ -116,6 +123,13 @@ def worst_by_event(
             kind=KINDS[one.kind[np.searchsorted(risks.held, pair)]],
         )
     return dict(sorted(found.items()))
+
+
+def _with_largest(one: Judgement, event: int, held: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The pairs known to have a view's largest link to an event: the first that was found, and
+    those for whom no other event is worse."""
+    same = (one.event == event) & (one.posterior == one.event_worst[event])
+    return np.append(held[same], one.event_pair[event])
 
 
 def deviations_by_view(

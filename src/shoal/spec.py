@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -15,6 +16,10 @@ MISSING = "(missing)"
 """How a missing value is shown; it is a category like any other."""
 
 MAX_QI = 20
+
+
+class InputWarning(UserWarning):
+    """Something about the input is allowed, but probably not meant."""
 
 
 @dataclass(frozen=True)
@@ -122,20 +127,18 @@ class Spec:
             raise InputError(
                 "sensitive-none", "No sensitive column is named.", "Name it with sensitive."
             )
-        for role, names in (("sensitive", (self.sensitive,)), ("identifier", self.identifiers)):
+        for names, role, taken, other in (
+            ((self.sensitive,), "sensitive", self.qi, "a QI"),
+            (self.identifiers, "identifier", self.qi, "a QI"),
+            (self.identifiers, "identifier", (self.sensitive,), "sensitive"),
+        ):
             for name in names:
-                if name in self.qi:
+                if name in taken:
                     raise InputError(
                         "role-twice",
-                        f'Column "{name}" is both a QI and {role}.',
+                        f'Column "{name}" is both {other} and {role}.',
                         "Give each column one role.",
                     )
-        if self.sensitive in self.identifiers:
-            raise InputError(
-                "role-twice",
-                f'Column "{self.sensitive}" is both sensitive and identifier.',
-                "Give each column one role.",
-            )
         _whole("min_support", self.min_support)
         if self.max_attributes is not None:
             _whole("max_attributes", self.max_attributes)
@@ -152,12 +155,18 @@ class Spec:
 
     def _check_views(self) -> None:
         known = [*self.qi, *(band_name(name, width) for name, width in self.bands)]
-        for name, _ in self.bands:
+        for name, width in self.bands:
             if name not in self.qi:
                 raise InputError(
                     "band-column",
                     f'"{name}" is banded but is no QI{nearest(name, self.qi)}.',
                     "Band a numeric QI.",
+                )
+            if band_name(name, width) in self.qi:
+                raise InputError(
+                    "band-name",
+                    f'The band "{band_name(name, width)}" has the name of a QI.',
+                    "Rename that QI, or choose another width.",
                 )
         for view in self.views or ():
             for name in view:
@@ -198,14 +207,7 @@ class Spec:
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], *, source: str = "The spec") -> Spec:
         """A spec from plain data, as TOML gives it; unknown keys are refused."""
-        known = {field.name for field in fields(cls)}
-        for key in mapping:
-            if key not in known:
-                raise InputError(
-                    "spec-key",
-                    f'{source} has an unknown key "{key}"{nearest(key, known)}.',
-                    f"Known keys: {', '.join(sorted(known))}.",
-                )
+        check_keys(mapping, source=source)
         for key in ("qi", "sensitive", "r"):
             if key not in mapping:
                 raise InputError("spec-missing", f'{source} does not say "{key}".', "Add it.")
@@ -218,12 +220,8 @@ class Spec:
 
     def to_mapping(self) -> dict[str, Any]:
         """Plain data that `from_mapping` takes back; fields at their default are left out."""
-        plain: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value == field.default:
-                continue
-            plain[field.name] = value
+        given = {field: getattr(self, field.name) for field in fields(self)}
+        plain = {field.name: value for field, value in given.items() if value != field.default}
         if self.protect is not None:
             plain["protect"] = [
                 {k: v for k, v in asdict(event).items() if v is not None} for event in self.protect
@@ -236,6 +234,18 @@ class Spec:
     def to_toml(self) -> str:
         """The spec as TOML text."""
         return "".join(f"{key} = {toml_value(value)}\n" for key, value in self.to_mapping().items())
+
+
+def check_keys(mapping: Mapping[str, Any], *, source: str) -> None:
+    """An InputError for a key that is no field of Spec."""
+    known = {field.name for field in fields(Spec)}
+    for key in mapping:
+        if key not in known:
+            raise InputError(
+                "spec-key",
+                f'{source} has an unknown key "{key}"{nearest(key, known)}.',
+                f"Known keys: {', '.join(sorted(known))}.",
+            )
 
 
 def as_event(given: EventLike) -> Event:
@@ -261,8 +271,8 @@ def parse_event(text: str) -> Event:
 
 
 def band_name(attribute: str, width: float) -> str:
-    """The name of a banded QI as the adversary's attribute, e.g. `age/10`."""
-    return f"{attribute}/{width:g}"
+    """The adversary's name of a banded QI, e.g. `age/10`; no two widths share one."""
+    return f"{attribute}/{repr(float(width)).removesuffix('.0')}"
 
 
 def checked_r(r: Any) -> float:
@@ -279,6 +289,17 @@ def checked_r(r: Any) -> float:
             f"r is {number:g}, and 1/r is the largest chance an adversary may have.",
             "Give a number above 1, such as 2, 5 or 10.",
         )
+    return number
+
+
+def checked_seed(seed: Any) -> int:
+    """`seed` as a whole number of at least 0, or an InputError."""
+    try:
+        number = -1 if isinstance(seed, bool) else operator.index(seed)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise InputError("seed", f"seed is {seed!r}.", "Give a whole number of at least 0.")
     return number
 
 
@@ -303,11 +324,8 @@ def _bands(given: Any) -> tuple[tuple[str, float], ...]:
     bands: list[tuple[str, float]] = []
     for pair in pairs:
         name, width = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (pair, None)
-        if (
-            isinstance(width, bool)
-            or not isinstance(width, int | float)
-            or not 0 < width < math.inf
-        ):
+        is_number = isinstance(width, int | float) and not isinstance(width, bool)
+        if width is None or not is_number or not 0 < width < math.inf:
             raise InputError(
                 "band-width",
                 f'The band width of "{name}" is {width!r}.',

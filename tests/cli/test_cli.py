@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import shoal
+import shoal.cli
+from shoal.cli.options import read_hierarchies
+from shoal.errors import InputError
 from tests.cli.program import SPEC, refused, shoal_
 
 # --- Help, versions, imports ----------------------------------------------------------------
@@ -81,6 +85,61 @@ def test_a_table_without_people_is_one_sentence(tmp_path: Path, content: str) ->
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_unknown_key_of_a_spec_file_is_named_before_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "spec.toml").write_text('qi = ["age"]\nsensitiv = "diagnosis"\nr = 3\n', "utf-8")
+    done = shoal_("plan", "table.csv", "--spec", tmp_path / "spec.toml")
+    refused(done, "spec-key")
+    assert 'an unknown key "sensitiv" (did you mean "sensitive"?)' in done.stderr
+
+
+def test_a_hierarchy_for_a_column_that_is_no_qi_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='names "agee", which is no QI') as raised:
+        read_hierarchies(["agee=x.csv"], adult=False, qi=("age", "sex"))
+    assert raised.value.code == "hierarchy-column"
+    (tmp_path / "sex.csv").write_text("F;*\nM;*\n", "utf-8")
+    found = read_hierarchies([f"sex={tmp_path / 'sex.csv'}"], adult=False, qi=("age", "sex"))
+    assert list(found) == ["sex"]
+
+
+# --- Warnings and Ctrl-C --------------------------------------------------------------------
+
+
+def test_a_value_like_a_protected_one_is_warned_of_in_one_line(tmp_path: Path) -> None:
+    lines = [f"{20 + i % 5},{('HIV', 'HIV ', 'flu', 'flu', 'cold')[i % 5]}" for i in range(100)]
+    (tmp_path / "t.csv").write_text("\n".join(["age,illness", *lines]), "utf-8")
+    spec = ["--qi", "age", "--sensitive", "illness", "--protect", "HIV", "-r", "2"]
+    for command in (["plan"], ["audit", "--groups", "age"]):
+        done = shoal_(command[0], tmp_path / "t.csv", *command[1:], *spec)
+        assert done.returncode in (0, 1)
+        told = [line for line in done.stderr.splitlines() if line.startswith("shoal: warning: ")]
+        assert len(told) == 1, done.stderr
+        assert '"HIV" and "HIV "' in told[0]
+
+
+def stopped() -> None:
+    inner = SystemError("returned a result with an exception set")
+    inner.__cause__ = KeyboardInterrupt()
+    raise SystemError("returned a result with an exception set") from inner
+
+
+def broken() -> None:
+    raise SystemError("something else")
+
+
+def test_ctrl_c_in_compiled_code_is_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # put back afterwards
+    monkeypatch.setattr(shoal.cli, "app", stopped)
+    with pytest.raises(SystemExit) as ended:
+        shoal.cli.main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "shoal: stopped; nothing was written.\n"
+    monkeypatch.setattr(shoal.cli, "app", broken)
+    with pytest.raises(SystemError, match="something else"):
+        shoal.cli.main()
 
 
 def test_debug_shows_where_it_happened(home: Path) -> None:

@@ -46,7 +46,7 @@ def test_wrong_separator() -> None:
     name = write("t.csv", "age;sex\n30;F\n")
     with says(
         "Split at ',', \"t.csv\" has only one column, and its header holds ';'. "
-        "Give separator=';', or leave the separator out."
+        "Give --separator ';' (in Python separator=';'), or leave it out."
     ):
         read_table(name, separator=",")
     with says("The separator is '::'. Give one sign, such as a comma, a semicolon or a tab."):

@@ -14,7 +14,8 @@ from shoal.datasets import HOSPITAL_QI, adult, hospital, raw_data
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.propose import Proposal, propose_spec
-from shoal.spec import Spec
+from shoal.propose.alike import alike_values, warn_of_alike
+from shoal.spec import InputWarning, Spec
 from shoal.table import Table
 
 
@@ -198,3 +199,41 @@ def test_nested_columns_and_empty_tables() -> None:
     assert roles(proposal)["visits"] == "unpublished"
     with pytest.raises(InputError, match="no rows"):
         propose_spec(pl.DataFrame({"a": []}))
+
+
+# --- Values that are probably one -----------------------------------------------------------
+
+
+def test_values_that_differ_only_by_spaces_or_case() -> None:
+    values = ["HIV", "flu", "HIV ", "hiv", "Lung  cancer", "lung cancer", "HIV2", "HIV"]
+    assert alike_values(values) == [("HIV", "HIV ", "hiv"), ("Lung  cancer", "lung cancer")]
+    assert alike_values(["a", "b"]) == []
+
+
+def test_both_are_proposed_as_one_event() -> None:
+    proposal = propose_spec(mixed(illness=["HIV", "HIV ", "flu", "flu"] * 50))
+    assert reasons(proposal)["illness"] == (
+        'its name says "illness"; 3 values; "HIV" and "HIV " differ only by spaces or case'
+    )
+    text = proposal.to_toml()
+    assert '# protect = [["HIV", "HIV "]]' in text.splitlines()
+    assert Spec.from_mapping(tomllib.loads(text.replace("# protect", "protect"))).protect
+
+
+@pytest.mark.parametrize("protect", [["HIV"], ["HIV", "HIV "], None])
+def test_a_twin_outside_the_event_is_warned_of(protect: list[str] | None) -> None:
+    spec = Spec(qi=["age"], sensitive="illness", r=2, protect=protect)
+    with pytest.warns(InputWarning, match='of "illness" .* not protected as one: "HIV" and "HIV "'):
+        warn_of_alike(["HIV", "flu", "HIV "], spec)
+
+
+def test_twins_in_one_event_or_outside_any_are_no_matter() -> None:
+    spec = Spec(qi=["age"], sensitive="illness", r=2, protect=[["HIV", "HIV "]])
+    warn_of_alike(["HIV", "flu", "Flu", "HIV "], spec)
+
+
+def test_many_twins_are_one_warning() -> None:
+    spec = Spec(qi=["age"], sensitive="illness", r=2)
+    with pytest.warns(InputWarning, match="and 2 more") as caught:
+        warn_of_alike([*"abcde", *"ABCDE"], spec)
+    assert len(caught) == 1

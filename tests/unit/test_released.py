@@ -11,7 +11,7 @@ import pytest
 from shoal.auditor import audit
 from shoal.errors import InputError
 from shoal.released import align_column, align_release
-from shoal.spec import Event, Spec
+from shoal.spec import Event, InputWarning, Spec
 
 SPEC = Spec(qi=("age", "sex"), sensitive="illness", protect=(Event(("HIV", "TB")),), r=2)
 TABLE = pl.DataFrame(
@@ -111,6 +111,100 @@ def test_what_does_not_fit_is_named(frame: Any, key: str | None, code: str, word
         align_release(TABLE, frame, SPEC, key=key)
     assert raised.value.code == code
     assert words in raised.value.problem
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [5, 3, 4, 2, 1, 0], [2, 5, 0, 4, 1, 3]])
+def test_of_equal_links_the_first_row_is_named_everywhere(order: list[int]) -> None:
+    table = TABLE.with_columns(illness=pl.Series(["flu", "HIV", "flu", "TB", "flu", "flu"]))
+    found = audit(*align_release(table[order], RELEASED[order], SPEC))
+    assert found.worst is not None
+    assert found.worst.row == found.worst_by_event["HIV|TB"].row == 0
+
+
+# --- The order of the rows, without a key ---------------------------------------------------
+
+REVERSED = {name: TABLE[name].to_list()[::-1] for name in TABLE.columns}
+GENERAL = RELEASED.drop("id").with_columns(age=pl.lit("*"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [
+        ({"id": REVERSED["id"]}, 0),
+        ({"id": [str(i) for i in REVERSED["id"]]}, 0),
+        ({"id": [11, 12, 13, 14, 16, 15]}, 4),
+        ({"sex": REVERSED["sex"]}, 0),
+        ({"sex": ["F", "*", "*", "M", "F", "F"]}, 5),
+        ({"age": [31.0, 35.0, 52.0, 38.0, 55.0, 58.0]}, 2),
+        ({"age": ["50-59"] * 3 + ["30-39"] * 3}, 0),
+        (
+            {"age": ["[31, 35]", "[31, 35]", "[52, 58]", "[31, 38] or (missing)", "*", "[52, 58]"]},
+            2,
+        ),
+        ({"sex": ["{F, M}"] * 6, "g": ["{a, b}", "b", "a", "b", None, "a"]}, 1),
+    ],
+)
+def test_another_order_is_refused_with_the_row_that_shows_it(
+    columns: dict[str, Any], row: int
+) -> None:
+    with pytest.raises(InputError, match=f"^Row {row} has ") as raised:
+        align_release(TABLE, released(**columns), SPEC)
+    assert raised.value.code == "released-order"
+    assert "--key" in raised.value.remedy
+    align_release(TABLE, released(**columns | {"id": TABLE["id"]}), SPEC, key="id")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"age": [30, 30, 30, 50, 50, 50]},
+        {"age": [31, 31, 31, 52, 52, 52]},  # a class is named by one of its values
+        {"age": ["30-39", "30-39", "40-59", "40-59", "40-59", "40-59"]},  # 38 is in a loose range
+        {"age": ["39-30"] * 6},
+        {"sex": ["{F, M}", "{F, M}", "F", "M", "*", None]},
+        {"sex": ["{x, M}"] * 6},
+        {"g": ["a", "a", "b", "b", "a", "a"]},  # a missing value was filled
+    ],
+)
+def test_generalized_values_in_order_are_taken(columns: dict[str, Any]) -> None:
+    align_release(TABLE, released(**columns), SPEC)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_changed_sensitive_values_are_told_from_another_order(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = pl.DataFrame(
+        {
+            "age": rng.integers(20, 70, 400),
+            "sex": rng.choice(["F", "M"], 400),
+            "illness": rng.choice(["flu", "cold", "HIV", "TB"], 400, p=[0.6, 0.3, 0.05, 0.05]),
+        }
+    )
+    ages = (pl.col("age") // 10).cast(pl.String) + "x"
+    general = table.with_columns(ages, sex=pl.lit("*"))
+    with pytest.raises(InputError, match="a random order would make") as raised:
+        align_release(table, general.sample(fraction=1, shuffle=True, seed=seed), SPEC)
+    assert raised.value.code == "released-order"
+    some = rng.random(400) < 0.2
+    values = table["illness"].to_numpy().copy()
+    values[some] = rng.permutation(values[some])
+    assert align_release(table, general.with_columns(illness=values), SPEC)[1].values is not None
+
+
+@pytest.mark.parametrize("more", [{}, {"age": ["30-99"] * 6}])
+def test_where_nothing_tells_the_order_it_says_so(more: dict[str, Any]) -> None:
+    other = GENERAL.with_columns(**{name: pl.Series(given) for name, given in more.items()})
+    with pytest.warns(InputWarning, match="No column shows whether the release has"):
+        align_release(TABLE, other, SPEC)
+    align_release(TABLE, other.with_columns(TABLE["illness"]), SPEC)
+
+
+def test_a_protected_value_with_an_unprotected_twin_is_warned_of() -> None:
+    table = TABLE.with_columns(illness=pl.Series(["flu", "HIV", "cold", "TB", "hiv ", "flu"]))
+    with pytest.warns(InputWarning, match='"HIV" and "hiv "'):
+        align_release(table, RELEASED, SPEC)
+    with pytest.warns(InputWarning, match='"HIV" and "hiv "'):
+        align_column(table, "g", SPEC)
 
 
 def test_a_group_column_that_does_not_exist_is_named() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shoal.errors import InputError
-from shoal.spec import Event, Spec, as_event, band_name, checked_r, parse_event
+from shoal.spec import Event, Spec, as_event, band_name, checked_r, checked_seed, parse_event
 from shoal.toml_text import read_toml
 from tests.unit.base_spec import BASE, spec
 
@@ -98,6 +99,15 @@ def test_events_of_the_command_line(text: str, event: Event) -> None:
 def test_names_of_bands() -> None:
     assert band_name("age", 10.0) == "age/10"
     assert band_name("age", 2.5) == "age/2.5"
+    assert band_name("age", 2000001) == "age/2000001"
+    assert band_name("age", 0.1 + 0.2) != band_name("age", 0.3)
+    assert len(spec(bands=[("age", 2000001), ("age", 2000000)]).bands) == 2
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**70, np.int64(7)])
+def test_seeds(seed: Any) -> None:
+    assert checked_seed(seed) == seed
+    assert type(checked_seed(seed)) is int
 
 
 @pytest.mark.parametrize(("given", "number"), [(2, 2.0), ("5", 5.0), (1.0001, 1.0001)])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shoal.errors import InputError
-from shoal.spec import MAX_QI, Event, checked_r, parse_event
+from shoal.spec import MAX_QI, Event, checked_r, checked_seed, parse_event
 from tests.unit.base_spec import spec
 
 MANY = [f"q{i}" for i in range(MAX_QI + 1)]
@@ -176,6 +176,11 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
         'bands names "age/10" twice. Name it once.',
     ),
     (
+        {"qi": ["age", "sex", "age/10"], "bands": {"age": 10}},
+        "band-name",
+        'The band "age/10" has the name of a QI. Rename that QI, or choose another width.',
+    ),
+    (
         {"publish_members": "false"},
         "spec-flag",
         "publish_members is 'false'. Give true or false.",
@@ -197,6 +202,14 @@ def test_every_mistake_in_one_clear_sentence(
 def test_an_r_too_large_for_a_number_is_refused() -> None:
     with pytest.raises(InputError, match="which is no number"):
         checked_r(10**400)
+
+
+@pytest.mark.parametrize("seed", [-1, "a", 1.0, None, True, "1"])
+def test_a_seed_that_is_no_whole_number_from_0_on_is_refused(seed: Any) -> None:
+    with pytest.raises(InputError) as raised:
+        checked_seed(seed)
+    assert raised.value.code == "seed"
+    assert str(raised.value) == f"seed is {seed!r}. Give a whole number of at least 0."
 
 
 @pytest.mark.parametrize("text", ["a|b@r=1", "a@r=x", "a|a"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from typing import Any, NoReturn
 
 import typer
 
@@ -17,6 +19,7 @@ from shoal.cli.plan import plan
 from shoal.cli.report import report
 from shoal.cli.verify import verify
 from shoal.errors import ShoalError
+from shoal.spec import InputWarning
 
 app = typer.Typer(
     name="shoal",
@@ -48,6 +51,7 @@ for _command in (demo, init, plan, anonymize, verify, audit, compare, experiment
 
 def main() -> None:
     """Runs the program; every failure is one sentence and an exit code of 2."""
+    _show_warnings_in_one_line()
     try:
         app()
     except ShoalError as error:
@@ -57,5 +61,32 @@ def main() -> None:
         typer.echo(f"shoal: {error} [{code}]", err=True)
         sys.exit(2)
     except KeyboardInterrupt:
-        typer.echo("shoal: stopped; nothing was written.", err=True)
-        sys.exit(130)
+        _stop()
+    except SystemError as error:
+        if not _is_interrupt(error):
+            raise
+        _stop()
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: in compiled code it arrives wrapped, even repeatedly."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _stop() -> NoReturn:
+    typer.echo("shoal: stopped; nothing was written.", err=True)
+    sys.exit(130)
+
+
+def _show_warnings_in_one_line() -> None:
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        if issubclass(category, InputWarning):
+            typer.echo(f"shoal: warning: {message}", err=True)
+        else:
+            usual(message, category, *rest, **more)
+
+    warnings.showwarning = show

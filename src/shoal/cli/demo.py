@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shoal.cli.show import percent, progress_bar
+from shoal.errors import InputError
+from shoal.spec import checked_seed
+
+TABLE_FILE = "hospital.csv"
 
 
 def demo(
@@ -16,12 +21,21 @@ def demo(
     out: Annotated[
         Path | None, typer.Option("--out", help="Keep the table and the release in this folder.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a folder of an earlier demo.")] = (
+        False
+    ),
 ) -> None:
     """Make a hospital table, publish it plainly and with ART, and audit both."""
+    checked_seed(seed)
+    if out is not None and out.exists() and not force:
+        raise InputError(
+            "output-exists", f'"{out}" exists already.', "Name another folder, or use --force."
+        )
     import tempfile
 
     from shoal import datasets
     from shoal.pipeline import anonymize
+    from shoal.report import Repeat, command_line, keep_facts, release_facts
     from shoal.sources import replace_folder, write_table
     from shoal.spec import Event, Spec
     from shoal.table import Table
@@ -44,16 +58,18 @@ def demo(
     with progress_bar() as progress:
         plain = anonymize(table, spec, method="anatomy", seed=seed, progress=progress)
         release = anonymize(table, spec, seed=seed, progress=progress)
-    before, after = plain.certificate["audit"], release.certificate["audit"]
+    before, after = plain.audit, release.audit
+    assert before is not None
+    assert after is not None
     say(
         f"3. Anatomy with l = 5 looks safe, but links somebody with "
-        f"{percent(before['worst_posterior'])}, and"
+        f"{percent(before.worst_posterior)}, and"
     )
-    say(f"   {percent(before['problematic_share'])} of those patients above 20 %.")
+    say(f"   {percent(before.problematic_share)} of those patients above 20 %.")
     groups = release.certificate["groups"]
     say(f"4. ART hides each of them among {groups['mean_with_event'] - 1:.1f} others on average:")
     say(
-        f"   the largest link is {percent(after['worst_posterior'])}, "
+        f"   the largest link is {percent(after.worst_posterior)}, "
         f"{release.certificate['rows']['suppressed']:,} rows suppressed, "
         f"in {sum(release.seconds.values()):.1f} s."
     )
@@ -63,9 +79,11 @@ def demo(
         confirmed = verify(folder, table=frame).confirmed
     say(f"5. An independent check {'confirms' if confirmed else 'REFUTES'} the certificate.")
     if out is not None:
-        with replace_folder(out) as new:
-            write_table(frame, new / "hospital.csv")
+        repeat = Repeat(command_line(sys.argv[1:]), seed)
+        with replace_folder(out, force=force, marker=TABLE_FILE) as new:
+            write_table(frame, new / TABLE_FILE)
             release.save(new / "release", private=new / "private")
+            keep_facts(release_facts(release, table, repeat=repeat), new / "private")
             (new / "spec.toml").write_text(spec.to_toml(), encoding="utf-8")
         say(f"   Table, spec and release are in {out}.")
-    raise typer.Exit(0 if confirmed and after["robust"] else 1)
+    raise typer.Exit(0 if confirmed and after.robust else 1)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from shoal.errors import InputError
-from shoal.spec import Spec, parse_event
+from shoal.errors import InputError, nearest
+from shoal.spec import Spec, check_keys, parse_event
 from shoal.toml_text import read_toml
 
 TableArgument = Annotated[str, typer.Argument(help="The table: a file, a folder, or a URL.")]
@@ -85,7 +85,9 @@ class SpecOptions:
 
     def make_spec(self) -> Spec:
         """The spec of the file, with what the other options say instead."""
+        source = str(self.spec) if self.spec else "The spec"
         given: dict[str, Any] = dict(read_toml(self.spec)) if self.spec else {}
+        check_keys(given, source=source)
         options: dict[str, Any] = {
             "qi": _split(self.qi),
             "sensitive": self.sensitive,
@@ -107,7 +109,7 @@ class SpecOptions:
                     f'Nothing says "{key}".',
                     f"Add {option}, or put it into --spec.",
                 )
-        return Spec.from_mapping(given, source=str(self.spec) if self.spec else "The spec")
+        return Spec.from_mapping(given, source=source)
 
 
 def with_spec_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -131,12 +133,21 @@ def with_spec_options(command: Callable[..., None]) -> Callable[..., None]:
     return gather
 
 
-def read_hierarchies(given: list[str] | None, *, adult: bool) -> dict[str, Any]:
-    """Hierarchies by attribute, from `name=file` options and from the package."""
+def read_hierarchies(given: list[str] | None, *, adult: bool, qi: Sequence[str]) -> dict[str, Any]:
+    """Hierarchies by attribute, from `name=file` options and from the package.
+
+    A file for a column that is no QI is refused: it would change nothing.
+    """
     from shoal.hierarchy import adult_hierarchies, read_hierarchy
 
     found: dict[str, Any] = dict(adult_hierarchies()) if adult else {}
     for name, file in (named_file(text, "--hierarchy") for text in given or ()):
+        if name not in qi:
+            raise InputError(
+                "hierarchy-column",
+                f'--hierarchy names "{name}", which is no QI{nearest(name, qi)}.',
+                f"QIs: {', '.join(qi)}.",
+            )
         found[name] = read_hierarchy(file, name=name)
     return found
 

@@ -21,9 +21,12 @@ def plan(
     out for anybody, 1: some carriers cannot be protected at it."""
     made = asked.make_spec()
     from shoal.feasibility import plan as make_plan
+    from shoal.propose.alike import warn_of_alike
     from shoal.sources import read_table
 
-    result = make_plan(read_table(table, separator=separator, encoding=encoding), made)
+    frame = read_table(table, separator=separator, encoding=encoding)
+    result = make_plan(frame, made)
+    warn_of_alike(frame[made.sensitive].unique().cast(str).drop_nulls(), made)
     if json:
         emit_json(result.to_dict())
         raise typer.Exit(0 if result.feasible else 1)

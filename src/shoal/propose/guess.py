@@ -7,6 +7,7 @@ Columns that nothing speaks for stay unpublished, which is the safe side.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, comb, log10
 from typing import Any
 
@@ -15,7 +16,8 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.frames import to_polars
 from shoal.knowledge import MAX_VIEWS
-from shoal.propose.proposal import Guess, Proposal, Role, quoted
+from shoal.propose.alike import alike_values
+from shoal.propose.proposal import Guess, Proposal, Role, Shares, quoted
 from shoal.propose.words import (
     CODE_WORDS,
     COUNTING_WORDS,
@@ -45,8 +47,9 @@ def propose_spec(frame: Any) -> Proposal:
     distinct = {column.name: _distinct(column) for column in data}
     guesses = {column.name: _by_itself(column, distinct[column.name]) for column in data}
     sensitive = _sensitive(guesses, distinct, data.height)
+    values = () if sensitive is None else _shares(data[sensitive.column])
     if sensitive is not None:
-        guesses[sensitive.column] = sensitive
+        guesses[sensitive.column] = _with_alike(sensitive, values)
         guesses |= _given_away(data, distinct, guesses, sensitive.column)
     if not any(guess.role == "qi" for guess in guesses.values()):
         guesses |= _unhinted(guesses, distinct, data.height)
@@ -56,7 +59,7 @@ def propose_spec(frame: Any) -> Proposal:
     return Proposal(
         rows=data.height,
         guesses=tuple(guesses.values()),
-        values=() if sensitive is None else _shares(data[sensitive.column]),
+        values=values,
         bands=tuple((name, _width(data[name])) for name in qi if _is_long(data[name], distinct)),
         max_attributes=_max_attributes(len(qi)),
     )
@@ -110,6 +113,15 @@ def _sensitive(guesses: dict[str, Guess], distinct: dict[str, int], rows: int) -
         guesses[name] = Guess(name, "unpublished", reason)
     _, name, word = candidates[0]
     return Guess(name, "sensitive", f'its name says "{word}"; {distinct[name]:,} values')
+
+
+def _with_alike(sensitive: Guess, values: Shares) -> Guess:
+    """The guess, with a remark on values that are probably one."""
+    groups = alike_values(value for value, _ in values)
+    if not groups:
+        return sensitive
+    shown = " and ".join(quoted(value) for value in groups[0])
+    return replace(sensitive, reason=f"{sensitive.reason}; {shown} differ only by spaces or case")
 
 
 def _given_away(
@@ -182,7 +194,7 @@ def _any(words: set[str]) -> str:
     return quoted(min(words))
 
 
-def _shares(column: pl.Series) -> tuple[tuple[str, float], ...]:
+def _shares(column: pl.Series) -> Shares:
     text = column.cast(pl.String).fill_null(MISSING)
     counts = text.value_counts().sort(["count", column.name], descending=[True, False])
     return tuple((value, count / len(column)) for value, count in counts.iter_rows())

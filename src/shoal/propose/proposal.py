@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from shoal.propose.alike import alike_values
+
+Shares = tuple[tuple[str, float], ...]
 Role = Literal["sensitive", "qi", "identifier", "unpublished"]
 PROPOSED_R = 5
 SHOWN_VALUES = 20
@@ -26,7 +29,7 @@ class Proposal:
     rows: int
     guesses: tuple[Guess, ...]
     """One for each column, in the table's order."""
-    values: tuple[tuple[str, float], ...]
+    values: Shares
     """The values of the proposed sensitive column with their shares, commonest first."""
     bands: tuple[tuple[str, float], ...]
     """Band widths that suit numeric QIs with many values."""
@@ -103,8 +106,20 @@ def _strength_block(proposal: Proposal) -> str:
                 f"# {quoted(common)} is so common that no r above {1 / share:.3g} can hold for it:",
                 "# name the values that would harm, one event in each pair of inner brackets.",
             ]
-        lines.append(f"# protect = [[{quoted(proposal.values[-1][0])}]]")
+        lines += _protect_lines([value for value, _ in proposal.values])
     return "\n".join(lines) + "\n"
+
+
+def _protect_lines(values: list[str]) -> list[str]:
+    """The rarest value as an event, or the values that are probably one, each as one event."""
+    alike = alike_values(values)
+    if not alike:
+        return [f"# protect = [[{quoted(values[-1])}]]"]
+    events = ", ".join(f"[{', '.join(map(quoted, group))}]" for group in alike)
+    return [
+        "# Values that differ only by spaces or case: protect them as one, or mend the table.",
+        f"# protect = [{events}]",
+    ]
 
 
 def _knowledge_block(proposal: Proposal) -> str:

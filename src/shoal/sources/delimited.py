@@ -1,8 +1,9 @@
 """Text tables (CSV and its kin): decoded, split and typed, or refused with the place to correct.
 
 Types are a property of a whole column. It becomes a number only if every cell reads as one and
-loses nothing by it: codes with a leading zero or a plus sign, and whole numbers too long for 64
-bits, stay text. `?`, `NA` and the like are text too; only an empty cell is a missing value.
+loses nothing by it: codes with a leading zero or a plus sign, whole numbers too long for 64 bits,
+and decimals so long that two of them would become one number, stay text. `?`, `NA` and the like
+are text too; only an empty cell is a missing value.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ LARGEST_BLOCK = (1 << 31) - 1
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _TOO_LONG = r"^-?[0-9]{16}"
+_LONG = r"[1-9](\.?[0-9]){15}"
+"""Up to 15 significant digits, different decimals are different numbers of 64 bits."""
 
 
 def read_delimited(
@@ -168,7 +171,7 @@ def _check_separator(separator: str, names: list[str], path: Path) -> None:
                 "csv-separator",
                 f'Split at {separator!r}, "{path}" has only one column, '
                 f"and its header holds {other!r}.",
-                f"Give separator={other!r}, or leave the separator out.",
+                f"Give --separator {other!r} (in Python separator={other!r}), or leave it out.",
             )
 
 
@@ -254,9 +257,22 @@ def _typed(column: pl.Series) -> pl.Series:
     elif _all_match(cells, _NUMBER) and not _stripped(cells).str.contains(_TOO_LONG).any():
         numbers = _stripped(column).cast(pl.Float64, strict=False)
         numbers = numbers.set(numbers.is_infinite(), None)
+        if _merges(_stripped(column), numbers):
+            return column
     else:
         return column
     return numbers if numbers.null_count() == column.null_count() else column
+
+
+def _merges(texts: pl.Series, numbers: pl.Series) -> bool:
+    """Whether decimals that differ in value, one of them long, become the same number."""
+    long = numbers.filter(texts.str.contains(_LONG)).unique()
+    if not len(long):
+        return False
+    # From here on alike: 0.5, .5, 0.50
+    near = texts.filter(numbers.is_in(long.implode()))
+    plain = near.str.replace(r"^(-?)\.", "${1}0.").str.replace(r"(\.[0-9]*?)0+$", "${1}")
+    return plain.str.strip_suffix(".").n_unique() > len(long)
 
 
 def _all_match(cells: pl.Series, pattern: str) -> bool:
