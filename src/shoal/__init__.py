@@ -21,6 +21,7 @@ from shoal._version import __version__
 
 if TYPE_CHECKING:
     from shoal import datasets as datasets
+    from shoal import utility as utility
     from shoal.adversary import binary_posterior as binary_posterior
     from shoal.adversary import joint_bounds as joint_bounds
     from shoal.adversary import joint_estimate as joint_estimate
@@ -63,12 +64,14 @@ _HOMES = {
     "verify": "verifier",
 }
 
-__all__ = ["__version__", "datasets", *sorted(_HOMES)]
+_SUBMODULES = ("datasets", "utility")
+
+__all__ = ["__version__", *_SUBMODULES, *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module("shoal.datasets")
+    if name in _SUBMODULES:
+        return import_module(f"shoal.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     found = getattr(import_module(f"shoal.{_HOMES[name]}"), name)

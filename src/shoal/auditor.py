@@ -31,7 +31,7 @@ from shoal.measures import (
     worst_witness,
 )
 from shoal.partition import Partition, number_groups
-from shoal.spec import checked_r
+from shoal.spec import checked_r, checked_seed
 from shoal.table import IntArray, Table
 from shoal.verdict import KINDS, Adversary, Audit
 
@@ -71,7 +71,7 @@ def audit(
         known=before * event_r > 1.0,
         joint=adversary == "joint",
         budget=budget,
-        seed=seed,
+        seed=checked_seed(seed),
     )
     judgements = _judge_all(case, known, progress)
     return _assemble(case, known, judgements, labels, strength, adversary, before)

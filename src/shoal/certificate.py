@@ -29,11 +29,13 @@ def make_certificate(
     parameters: Mapping[str, Any],
     seed: int,
 ) -> dict[str, Any]:
-    """Everything that may be said in public: no row, no witness, no hash of the input."""
+    """Everything that may be said in public: no row, no witness, no hash of the input; and nothing
+    but what is suppressed that depends on who in a group carries what. (How often guesses are right
+    does: where groups are few, it tells who the carriers are.)"""
     sizes = np.bincount(grouping.groups[grouping.groups >= 0])
-    holding = np.unique(grouping.groups[(table.row_event >= 0) & (grouping.groups >= 0)])
-    values = grouping.values
-    kept = grouping.groups >= 0
+    values, kept = grouping.values, grouping.groups >= 0
+    shows_event = table.value_event[grouping.row_values(table)] >= 0
+    holding = np.unique(grouping.groups[shows_event & kept])
     changed = 0 if values is None else int((values != table.row_value)[kept].sum())
     return {
         "format": FORMAT,
@@ -64,8 +66,9 @@ def make_certificate(
             "adversary": audit.adversary,
             "robust": audit.robust,
             "worst_posterior": audit.worst_posterior,
-            "problematic_share": audit.problematic_share,
-            "guess_rate": audit.guess_rate.worst,
+            "problematic": audit.problematic,
+            "undecided": audit.undecided,
+            "known_before": audit.known_before,
             "posteriors": audit.posteriors,
         },
         "rows": {
@@ -110,7 +113,14 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         asked = {event["label"]: spec.r for event in events}
     worst = [event["worst_posterior"] for event in events]
     safe = all(event["worst_posterior"] * event["r"] <= 1 + ROUNDING for event in events)
+    members = {event.label: list(event.values) for event in spec.protect or ()}
     for fault, found in (
+        ("its format is not known", certificate.get("format") != FORMAT),
+        (
+            "the events' values differ from the spec's",
+            spec.protect is not None
+            and members != {event["label"]: event["values"] for event in events},
+        ),
         ("r differs from the spec's", certificate["r"] != spec.r),
         (
             "the events differ from the spec's",
@@ -133,7 +143,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             all(abs(one - audit["worst_posterior"]) > ROUNDING for one in worst),
         ),
         ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
-        ("people are problematic", bool(audit["robust"]) and audit["problematic_share"] != 0),
+        ("people are problematic", bool(audit["robust"]) and audit["problematic"] != 0),
     ):
         if found:
             return fault

@@ -16,7 +16,8 @@ from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.hierarchy import Hierarchy
 from shoal.knowledge import Knowledge
 from shoal.pipeline import make_method
-from shoal.release import Release, build_tables
+from shoal.release import Release
+from shoal.release_tables import build_tables
 from shoal.table import Table
 from shoal.utility import Published, Workload, measure_errors
 from shoal.verdict import Adversary, Audit

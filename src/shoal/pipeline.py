@@ -12,8 +12,10 @@ from shoal.certificate import make_certificate
 from shoal.errors import InputError, InternalError, nearest
 from shoal.grouping import Anonymizer, Progress, silent
 from shoal.knowledge import Knowledge
-from shoal.release import Release, build_tables
-from shoal.spec import Spec
+from shoal.propose.alike import warn_of_alike
+from shoal.release import Release
+from shoal.release_tables import canonical, canonical_tables, check_names
+from shoal.spec import Spec, checked_seed
 from shoal.table import Table
 
 METHODS = ("art", "anatomy", "mask", "injector", "t-closeness", "mondrian")
@@ -64,7 +66,7 @@ def anonymize(
     `method` is a name with its `parameters`, or an anonymizer. A release by ART (verified) that the
     auditor does not confirm is never returned.
     """
-    clock = _Clock()
+    clock, seed = _Clock(), checked_seed(seed)
     chosen = make_method(method, parameters) if isinstance(method, str) else method
     table = frame if isinstance(frame, Table) else Table.from_frame(frame, spec)
     if table.spec != spec:
@@ -73,10 +75,12 @@ def anonymize(
             "The table was coded with another spec than the one given.",
             "Give the table's own spec, or the frame it was made from.",
         )
+    check_names(table)
+    warn_of_alike(table.members.labels, spec)
     clock.lap("read")
     knowledge = getattr(chosen, "knowledge", None) or Knowledge.of(table)
     clock.lap("knowledge")
-    grouping = chosen.anonymize(table, seed=seed, progress=progress)
+    grouping = canonical(table, chosen.anonymize(table, seed=seed, progress=progress))
     clock.lap("search")
     audit = judge(table, grouping, knowledge=knowledge, seed=seed, progress=progress)
     clock.lap("audit")
@@ -84,7 +88,7 @@ def anonymize(
         raise InternalError(
             "the auditor refutes ART's groups; nothing is released. Please report this table's spec"
         )
-    qi, sensitive, members, ranges, row_gid = build_tables(table, grouping)
+    qi, sensitive, members, ranges, row_gid = canonical_tables(table, grouping)
     certificate = make_certificate(
         table,
         grouping,

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.spec import MISSING
 from shoal.table import Column, IntArray, Table
@@ -29,19 +30,32 @@ def code_signatures(lines: pl.DataFrame, table: Table) -> tuple[IntArray, str]:
 
 
 def _codes(series: pl.Series, column: Column) -> pl.Series:
-    """Codes of published values, null where unknown; numbers are compared as numbers."""
-    code = pl.Series("code", np.arange(len(column)), dtype=pl.Int32)
-    if column.numeric and series.dtype.is_numeric():
-        domain = column.values.cast(pl.Float64)
-        given = series.cast(pl.Float64)
-    else:
-        domain = pl.Series(list(column.labels), dtype=pl.String)
-        given = series.cast(pl.String).fill_null(MISSING)
-    known = pl.DataFrame({"value": domain, "code": code})
+    """Codes of published values, null where unknown."""
+    given, domain = _comparable(series, column)
+    known = pl.DataFrame({"value": domain, "code": np.arange(len(column), dtype=np.int32)})
     frame = pl.DataFrame({"value": given})
     return frame.join(known, on="value", how="left", nulls_equal=True, maintain_order="left")[
         "code"
     ]
+
+
+def _comparable(series: pl.Series, column: Column) -> tuple[pl.Series, pl.Series]:
+    """Published values and a column's domain in one type, in which no two values become one."""
+    domain = column.values
+    if series.dtype == domain.dtype:
+        return series, domain
+    if series.dtype.is_integer() and domain.dtype.is_integer():
+        return series.cast(pl.Int128), domain.cast(pl.Int128)
+    if series.dtype.is_numeric() and domain.dtype.is_numeric():
+        return _as_number(series), _as_number(domain)
+    labels = pl.Series(list(column.labels), dtype=pl.String)
+    return series.cast(pl.String).fill_null(MISSING), labels
+
+
+def _as_number(series: pl.Series) -> pl.Series:
+    """Short floats and decimals mean what they look like: 0.1, not the nearest short float."""
+    exact = series.dtype == pl.Float64 or series.dtype.is_integer()
+    return series.cast(pl.Float64) if exact else series.cast(pl.String).cast(pl.Float64)
 
 
 def assign_groups(
@@ -69,16 +83,24 @@ def assign_groups(
         return rows, ""
     distinct = groups.unique(subset=list(table.spec.qi), keep="none")
     if distinct.height < groups.height:
-        return None, "ranges overlap, so give the private folder to tell who is in which group"
+        raise _overlap()
     found = np.full(len(table.signatures), -1, np.int64)
     for line in groups.iter_rows(named=True):
         inside = np.ones(len(table.signatures), bool)
         for position, column in enumerate(table.qi):
             inside &= covers[column.name][str(line[column.name])][table.signatures[:, position]]
         if (found[inside] >= 0).any():
-            return None, "ranges overlap, so give the private folder to tell who is in which group"
+            raise _overlap()
         found[inside] = line[GID]
     return found[table.row_signature], ""
+
+
+def _overlap() -> InputError:
+    return InputError(
+        "verify-private",
+        "The published ranges overlap, so the release alone does not say who is in which group.",
+        "Give the publisher's private folder with --private.",
+    )
 
 
 def _covers(release: Release, table: Table) -> dict[str, dict[str, NDArray[np.bool_]]]:

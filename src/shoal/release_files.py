@@ -21,6 +21,8 @@ from shoal.spec import Spec
 
 CERTIFICATE, PACKAGE, README = "certificate.json", "datapackage.json", "README.txt"
 FORMATS = ("csv", "parquet")
+UNIT, ZONE = "timeUnit", "timeZone"
+"""What a datetime column is read with, where it is not in microseconds or has a time zone."""
 _PARTS: dict[str, Any] = {
     "spec": dict,
     "form": str,
@@ -54,6 +56,7 @@ def save(
             f"The private folder {private} would lie inside the release.",
             "Name a folder elsewhere.",
         )
+    _refuse_inexact(release, format)
     with replace_folder(path, force=force, marker=CERTIFICATE) as folder:
         names = _write_tables(release, folder, format)
         (folder / PACKAGE).write_text(_json(data_package(release, names)), encoding="utf-8")
@@ -68,9 +71,9 @@ def save(
 def load(path: Path) -> Release:
     """The release in a folder; nothing is checked but that it can be read."""
     certificate = read_certificate(path)
-    types = _field_types(path)
+    fields = _fields(path)
     tables = {
-        Path(name).stem: read_published(path / name, types.get(Path(name).stem, {}))
+        Path(name).stem: read_published(path / name, fields.get(Path(name).stem, {}))
         for name in certificate["files"]
         if Path(name).stem in TABLES and Path(name).suffix[1:] in FORMATS
     }
@@ -111,16 +114,14 @@ def read_certificate(path: Path) -> dict[str, Any]:
     return certificate  # type: ignore[no-any-return]
 
 
-def read_published(path: Path, types: dict[str, str]) -> pl.DataFrame:
+def read_published(path: Path, fields: dict[str, dict[str, Any]]) -> pl.DataFrame:
     """One published table, with values and types as they were before they became CSV."""
     if path.suffix == ".parquet":
         return read_table(path)
     frame = read_table(path, unguard=True, separator=",", as_text=True)
     try:
-        return frame.with_columns(
-            _typed(pl.col(name), types.get(name, "string")) for name in frame.columns
-        )
-    except pl.exceptions.PolarsError:
+        return pl.DataFrame([_typed(column, fields.get(column.name, {})) for column in frame])
+    except (pl.exceptions.PolarsError, ValueError, TypeError):
         raise InputError(
             "release-types",
             f"{path} holds something else than {PACKAGE} says.",
@@ -128,27 +129,79 @@ def read_published(path: Path, types: dict[str, str]) -> pl.DataFrame:
         ) from None
 
 
-def _typed(column: pl.Expr, kind: str) -> pl.Expr:
-    text = pl.when(column != "").then(column)
-    if kind in ("integer", "number"):
-        return text.cast(pl.Int64 if kind == "integer" else pl.Float64)
-    if kind in ("date", "datetime"):
-        return text.str.to_date() if kind == "date" else text.str.to_datetime()
-    return text
+def _typed(column: pl.Series, field: dict[str, Any]) -> pl.Series:
+    """A column of CSV cells as what the data package says that it is."""
+    text = column.set(column == "", None)
+    kind = field.get("type", "string")
+    if kind == "integer":
+        short = text.cast(pl.Int64, strict=False)
+        return short if short.null_count() == text.null_count() else text.cast(pl.UInt64)
+    if kind == "number":
+        return text.cast(pl.Float64)
+    if kind == "date":
+        return text.str.to_date()
+    if kind == "time":
+        return text.str.to_time()
+    if kind != "datetime":
+        return text
+    unit, zone = field.get(UNIT, "us"), field.get(ZONE)
+    if zone is None:
+        return text.str.to_datetime(time_unit=unit)
+    # Each cell ends with its offset from UTC, so that it is clear also when clocks are set back.
+    return text.str.to_datetime(time_unit=unit, time_zone="UTC").dt.convert_time_zone(zone)
 
 
-def _field_types(path: Path) -> dict[str, dict[str, str]]:
-    """The types of every table's columns, from the data package."""
+def _fields(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """What the data package says of every table's columns."""
     try:
         described = json.loads((path / PACKAGE).read_text(encoding="utf-8"))
         return {
-            resource["name"]: {one["name"]: one["type"] for one in resource["schema"]["fields"]}
+            resource["name"]: {
+                one["name"]: {"type": one["type"], **one} for one in resource["schema"]["fields"]
+            }
             for resource in described["resources"]
         }
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(
             "package-damaged", f"{path / PACKAGE} cannot be read.", "Get the release again."
         ) from None
+
+
+def _refuse_inexact(release: Release, format: str) -> None:
+    """An InputError for a column whose values would not be the same when they are read again."""
+    for column in (column for frame in _frames(release).values() for column in frame):
+        decimal = column.dtype == pl.Decimal  # in either format they are read as floats
+        problem = _lost_in_csv(column) if decimal or format == "csv" else ""
+        if problem and decimal:
+            raise InputError(
+                "decimal-long",
+                f'"{column.name}" holds decimals with more digits than a float can keep apart.',
+                "Turn it into text first.",
+            )
+        if problem:
+            raise InputError(
+                "csv-inexact",
+                f'"{column.name}" holds {problem}, which cannot be read back from CSV exactly.',
+                "Save the release in the format parquet.",
+            )
+
+
+def _lost_in_csv(column: pl.Series) -> str:
+    """What a column holds that CSV would lose, or an empty text."""
+    dtype = column.dtype
+    if dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
+        return ""
+    values = column.unique()
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        broken = values.cast(pl.String).str.contains("\0", literal=True).any()
+        return "a NUL character" if broken else ""
+    values = values.drop_nulls()
+    cells = pl.read_csv(values.to_frame().write_csv().encode(), infer_schema=False).to_series()
+    try:
+        same = _typed(cells, _field(values)).cast(dtype).equals(values)
+    except pl.exceptions.PolarsError:
+        same = False
+    return "" if same else str(dtype)
 
 
 def sha256(path: Path) -> str:
@@ -162,12 +215,7 @@ def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
     frames = _frames(release)
     resources = []
     for name, file in names.items():
-        schema: dict[str, Any] = {
-            "fields": [
-                {"name": column, "type": _field_type(dtype)}
-                for column, dtype in frames[name].schema.items()
-            ]
-        }
+        schema: dict[str, Any] = {"fields": [_field(column) for column in frames[name]]}
         if name == "qi":
             schema["foreignKeys"] = [
                 {"fields": [GID], "reference": {"resource": "sensitive", "fields": [GID]}}
@@ -217,14 +265,23 @@ def _save_private(release: Release, path: Path, *, force: bool) -> None:
         (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
 
 
+def _field(column: pl.Series) -> dict[str, Any]:
+    """What the data package says of a column: its type, and what else reading it takes."""
+    dtype = column.dtype
+    field: dict[str, Any] = {"name": column.name, "type": _field_type(dtype)}
+    if isinstance(dtype, pl.Datetime):
+        field |= {} if dtype.time_unit == "us" else {UNIT: dtype.time_unit}
+        field |= {} if dtype.time_zone is None else {ZONE: dtype.time_zone}
+    return field
+
+
 def _field_type(dtype: pl.DataType) -> str:
     if dtype.is_integer():
         return "integer"
     if dtype.is_numeric():
         return "number"
-    if dtype == pl.Date:
-        return "date"
-    return "datetime" if dtype == pl.Datetime else "string"
+    kinds = {pl.Date: "date", pl.Datetime: "datetime", pl.Time: "time"}
+    return kinds.get(dtype.base_type(), "string")
 
 
 def _inside(inner: Path, outer: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 from shoal.release import GID, Release
 
@@ -46,22 +47,9 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
 
 def example_sql(release: Release, names: dict[str, str]) -> str:
     """A count query that runs as it stands: one QI value and one sensitive value that occur."""
-    column = release.spec.qi[0]
-    value = release.qi[column].drop_nulls()[0]
     wanted = release.sensitive[release.spec.sensitive][0]
-    literal = str(value) if release.qi[column].dtype.is_numeric() else _text(str(value))
-    condition = f"{_name(column)} = {literal}"
-    if release.form == "generalized":
-        covered = release.ranges
-        assert covered is not None
-        first = covered.filter(attribute=column)["value"][0]
-        share = (
-            f"(SELECT avg((r.value = {_text(first)})::INT) FROM '{names['ranges']}' r "
-            f"WHERE r.attribute = {_text(column)} AND r.label = q.{_name(column)}::VARCHAR)"
-        )
-        matching = f"avg({share})"
-    else:
-        matching = f"avg(({condition})::INT)"
+    shown = [qi for qi in release.spec.qi if release.qi[qi].null_count() < release.qi.height]
+    matching = _matching(release, shown[0], names) if shown else "1"
     return (
         f"SELECT sum(s.count * g.share) AS estimate\n"
         f"FROM '{names['sensitive']}' s\n"
@@ -71,19 +59,102 @@ def example_sql(release: Release, names: dict[str, str]) -> str:
     )
 
 
+def _matching(release: Release, column: str, names: dict[str, str]) -> str:
+    """The share of a group's people who have the column's first value."""
+    if release.form == "generalized":
+        assert release.ranges is not None
+        first = release.ranges.filter(attribute=column)["value"][0]
+        return (
+            f"avg((SELECT avg((r.value = {_text(first)})::INT) FROM '{names['ranges']}' r "
+            f"WHERE r.attribute = {_text(column)} AND r.label = q.{_name(column)}::VARCHAR))"
+        )
+    value = release.qi[column].drop_nulls()[0]
+    literal = str(value) if release.qi[column].dtype.is_numeric() else _text(str(value))
+    return f"avg(({_name(column)} = {literal})::INT)"
+
+
 def _claim(release: Release) -> str:
     certificate = release.certificate
     method = certificate["method"]
-    claim = f"Method {method['name']}: {method['claims'].get('guarantee', 'no guarantee')}. "
-    audit = certificate["audit"]
-    verdict = {True: "is", False: "is not", None: "could not be shown to be"}[audit["robust"]]
-    return claim + (
-        f"Audited against an adversary who knows the exact distribution of "
-        f"{release.spec.sensitive} in {len(certificate['knowledge']['views'])} views of the "
-        f"published attributes, the release {verdict} {certificate['r']:g}-robust: the largest "
-        f"probability of any person's link to a protected event is {audit['worst_posterior']:.4f}. "
-        "certificate.json has the details; `shoal verify` checks it."
+    sentences = [
+        f"Method {method['name']}: {method['claims'].get('guarantee', 'no guarantee')}.",
+        f"Audited against the {certificate['audit']['adversary']} adversary, who takes one group "
+        "and one view (set of published attributes) at a time.",
+        _known(release),
+        _verdict(certificate),
+        _known_before(certificate),
+        "certificate.json has the details; `shoal verify` checks it.",
+    ]
+    return " ".join(sentences)
+
+
+def _known(release: Release) -> str:
+    """What the adversary is taken to know of the sensitive column."""
+    knowledge, spec = release.certificate["knowledge"], release.spec
+    views = _counted(len(knowledge["views"]), "view")
+    if not knowledge["source"].startswith("the table itself"):
+        return (
+            f"This adversary knows of {spec.sensitive} what a file of the publisher's says, in "
+            f"{views}, and not its exact distribution; for people of whom the file says nothing it "
+            "is the whole table's distribution. Against somebody who knows more nothing is claimed."
+        )
+    chosen = ""
+    if spec.views is not None:
+        chosen = " that the publisher chose"
+    elif spec.max_attributes is not None:
+        most = _counted(spec.max_attributes, "attribute")
+        chosen = f" of at most {most}, a limit that the publisher chose"
+    return (
+        f"This adversary knows the exact distribution of {spec.sensitive} in {views}{chosen}, for "
+        "every combination of values in those views that at least "
+        f"{knowledge['min_support']:,} rows share (min_support); everybody else counts with the "
+        "whole table's distribution."
     )
+
+
+def _verdict(certificate: dict[str, Any]) -> str:
+    """Robust or not, with the largest links; by event where the events' limits differ."""
+    audit, events = certificate["audit"], certificate["events"]
+    verdict = {True: "is", False: "is not", None: "could not be shown to be"}[audit["robust"]]
+    undecided = audit["robust"] is None or audit["undecided"] > 0
+    found = " that was found" if undecided else ""
+    if len({event["r"] for event in events}) > 1:
+        links = "; ".join(
+            f'"{event["label"]}" r = {event["r"]:g}, the largest{found} '
+            f"{event['worst_posterior']:.4f}"
+            for event in events
+        )
+        told = (
+            f"The release {verdict} robust at each event's own limit 1/r. The probability of any "
+            f"person's link, by event: {links}."
+        )
+    else:
+        told = (
+            f"The release {verdict} {events[0]['r']:g}-robust: the largest probability{found} of "
+            f"any person's link to a protected event is {audit['worst_posterior']:.4f}."
+        )
+    if audit["problematic"]:
+        verb = "is" if audit["problematic"] == 1 else "are"
+        told += f" {_counted(audit['problematic'], 'person')} {verb} linked above 1/r."
+    if undecided:
+        told += f" {_counted(audit['undecided'], 'person')} could not be decided."
+    return told
+
+
+def _known_before(certificate: dict[str, Any]) -> str:
+    known = certificate["audit"]["known_before"]
+    if not known:
+        return "Nobody published is known above 1/r before anything is published."
+    verb = "is" if known == 1 else "are"
+    return (
+        f"{_counted(known, 'person')} {verb} known above 1/r before anything is published; no "
+        "release changes that."
+    )
+
+
+def _counted(count: int, thing: str) -> str:
+    plural = {"person": "people"}.get(thing, f"{thing}s")
+    return f"{count:,} {thing if count == 1 else plural}"
 
 
 def _losses(release: Release) -> str:

@@ -32,7 +32,7 @@ class RowRisks:
     known: pl.DataFrame
     """Of each signature, before anything is published: known_before, known_exposure."""
     labels: tuple[str, ...] | None
-    """The caller's names of the groups; None where they are numbers."""
+    """The caller's names of the groups; None: they are counted from 1, as in a release."""
 
     @property
     def published(self) -> NDArray[np.bool_]:
@@ -52,7 +52,7 @@ class RowRisks:
     def label(self, group: int) -> str:
         """What the caller calls a group of the partition."""
         number = int(self.partition.group_number[group])
-        return str(number) if self.labels is None else self.labels[number]
+        return str(number + 1) if self.labels is None else self.labels[number]
 
     def of_rows(self, rows: NDArray[np.int64]) -> pl.DataFrame:
         """One line for each of some rows; unpublished rows have nothing but their number."""
@@ -133,5 +133,5 @@ class RowRisks:
         number = pl.Series(numbers)
         known = number.set(number < 0, None)
         if self.labels is None:
-            return known.cast(pl.String)
+            return (known + 1).cast(pl.String)
         return pl.Series(list(self.labels), dtype=pl.String).gather(known)

@@ -235,8 +235,10 @@ def _plain(series: pl.Series) -> pl.Series:
             f'Column "{series.name}" holds {series.dtype}, which cannot be published as a value.',
             "Turn it into text or numbers first.",
         )
-    texts = series.dtype in (pl.String, pl.Categorical, pl.Enum)
-    if texts or series.dtype.is_numeric() or series.dtype.is_temporal():
+    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
+        # An empty text is a missing value: in a CSV nobody could tell them apart.
+        return series.set(series == "", None) if (series == "").any() else series
+    if series.dtype.is_numeric() or series.dtype.is_temporal():
         return series
     return series.cast(pl.String)
 

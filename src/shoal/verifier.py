@@ -6,38 +6,31 @@ recomputed from the published tables by the auditor's own judge, which shares no
 
 from __future__ import annotations
 
-import json
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.adversary.joint import JOINT_BUDGET
-from shoal.certificate import contradiction
 from shoal.errors import InputError
-from shoal.judge import Case, judge_view
+from shoal.judge import Case, event_chances, judge_view
 from shoal.knowledge import Knowledge
 from shoal.partition import OTHER, Partition
 from shoal.published import assign_groups, code_signatures
 from shoal.release import GID, Release
-from shoal.release_files import PACKAGE, load, read_certificate, sha256
+from shoal.release_files import load, read_certificate
 from shoal.sources import read_table, recover_folder
 from shoal.table import Table
+from shoal.verified_files import Check, check_files, check_package, check_tables, same_figure
+from shoal.verified_values import Lines, check_values
 
 AGREEMENT = 1e-9
 """How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was looked at."""
-
-    name: str
-    passed: bool
-    detail: str = ""
+ESTIMATES_AGREE = 0.05
+"""The same where one or both were estimated."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +40,10 @@ class Verification:
     checks: tuple[Check, ...]
     recomputed: bool
     """Whether posteriors were recomputed from the original table."""
+    robust: bool | None
+    """What the certificate says of the release: a confirmed certificate may well say False."""
+    worst_posterior: float
+    """The largest posterior that the certificate states."""
 
     @property
     def confirmed(self) -> bool:
@@ -56,6 +53,8 @@ class Verification:
         return {
             "confirmed": self.confirmed,
             "recomputed": self.recomputed,
+            "robust": self.robust,
+            "worst_posterior": self.worst_posterior,
             "checks": [vars(check) for check in self.checks],
         }
 
@@ -75,132 +74,22 @@ def verify(
     folder = Path(path)
     recover_folder(folder)
     certificate = read_certificate(folder)
-    files = _check_files(folder, certificate)
-    if not all(check.passed for check in files):
-        return Verification(tuple(files), recomputed=False)
-    release = load(folder)
-    checks = [*files, *_check_tables(release), *_check_package(folder, release)]
-    if table is None or not all(check.passed for check in checks):
-        return Verification(tuple(checks), recomputed=False)
-    checks += _recompute(release, table, private, knowledge)
-    return Verification(tuple(checks), recomputed=True)
+    claimed = certificate["audit"]
 
-
-def _check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:
-    checks = []
-    for name, claimed in certificate["files"].items():
-        if Path(name).name != name:
-            checks.append(Check(f"file {name}", False, "the name leads out of the folder"))
-            continue
-        file = folder / name
-        if not file.is_file():
-            checks.append(Check(f"file {name}", False, "it is missing"))
-            continue
-        same = sha256(file) == claimed.get("sha256")
-        checks.append(Check(f"file {name}", same, "" if same else "its SHA-256 differs"))
-    return checks
-
-
-def _check_tables(release: Release) -> list[Check]:
-    spec, certificate = release.spec, release.certificate
-    qi, sensitive = release.qi, release.sensitive
-    columns = qi.columns == [GID, *spec.qi] and sensitive.columns == [GID, spec.sensitive, "count"]
-    if not columns:
-        return [Check("columns", False, "the tables have other columns than the spec names")]
-    sizes = qi.group_by(GID).len().sort(GID)
-    totals = sensitive.group_by(GID).agg(pl.col("count").sum()).sort(GID)
-    agree = sizes[GID].equals(totals[GID]) and bool(
-        (sizes["len"].cast(pl.Int64) == totals["count"].cast(pl.Int64)).all()
-    )
-    claimed = certificate["groups"]
-    pooled = sensitive.filter(pl.col(spec.sensitive) == OTHER)[GID].n_unique()
-    checks = [
-        Check("columns", True),
-        Check("group sizes", agree, "" if agree else "people and values differ in number"),
-        _same("published rows", qi.height, certificate["rows"]["published"]),
-        _same("groups", sizes.height, claimed["count"]),
-        _same("smallest group", int(sizes["len"].min() or 0), claimed["smallest"]),  # type: ignore[arg-type]
-        _same("largest group", int(sizes["len"].max() or 0), claimed["largest"]),  # type: ignore[arg-type]
-        _same("pooled groups", pooled, claimed["pooled"]),
-        _check_members(release),
-        _check_holding(release, sizes),
-    ]
-    fault = contradiction(certificate, spec)
-    checks.append(Check("certificate", not fault, fault))
-    if certificate["audit"]["robust"]:
-        checks.append(_check_shares(release))
-    return checks
-
-
-def _check_members(release: Release) -> Check:
-    published = dict(
-        release.sensitive.group_by(release.spec.sensitive).agg(pl.col("count").sum()).iter_rows()
-    )
-    for label, total in release.members.group_by("event").agg(pl.col("count").sum()).iter_rows():
-        if published.get(label, 0) != total and not release.certificate["rows"]["values_changed"]:
-            return Check("members", False, f'the members of "{label}" do not add up')
-    return Check("members", True)
-
-
-def _check_holding(release: Release, sizes: pl.DataFrame) -> Check:
-    """How many groups hold an event, and their mean size (where published values are true)."""
-    if release.certificate["rows"]["values_changed"]:
-        return Check("groups with an event", True, "not compared: values were changed")
-    shown = list(_event_values(release))
-    held = release.sensitive.filter(pl.col(release.spec.sensitive).is_in(shown))[GID].unique()
-    held_sizes = sizes.filter(pl.col(GID).is_in(held.implode()))["len"].to_list()
-    mean = sum(held_sizes) / len(held_sizes) if held_sizes else 0.0
-    claimed = release.certificate["groups"]
-    same = len(held_sizes) == claimed["with_event"]
-    same = same and math.isclose(mean, claimed["mean_with_event"], abs_tol=AGREEMENT)
-    detail = f"{len(held_sizes)} of mean size {mean:.4f}"
-    return Check("groups with an event", same, "" if same else detail)
-
-
-def _check_shares(release: Release) -> Check:
-    """No event may fill more than 1/r of a group, whatever the adversary knows."""
-    sizes = release.sensitive.group_by(GID).agg(pl.col("count").sum().alias("size"))
-    for (label, strength), values in _by_event(_event_values(release)).items():
-        held = (
-            release.sensitive.filter(pl.col(release.spec.sensitive).is_in(values))
-            .group_by(GID)
-            .agg(pl.col("count").sum())
-            .join(sizes, on=GID)
+    def outcome(checks: list[Check], *, recomputed: bool) -> Verification:
+        return Verification(
+            tuple(checks), recomputed, claimed["robust"], claimed["worst_posterior"]
         )
-        if held.filter(pl.col("count") * strength > pl.col("size") * (1 + 1e-12)).height:
-            return Check("shares", False, f'"{label}" fills more than 1/r of a group')
-    return Check("shares", True)
 
-
-def _event_values(release: Release) -> dict[str, tuple[str, float]]:
-    """Published values that belong to an event, with its label and r."""
-    found: dict[str, tuple[str, float]] = {}
-    for event in release.certificate["events"]:
-        single = release.spec.publish_members or len(event["values"]) == 1
-        shown = event["values"] if single else [event["label"]]
-        found |= dict.fromkeys(shown, (event["label"], event["r"]))
-    return found
-
-
-def _by_event(r: dict[str, tuple[str, float]]) -> dict[tuple[str, float], list[str]]:
-    events: dict[tuple[str, float], list[str]] = {}
-    for value, key in r.items():
-        events.setdefault(key, []).append(value)
-    return events
-
-
-def _check_package(folder: Path, release: Release) -> list[Check]:
-    try:
-        described = json.loads((folder / PACKAGE).read_text(encoding="utf-8"))
-        fields = {
-            resource["name"]: [field["name"] for field in resource["schema"]["fields"]]
-            for resource in described["resources"]
-        }
-    except (OSError, ValueError, KeyError, TypeError):
-        return [Check(PACKAGE, False, "it cannot be read")]
-    same = fields.get("qi") == release.qi.columns
-    same = same and fields.get("sensitive") == release.sensitive.columns
-    return [Check(PACKAGE, same, "" if same else "its schema differs from the tables")]
+    files = check_files(folder, certificate)
+    if not all(check.passed for check in files):
+        return outcome(files, recomputed=False)
+    release = load(folder)
+    checks = [*files, *check_tables(release), *check_package(folder, release)]
+    if table is None or not all(check.passed for check in checks):
+        return outcome(checks, recomputed=False)
+    checks += _recompute(release, table, private, knowledge)
+    return outcome(checks, recomputed=True)
 
 
 def _recompute(
@@ -219,66 +108,75 @@ def _recompute(
             "Give that file again with --knowledge.",
         )
     checks = [
-        _same("rows of the table", table.rows, certificate["rows"]["table"]),
+        same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
         Check("views", views == claimed["views"], "" if views == claimed["views"] else "differ"),
     ]
-    partition, problem = _published(release, table, private)
-    if partition is None:
+    rows = None if private is None else _row_groups(Path(private), table)
+    lines, problem = _published(release, table, rows)
+    if lines is None:
         return [*checks, Check("people", False, problem)]
-    checks += [Check("people", True), *_check_suppressed(table, partition, certificate)]
+    checks += [Check("people", True), *check_values(release, table, lines, rows)]
     case = Case(
         table=table,
-        partition=partition,
+        partition=_partition(table, lines),
         event_r=table.event_r,
         known=np.zeros((len(table.signatures), len(table.events)), bool),
         joint=certificate["audit"]["adversary"] == "joint",
         budget=JOINT_BUDGET,
         seed=certificate["seed"],
     )
-    return checks + _compare(case, known, certificate)
+    people = _known_before(table, known)[lines.signature]
+    before = same_figure("known before", int(people.sum()), certificate["audit"]["known_before"])
+    return [*checks, before, *_compare(case, known, certificate)]
 
 
-def _check_suppressed(
-    table: Table, partition: Partition, certificate: dict[str, Any]
-) -> list[Check]:
-    """Carriers of the table who are not among the published values (where these are true)."""
-    if certificate["rows"]["values_changed"]:
-        return []
-    event = np.append(table.value_event, np.int32(-1))[partition.value_code]
-    lost = int((table.row_event >= 0).sum() - partition.value_count[event >= 0].sum())
-    return [_same("suppressed carriers", lost, certificate["rows"]["suppressed_with_event"])]
+def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
+    """The signatures whose global probability of some event exceeds 1/r in some view."""
+    found = np.zeros(len(table.signatures), bool)
+    for view in known.views:
+        chance = event_chances(view, table)[view.index]
+        found |= np.asarray((chance * table.event_r > 1.0).any(axis=1))
+    return found
 
 
 def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[Check]:
-    worst = np.zeros(len(case.table.events))
-    breach, undecided, exact = False, False, True
+    part, worst = case.partition, np.zeros(len(case.table.events))
+    held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
+    breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
+    exact, contradictory = True, False
     for number, view in enumerate(known.views):
         judged = judge_view(case, view, number)
-        breach |= bool(judged.breach.any())
-        undecided |= bool(judged.undecided.any()) or len(judged.contradictory) > 0
+        breach |= judged.breach
+        undecided |= judged.undecided
+        contradictory |= len(judged.contradictory) > 0
         exact &= judged.counted[2] == 0
         np.maximum(worst, judged.event_worst, out=worst)
-    robust = None if undecided and not breach else not breach
-    claimed = certificate["audit"]["robust"]
-    checks = [
-        Check(
-            "verdict",
-            robust == claimed,
-            "" if robust == claimed else f"recomputed {_word(robust)}, claimed {_word(claimed)}",
-        )
-    ]
+    undecided &= ~breach
+    robust: bool | None = not breach.any()
+    if robust and (undecided.any() or contradictory):
+        robust = None
+    claimed, sizes = certificate["audit"], part.pair_size[held]
+    same = robust == claimed["robust"]
+    detail = f"recomputed {_word(robust)}, claimed {_word(claimed['robust'])}"
+    checks = [Check("verdict", same, "" if same else detail)]
     for event, found in zip(certificate["events"], worst, strict=True):
         stated = event["worst_posterior"]
-        near = math.isclose(found, stated, rel_tol=0, abs_tol=AGREEMENT) or not exact
-        detail = f"{found:.6f}" + ("" if near else f", claimed {stated:.6f}")
+        near = abs(found - stated) <= (AGREEMENT if exact else ESTIMATES_AGREE)
+        detail = f"{found:.6f}" + ("" if exact else " (estimated)")
+        detail += "" if near else f", claimed {stated:.6f}"
         checks.append(Check(f"worst posterior of {event['label']}", near, detail))
+    if exact:  # estimates from another start may call other people
+        checks.append(
+            same_figure("problematic people", int(sizes[breach].sum()), claimed["problematic"])
+        )
+        checks.append(
+            same_figure("undecided people", int(sizes[undecided].sum()), claimed["undecided"])
+        )
     return checks
 
 
-def _published(
-    release: Release, table: Table, private: str | Path | None
-) -> tuple[Partition | None, str]:
-    """The release as the adversary sees it, or what contradicts the original table."""
+def _published(release: Release, table: Table, rows: Any) -> tuple[Lines | None, str]:
+    """The release in the table's codes, or what contradicts the original table."""
     known = {label: code for code, label in enumerate(table.values)} | {OTHER: len(table.values)}
     labels = release.sensitive[release.spec.sensitive].cast(pl.String).to_list()
     strange = next((label for label in labels if label not in known), None)
@@ -288,7 +186,6 @@ def _published(
         signature, problem = code_signatures(release.qi, table)
         gid = release.qi[GID].to_numpy()
     else:
-        rows = None if private is None else _row_groups(Path(private), table)
         gid_of_row, problem = assign_groups(release, table, rows)
         kept = np.flatnonzero(gid_of_row >= 0) if gid_of_row is not None else np.zeros(0, int)
         signature = table.row_signature[kept]
@@ -308,15 +205,27 @@ def _published(
     if not np.array_equal(np.bincount(line_group, minlength=len(ids)), held):
         return None, "the groups of the table's rows have other sizes than those published"
     return (
-        Partition.from_published(
-            table,
-            line_group,
-            signature.astype(np.int32),
-            value_group[order].astype(np.int32),
-            code[order],
-            count[order],
+        Lines(
+            ids=ids,
+            group=line_group,
+            signature=signature.astype(np.int32),
+            value_group=value_group[order].astype(np.int32),
+            value_code=code[order],
+            value_count=count[order],
         ),
         "",
+    )
+
+
+def _partition(table: Table, lines: Lines) -> Partition:
+    """The release as the adversary sees it."""
+    return Partition.from_published(
+        table,
+        lines.group,
+        lines.signature,
+        lines.value_group,
+        lines.value_code,
+        lines.value_count,
     )
 
 
@@ -329,10 +238,6 @@ def _row_groups(private: Path, table: Table) -> Any:
             "Give the private folder of this table's run.",
         )
     return groups
-
-
-def _same(name: str, found: Any, claimed: Any) -> Check:
-    return Check(name, found == claimed, "" if found == claimed else f"{found}, claimed {claimed}")
 
 
 def _word(robust: bool | None) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from shoal.cli.anonymize import show_verdict
 from shoal.datasets import HOSPITAL_EVENT
 from tests.cli.program import RELEASE_FILES, SPEC, refused, shoal_
 
@@ -16,15 +19,19 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
     found = json.loads(done.stdout)
     assert {"rows", "groups", "suppressed", "pooled", "r", "worst_posterior"} <= set(found)
     assert found["robust"] is True
+    assert {"guess_rate", "problematic_share", "problematic", "undecided", "known_before"} <= set(
+        found
+    )
     assert {"read", "knowledge", "search", "audit"} <= set(found["seconds"])
     assert {file.name for file in out.iterdir()} == RELEASE_FILES
     assert {entry.name for entry in tmp_path.iterdir()} == {"out", "out-private"}
 
     alone = shoal_("verify", out)
-    assert (alone.returncode, alone.stdout.splitlines()[-2]) == (
-        0,
+    assert alone.returncode == 0
+    assert alone.stdout.splitlines()[-3:-1] == [
         "CONFIRMED (from the release alone).",
-    )
+        "The certificate says: ROBUST, largest link 33.3 %.",
+    ]
     whole = shoal_("verify", out, "--table", home / "table.csv", "--json")
     assert whole.returncode == 0
     assert json.loads(whole.stdout)["recomputed"] is True
@@ -52,6 +59,42 @@ def test_a_spec_file_does_what_options_do(home: Path, tmp_path: Path) -> None:
     assert two.returncode == 0, two.stderr
     for name in RELEASE_FILES:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_events_with_limits_of_their_own_are_told_apart(home: Path, tmp_path: Path) -> None:
+    own = ["--protect", "HIV@r=5", "--protect", "Depression@r=2"]
+    spec = [*SPEC[:4], *own, "-r", "3"]
+    done = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "own", *spec)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("ROBUST: every event has a limit of its own.")
+    assert '"HIV": r = 5, a link above 20.0 % is a breach; the largest is' in done.stdout
+    assert '"Depression": r = 2, a link above 50.0 % is a breach; the largest is' in done.stdout
+    assert "r = 3" not in done.stdout
+    one = [*SPEC[:4], "--protect", "HIV@r=5", "-r", "3"]
+    done = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "one", *one)
+    assert done.stdout.startswith("ROBUST: r = 5, a link above 20.0 % is a breach.")
+    assert "known above 1/r before anything is published" in done.stdout
+
+
+def test_what_could_not_be_decided_is_not_called_the_largest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    figures = {
+        "events": [{"label": "HIV", "r": 5.0, "worst_posterior": 0.17}],
+        "robust": None,
+        "worst_posterior": 0.17,
+        "undecided": 144,
+        "known_before": 2,
+    }
+    show_verdict(figures)
+    assert capsys.readouterr().out.splitlines() == [
+        "NOT SHOWN TO BE ROBUST: r = 5, a link above 20.0 % is a breach.",
+        "The largest link to a protected event that was found is 17.0 %.",
+        "144 people could not be decided.",
+        "2 people are known above 1/r before anything is published; no release changes that.",
+    ]
+    show_verdict({**figures, "robust": True, "undecided": 0})
+    assert "The largest link of anybody to a protected event is 17.0 %." in capsys.readouterr().out
 
 
 def test_an_existing_release_is_replaced_only_by_force(home: Path, tmp_path: Path) -> None:

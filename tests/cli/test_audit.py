@@ -16,6 +16,9 @@ def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("ROBUST: r = 3")
     assert "joint adversary" in done.stdout
+    assert "Known above the limit beforehand        nobody" in done.stdout
+    for term in ("Average delta", "Posteriors"):
+        assert term not in done.stdout
 
 
 def test_audit_of_an_unsafe_grouping_ends_with_1_and_names_the_worst(
@@ -28,9 +31,22 @@ def test_audit_of_an_unsafe_grouping_ends_with_1_and_names_the_worst(
     assert done.stdout.startswith("NOT ROBUST: r = 80")
     assert "Worst case: row" in done.stdout
     assert "in group one" in done.stdout
-    people = done.stdout.split("The ten most exposed people:")[1].strip().splitlines()
+    people = (
+        done.stdout.split("The ten most exposed people, rows counted from 0:")[1]
+        .strip()
+        .splitlines()
+    )
     assert len(people) == 11
     assert pl.read_parquet(rows).height == 2000
+
+
+def test_audit_gives_each_event_its_own_limit(home: Path) -> None:
+    own = ["--protect", "HIV@r=50", "--protect", "Depression@r=2"]
+    done = shoal_("audit", home / "grouped.csv", "--groups", "same", *SPEC[:4], *own, "-r", "3")
+    first, hiv, depression = done.stdout.splitlines()[:3]
+    assert first.endswith(": every event has a limit of its own, which nobody's link may exceed.")
+    assert hiv.startswith('  "HIV": r = 50, a link above 2.0 % is a breach; the largest')
+    assert depression.startswith('  "Depression": r = 2, a link above 50.0 % is a breach;')
 
 
 @pytest.mark.parametrize("adversary", ["joint", "binary"])

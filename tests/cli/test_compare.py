@@ -87,6 +87,11 @@ def test_table_chart_hierarchy_and_a_foreign_file(table: Path, tmp_path: Path) -
     assert "mask" in result.stdout
     assert "theirs" in result.stdout
     assert "Seeds 0." in result.stdout
+    assert "not decided" in result.stdout.splitlines()[1]
+    assert (
+        "problematic: people linked above their limit, as a share of the people with an event"
+        in (result.stdout)
+    )
     assert "MASK" in chart.read_text(encoding="utf-8")
 
 

@@ -15,7 +15,8 @@ from shoal.errors import InputError
 from shoal.generalization import generalize
 from shoal.grouping import Form, Grouping
 from shoal.partition import OTHER
-from shoal.release import Release, build_tables
+from shoal.release import Release
+from shoal.release_tables import build_tables
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from shoal.utility import (

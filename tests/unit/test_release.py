@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ import shoal
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.errors import InputError
 from shoal.grouping import Grouping
-from shoal.release import Release, build_tables
+from shoal.release import Release
+from shoal.release_readme import readme_text
+from shoal.release_tables import build_tables
 from shoal.spec import Event, Spec
 from shoal.table import Table
 
@@ -78,8 +81,7 @@ def test_set_events_stand_under_their_label_with_totals_apart(release: Release) 
 
 def test_both_tables_are_sorted_so_that_order_says_nothing(release: Release) -> None:
     assert release.qi.equals(release.qi.sort("gid", *SPEC.qi, nulls_last=True))
-    place = {value: code for code, value in enumerate(Table.from_frame(FRAME, SPEC).values)}
-    held = [(gid, place[value]) for gid, value, _ in release.sensitive.rows()]
+    held = [(gid, value) for gid, value, _ in release.sensitive.rows()]
     assert held == sorted(set(held))
     assert release.qi.columns == ["gid", *SPEC.qi]
     assert release.sensitive.columns == ["gid", HOSPITAL_SENSITIVE, "count"]
@@ -216,6 +218,38 @@ def test_the_readme_counts_as_it_says(
         monkeypatch.chdir(tmp_path / name)
         ((estimate,),) = duckdb.sql(sql).fetchall()
         assert 0 < estimate < made.certificate["rows"]["published"]
+
+
+def _readme(folder: Path, **changes: Any) -> str:
+    shoal.anonymize(FRAME, SPEC.with_(**changes)).save(folder)
+    return " ".join((folder / "README.txt").read_text(encoding="utf-8").split())
+
+
+def test_the_readme_says_what_the_adversary_knows(tmp_path: Path) -> None:
+    page = _readme(tmp_path / "all")
+    assert "publisher chose" not in page
+    assert "every combination of values in those views that at least 100 rows share" in page
+    assert "everybody else counts with the whole table's distribution" in page
+    assert "1 view that the publisher chose" in _readme(tmp_path / "chosen", views=[["sex"]])
+    assert "of at most 2 attributes" in _readme(tmp_path / "pairs", max_attributes=2)
+    file = tmp_path / "study.csv"
+    file.write_text("sex,value,probability\nMale,HIV,0.02\n", encoding="utf-8")
+    page = _readme(tmp_path / "file", knowledge=str(file))
+    assert "what a file of the publisher's says, in 1 view, and not its exact distribution" in page
+    assert "knows the exact distribution" not in page
+
+
+def test_the_readme_says_what_was_found(release: Release, tmp_path: Path) -> None:
+    page = _readme(tmp_path / "out", protect=(Event(("HIV",), r=5), Event(("Depression",), r=2)))
+    assert '"HIV" r = 5, the largest 0.' in page
+    assert '"Depression" r = 2, the largest 0.' in page
+    assert "3-robust" not in page
+    audit = release.certificate["audit"] | {"robust": None, "undecided": 7, "known_before": 1}
+    certificate = release.certificate | {"audit": audit}
+    names = {name: f"{name}.csv" for name in ("qi", "sensitive", "members")}
+    page = " ".join(readme_text(replace(release, certificate=certificate), names).split())
+    assert "shown to be 3-robust: the largest probability that was found" in page
+    assert "7 people could not be decided. 1 person is known above 1/r" in page
 
 
 def test_a_generalized_release_publishes_ranges_that_cover_everybody(generalized: Release) -> None:

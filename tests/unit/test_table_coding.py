@@ -44,7 +44,8 @@ from shoal.table import DIRECT_KEYS, code_column, factorize
         ),
         (pl.Series([None, None]), (MISSING,), [0, 0], False),
         (pl.Series([float("nan"), None, 1.0]), ("1", MISSING), [1, 1, 0], True),
-        (pl.Series(["", " ", "a"]), ("", " ", "a"), [0, 1, 2], False),
+        (pl.Series(["", " ", "a", None]), (" ", "a", MISSING), [2, 0, 1, 2], False),
+        (pl.Series(["", "b"], dtype=pl.Categorical), ("b", MISSING), [1, 0], False),
     ],
     ids=lambda value: str(value.dtype) if isinstance(value, pl.Series) else "",
 )

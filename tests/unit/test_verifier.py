@@ -193,7 +193,13 @@ def put(*path: Any, value: Any) -> Callable[[Any], None]:
         put("audit", "worst_posterior", value=0.01),
         put("audit", "robust", value=False),
         put("audit", "robust", value=None),
-        put("audit", "problematic_share", value=0.5),
+        put("audit", "problematic", value=5),
+        put("audit", "undecided", value=5),
+        put("audit", "known_before", value=7),
+        put("events", 0, "values", value=["HIV"]),
+        put("format", value="shoal-certificate/9"),
+        put("form", value="generalized"),
+        put("form", value="folded"),
         put("rows", "table", value=1501),
         put("rows", "published", value=3),
         put("rows", "suppressed", value=77),
@@ -209,6 +215,21 @@ def put(*path: Any, value: Any) -> Callable[[Any], None]:
 def test_every_edited_figure_is_caught(folder: Path, change: Callable[[Any], None]) -> None:
     edit_certificate(folder, change)
     assert not verify(folder, table=FRAME).confirmed
+
+
+def test_a_file_that_nobody_named_is_told(folder: Path) -> None:
+    (folder / "row_groups.csv").write_text("row,gid\n")
+    found = verify(folder)
+    assert failures(found) == ["folder"]
+    assert 'holds "row_groups.csv"' in str(found.checks)
+
+
+def test_a_certificate_that_says_no_is_confirmed_and_says_so(tmp_path: Path) -> None:
+    shoal.anonymize(FRAME, SPEC, method="anatomy", l=2).save(tmp_path / "release")
+    found = verify(tmp_path / "release", table=FRAME)
+    assert found.confirmed
+    assert found.robust is False
+    assert found.worst_posterior > 1 / 3
 
 
 def test_r_raised_everywhere_is_refuted_by_the_table(folder: Path) -> None:
@@ -256,9 +277,9 @@ def generalized(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_a_generalized_release_needs_the_private_folder(generalized: tuple[Path, Path]) -> None:
     release, private = generalized
     assert verify(release).confirmed
-    found = verify(release, table=FRAME)
-    assert failures(found) == ["people"]
-    assert "private folder" in str(found.checks)
+    with pytest.raises(InputError) as raised:
+        verify(release, table=FRAME)
+    assert raised.value.code == "verify-private"
     assert verify(release, table=FRAME, private=private).confirmed
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli import options as o
+from shoal.cli.audit import common_r, known_line, own_limit
 from shoal.cli.report import PublicReportOption, ReportOption, check_reports, write_reports
 from shoal.cli.show import emit_json, percent, progress_bar
 from shoal.errors import InputError
@@ -99,7 +100,7 @@ def anonymize(
         "emd": emd,
         "min_conf": min_conf,
         "min_exp": min_exp,
-        "hierarchies": o.read_hierarchies(hierarchy, adult=adult_hierarchies) or None,
+        "hierarchies": o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=made.qi) or None,
     }
     if condition is not None:
         given |= {"condition": condition}
@@ -121,7 +122,8 @@ def anonymize(
 
 
 def _figures(release: Release) -> dict[str, Any]:
-    certificate = release.certificate
+    certificate, audit = release.certificate, release.audit
+    assert audit is not None, "a release that was just made has its audit"
     return {
         "method": certificate["method"]["name"],
         "rows": certificate["rows"]["table"],
@@ -134,24 +136,51 @@ def _figures(release: Release) -> dict[str, Any]:
         "mean_size_with_event": certificate["groups"]["mean_with_event"],
         "pooled": certificate["groups"]["pooled"],
         "r": certificate["r"],
-        "robust": certificate["audit"]["robust"],
-        "worst_posterior": certificate["audit"]["worst_posterior"],
-        "problematic_share": certificate["audit"]["problematic_share"],
-        "guess_rate": certificate["audit"]["guess_rate"],
+        "events": [
+            {key: event[key] for key in ("label", "r", "worst_posterior")}
+            for event in certificate["events"]
+        ],
+        "robust": audit.robust,
+        "worst_posterior": audit.worst_posterior,
+        "problematic": audit.problematic,
+        "problematic_share": audit.problematic_share,
+        "undecided": audit.undecided,
+        "known_before": audit.known_before,
+        "guess_rate": audit.guess_rate.worst,
         "claims": certificate["method"]["claims"],
         "seconds": release.seconds,
     }
 
 
+def show_verdict(figures: dict[str, Any]) -> None:
+    """The verdict, the largest links, and who is known above the limit already."""
+    say, events = typer.echo, figures["events"]
+    word = {True: "ROBUST", False: "NOT ROBUST", None: "NOT SHOWN TO BE ROBUST"}[figures["robust"]]
+    open_ = figures["robust"] is None or figures["undecided"] > 0
+    r = common_r([(event["label"], event["r"]) for event in events])
+    if r is None:
+        say(f"{word}: every event has a limit of its own.")
+        for event in events:
+            say(own_limit(event["label"], event["r"], event["worst_posterior"], found=open_))
+    else:
+        say(f"{word}: r = {r:g}, a link above {percent(1 / r)} is a breach.")
+        largest = percent(figures["worst_posterior"])
+        if open_:
+            say(f"The largest link to a protected event that was found is {largest}.")
+        else:
+            say(f"The largest link of anybody to a protected event is {largest}.")
+    if open_:
+        say(f"{figures['undecided']:,} people could not be decided.")
+    limit = "their event's limit" if r is None else "1/r"
+    say(known_line(figures["known_before"], limit=limit))
+
+
 def _show(release: Release, out: Path, private: Path) -> None:
-    figures, limit = _figures(release), percent(1 / release.spec.r)
-    say = typer.echo
-    word = {True: "ROBUST", False: "NOT ROBUST", None: "NOT SHOWN TO BE ROBUST"}
-    say(f"{word[figures['robust']]}: r = {release.spec.r:g}, a link above {limit} is a breach.")
+    figures, say = _figures(release), typer.echo
+    show_verdict(figures)
     say(
-        f"The largest link of anybody to a protected event is "
-        f"{percent(figures['worst_posterior'])}; the best guess is right in "
-        f"{percent(figures['guess_rate'])} of the groups."
+        f"The best guess is right in {percent(figures['guess_rate'])} of the groups (measured, not "
+        "guaranteed)."
     )
     say(
         f"{figures['published']:,} of {figures['rows']:,} rows in {figures['groups']:,} groups; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -84,17 +85,50 @@ def audit(
     if json:
         emit_json(result.to_dict())
     else:
-        _show(result, members=original.spec.publish_members)
+        limits = [
+            (event.label, float(r))
+            for event, r in zip(original.events, original.event_r, strict=True)
+        ]
+        _show(result, limits, members=original.spec.publish_members)
     raise typer.Exit({True: 0, False: 1, None: 2}[result.robust])
 
 
-def _show(result: Audit, *, members: bool) -> None:
-    limit = percent(1 / result.r)
+def common_r(limits: Sequence[tuple[str, float]]) -> float | None:
+    """The r that all events have, by label and r; None where they differ."""
+    found = {r for _, r in limits}
+    return found.pop() if len(found) == 1 else None
+
+
+def own_limit(label: str, r: float, worst: float | None, *, found: bool) -> str:
+    """One event's limit and the largest link to it; `found`: a larger one cannot be excluded."""
+    line = f'  "{label}": r = {r:g}, a link above {percent(1 / r)} is a breach'
+    if worst is None:
+        return f"{line}."
+    return f"{line}; the largest{' that was found' if found else ''} is {percent(worst)}."
+
+
+def known_line(count: int, *, limit: str) -> str:
+    """Whom general knowledge links above the limit already, as one sentence."""
+    if not count:
+        return f"Nobody published is known above {limit} before anything is published."
+    known = "1 person is" if count == 1 else f"{count:,} people are"
+    return f"{known} known above {limit} before anything is published; no release changes that."
+
+
+def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) -> None:
     word = {True: "ROBUST", False: "NOT ROBUST", None: "COULD NOT JUDGE"}[result.robust]
-    say = typer.echo
-    say(f"{word}: r = {result.r:g}, so nobody may be linked to an event above {limit}.")
+    say, r = typer.echo, common_r(limits)
+    views = "1 view" if result.views == 1 else f"{result.views:,} views"
+    if r is None:
+        say(f"{word}: every event has a limit of its own, which nobody's link may exceed.")
+        for label, own in limits:
+            worst = result.worst_by_event.get(label)
+            linked = worst.posterior if worst else None
+            say(own_limit(label, own, linked, found=bool(result.undecided)))
+    else:
+        say(f"{word}: r = {r:g}, so nobody may be linked to an event above {percent(1 / r)}.")
     say(
-        f"{result.adversary} adversary, {result.views} views, knowledge: {result.knowledge}"
+        f"{result.adversary} adversary, {views}, knowledge: {result.knowledge}"
         + ("; member values as published." if members else ".")
     )
     say("")
@@ -102,15 +136,20 @@ def _show(result: Audit, *, members: bool) -> None:
         worst = result.worst
         person = ", ".join(f"{name} {value}" for name, value in worst.person.items())
         through = " and ".join(worst.view) or "the whole table's distribution"
-        say(f"Worst case: row {worst.row} ({person}) in group {worst.group}")
+        say(f"Worst case: row {worst.row}, counted from 0 ({person}) in group {worst.group}")
         say(
             f'  linked to "{worst.event}": {percent(worst.before)} before, '
             f"{percent(worst.posterior)} after ({worst.kind}), through {through}."
         )
+        if result.robust is None or result.undecided:
+            say(
+                "  This is the largest that was found; "
+                f"{result.undecided:,} people could not be decided."
+            )
     for name, value in _figures(result):
-        say(f"{name:<38}{value}")
+        say(f"{name:<40}{value}")
     if result.problematic or result.undecided:
-        say("\nThe ten most exposed people:")
+        say("\nThe ten most exposed people, rows counted from 0:")
         say(f"{'row':>8}  {'group':>8}  {'before':>8}  {'after':>8}  {'':<9} through")
         for line in result.worst_people().iter_rows(named=True):
             say(
@@ -121,7 +160,10 @@ def _show(result: Audit, *, members: bool) -> None:
 
 def _figures(result: Audit) -> list[tuple[str, str]]:
     share = percent(result.problematic_share)
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in result.posteriors.items() if count)
+    ways = {"exact": "exactly", "bound": "as upper bounds", "estimate": "as estimates"}
+    counts = ", ".join(
+        f"{count:,} {ways[kind]}" for kind, count in result.posteriors.items() if count
+    )
     guess = result.guess_rate
     figures = [
         ("Published rows and groups", f"{result.published:,} in {result.groups:,} groups"),
@@ -129,21 +171,32 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
             "Problematic people",
             f"{result.problematic:,}; {share} of the {result.carriers:,} who carry an event",
         ),
-        ("Known above the limit beforehand", f"{result.known_before:,}"),
+        (
+            "Known above the limit beforehand",
+            f"{result.known_before:,} people, whom no release can help"
+            if result.known_before
+            else "nobody",
+        ),
         (
             "Best guess is right",
-            f"{percent(guess.worst)} through {' and '.join(guess.view) or 'no attribute'}",
+            f"{percent(guess.worst)} of the time (measured, not guaranteed), through "
+            f"{' and '.join(guess.view) or 'no attribute'}",
         ),
         (
-            "Average delta",
-            f"{result.average_delta:.4f}; in groups with an event "
-            f"{result.average_delta_carrying:.4f}, Theorem 1 allows {result.average_bound:.4f}",
+            "Spread of chances within a group",
+            f"{result.average_delta:.4f} on average (likeliest less unlikeliest member, by general "
+            f"knowledge); {result.average_delta_carrying:.4f} in groups with an event, where the "
+            f"paper's Theorem 1 allows {result.average_bound:.4f}",
         ),
         (
-            "Groups that meet Theorem 1",
-            f"{result.theorem1_groups:,} of the {result.event_groups:,} with an event",
+            "Groups within what Theorem 1 allows",
+            f"{result.theorem1_groups:,} of the {result.event_groups:,} with an event (the paper's "
+            "condition; the verdict does not rest on it)",
         ),
-        ("Posteriors", counts or "none"),
+        (
+            "Links computed, by group, view, event",
+            counts or "none: no group holds an event",
+        ),
     ]
     if result.suppressed:
         figures.insert(

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options as o
+from shoal.cli.audit import common_r
 from shoal.cli.show import emit_json, percent, progress_bar
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.comparison import Comparison, Line
+    from shoal.spec import Spec
 
 
 @o.with_spec_options
@@ -60,7 +62,7 @@ def compare(
         raise InputError(
             "chart-file", f'"{chart}" has no ending of a chart.', "Write .svg, .png or .html."
         )
-    trees = o.read_hierarchies(hierarchy, adult=adult_hierarchies)
+    trees = o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=made.qi)
     others = dict(o.named_file(text, "--released") for text in released or ())
     if key is not None and not others:
         raise InputError("key-alone", "--key has nothing to align.", "Use it with --released.")
@@ -99,7 +101,7 @@ def compare(
     if json:
         emit_json(result.to_dict())
     else:
-        _show(result)
+        _show(result, made)
 
 
 def _draw(result: Comparison, path: Path) -> None:
@@ -115,24 +117,35 @@ def _draw(result: Comparison, path: Path) -> None:
     save_chart(dots(records, title="Methods compared", subtitle=subtitle), path)
 
 
-def _show(result: Comparison) -> None:
+LEGEND = """
+error: how far count queries are off, on average; on event: those that ask for a protected value
+problematic: people linked above their limit, as a share of the people with an event
+not decided: people with an event of whom neither safety nor a breach could be shown, likewise
+worst: the largest link that was found; guess: how often the likeliest of a group is the one
+spread: how far the chances of a group's members lie apart, by general knowledge, on average
+event spread: the same in groups with an event; allowed: what the paper's Theorem 1 allows there
+"""
+
+
+def _show(result: Comparison, spec: Spec) -> None:
     columns: list[tuple[str, Any]] = [
         ("seconds", lambda m: _number(m["seconds"], "{:.2f}")),
         ("error", lambda m: _number(m["relative_error"], "{:.4f}")),
         ("on event", lambda m: _number(m["relative_error_protected"], "{:.4f}")),
         ("problematic", lambda m: _share(m["problematic_share"])),
+        ("not decided", _undecided),
         ("worst", lambda m: _share(m["worst_posterior"])),
         ("guess", lambda m: _share(m["guess_rate"])),
-        ("delta", lambda m: _number(m["average_delta"], "{:.4f}")),
-        ("in event gr.", lambda m: _number(m["average_delta_carrying"], "{:.4f}")),
-        ("bound", lambda m: _number(m["theoretical_bound"], "{:.4f}")),
+        ("spread", lambda m: _number(m["average_delta"], "{:.4f}")),
+        ("event spread", lambda m: _number(m["average_delta_carrying"], "{:.4f}")),
+        ("allowed", lambda m: _number(m["theoretical_bound"], "{:.4f}")),
         ("suppressed", lambda m: _number(m["suppressed"], "{:,.0f}")),
         ("pooled", lambda m: _number(m["pooled"], "{:,.0f}")),
         ("changed", lambda m: _number(m["changed"], "{:,.0f}")),
     ]
     say, width = typer.echo, max(12, *(len(line.method) for line in result.lines))
     say(
-        f"{result.rows:,} rows, r = {result.r:g}: nobody above {percent(1 / result.r)}; "
+        f"{result.rows:,} rows, {_limits(spec)}; "
         f"knowledge: {result.knowledge}; {result.workload.queries:,} queries."
     )
     say(f"{'':<{width}}" + "".join(f"{name:>13}" for name, _ in columns))
@@ -140,11 +153,27 @@ def _show(result: Comparison) -> None:
         if line.failed is None:
             cells = "".join(f"{cell(line.measures):>13}" for _, cell in columns)
             say(f"{line.method:<{width}}{cells}")
+    say(LEGEND.rstrip())
     for line in result.lines:
         _explain(line)
     machine = ", ".join(f"{name} {value}" for name, value in result.machine.items())
     seeds = sorted({seed for line in result.lines for seed in line.seeds})
     say(f"\nSeeds {', '.join(map(str, seeds)) or 'none'}. {machine}.")
+
+
+def _limits(spec: Spec) -> str:
+    limits = [(event.label, event.r or spec.r) for event in spec.protect or ()]
+    r = common_r(limits) if limits else spec.r
+    if r is not None:
+        return f"r = {r:g}: nobody above {percent(1 / r)}"
+    own = [f'"{label}" {percent(1 / one)} (r = {one:g})' for label, one in limits]
+    return f"nobody above the event's limit: {', '.join(own)}"
+
+
+def _undecided(measures: dict[str, Any]) -> str:
+    """The share of carriers not decided: those that may be problematic less those that are."""
+    possible, sure = measures["problematic_share_possible"], measures["problematic_share"]
+    return "-" if possible is None or sure is None else percent(round(possible - sure, 9))
 
 
 def _explain(line: Line) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as o
-from shoal.cli.show import emit_json
+from shoal.cli.show import emit_json, percent
 
 
 def verify(
@@ -42,7 +42,10 @@ def verify(
             detail = f": {one.detail}" if one.detail else ""
             typer.echo(f"{'ok    ' if one.passed else 'WRONG '} {one.name}{detail}")
         how = "posteriors recomputed" if result.recomputed else "from the release alone"
+        says = {True: "ROBUST", False: "NOT ROBUST", None: "NOT SHOWN TO BE ROBUST"}[result.robust]
+        worst = f"largest link {percent(result.worst_posterior)}"
         typer.echo(f"{'CONFIRMED' if result.confirmed else 'REFUTED'} ({how}).")
+        typer.echo(f"The certificate says: {says}, {worst}.")
         if result.confirmed and not result.recomputed:
             typer.echo("Give --table ORIGINAL to recompute the adversary's posteriors too.")
     raise typer.Exit(0 if result.confirmed else 1)

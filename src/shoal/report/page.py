@@ -79,8 +79,10 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             facts=shown,
             public=public,
             verdict=sentences.verdict_sentence(shown, public=public),
-            story=sentences.story(shown.verdict["worst"], public=public),
-            meaning=sentences.meaning(shown),
+            story=sentences.story(
+                shown.verdict["worst"], public=public, undecided=shown.verdict["undecided"]
+            ),
+            meaning=f"{sentences.meaning(shown)} {sentences.known_sentence(shown, public=public)}",
             assumptions=sentences.assumptions(shown),
             limits=sentences.limits_of_theory(shown, public=public),
             charts=specs,
@@ -190,9 +192,14 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        percent=percent, visible=visible, isolated=isolated, judged=judged, hidden=hidden_count
+        percent=_percent, visible=visible, isolated=isolated, judged=judged, hidden=hidden_count
     )
     return made
+
+
+def _percent(share: float | None) -> str:
+    """A share, or that this edition leaves it out."""
+    return "not in this edition" if share is None else percent(share)
 
 
 def _asset(name: str) -> str:

@@ -10,15 +10,26 @@ from shoal.report.facts import Facts
 from shoal.report.loss import REST
 from shoal.report.words import FEW
 
+MEASURED_WITH_THE_TRUTH = (
+    "guess_rate",
+    "guess_rate_view",
+    "guess_rate_known_before",
+    "problematic_share",
+    "problematic_carriers",
+)
+
 
 def public_facts(facts: Facts) -> Facts:
     """What of the facts may stand beside a release.
 
     Rows, group numbers, QI values and the command are left out; counts of people below five are
-    merged with their neighbours; events with fewer carriers than that lose their name.
+    merged with their neighbours; events with fewer carriers than that lose their name. So is what
+    was measured with the truth in hand (right guesses, carriers at risk, errors of queries): who
+    truly carries an event can be narrowed down from it.
     """
     rare = {event["label"] for event in facts.events if event["carriers"] < FEW}
-    verdict = {**facts.verdict, "worst": _faceless(facts.verdict["worst"], rare)}
+    verdict = {**facts.verdict, **dict.fromkeys(MEASURED_WITH_THE_TRUTH)}
+    verdict["worst"] = _faceless(facts.verdict["worst"], rare)
     # What `knowledge` says may name a file.
     verdict["knowledge"] = (
         "a file of outside knowledge"
@@ -34,6 +45,8 @@ def public_facts(facts: Facts) -> Facts:
             when: public_risk(bins, 1.0 if facts.relative else facts.limits[0])
             for when, bins in facts.risk.items()
         },
+        views=[{**view, "guess": None} for view in facts.views],
+        queries=None,
         sizes=merge_small(facts.sizes, counts=("people",), fewest=FEW),
         loss=[_aggregate(column) for column in facts.loss],
         people=[],

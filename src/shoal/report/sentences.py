@@ -16,6 +16,8 @@ from shoal.report.words import (
     through,
 )
 
+MOST_LIMITS = 4
+"""Of more events than this the headline gives the range of their limits."""
 WORDS = {True: "Robust", False: "Not robust", None: "Could not be judged"}
 
 
@@ -23,15 +25,19 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
     """The verdict, as the audit gives it."""
     found = facts.verdict
     limit = f"with a probability above {percent(facts.limits[-1])}"
-    if len(facts.limits) > 1:
+    if facts.relative:
         limit = "above its limit"
-    event = quoted(facts.events[0]["label"]) if len(facts.events) == 1 else "a protected event"
-    head = f"{WORDS[found['robust']]} at r = {found['r']:g}: "
+    one = len(facts.events) == 1 and not facts.relative
+    event = quoted(facts.events[0]["label"]) if one else "a protected event"
+    head = f"{WORDS[found['robust']]} at {_asked(facts)}: "
     if found["robust"]:
         return head + f"nobody can be linked to {event} {limit}."
     if found["robust"] is False:
         count = hidden_count(found["problematic"], public=public)
-        return head + f"{count} of {people(found['published'])} can be linked to {event} {limit}."
+        told = f"{count} of {people(found['published'])} can be linked to {event} {limit}"
+        if found["undecided"]:
+            told += f"; {hidden_count(found['undecided'], public=public)} could not be decided"
+        return f"{head}{told}."
     reasons = []
     if found["undecided"]:
         count = hidden_count(found["undecided"], public=public)
@@ -46,15 +52,47 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
     return head + "; ".join(reasons) + "."
 
 
-def story(witness: Record | None, *, public: bool) -> str:
-    """The worst case as a story; without the person where the edition has none."""
+def _asked(facts: Facts) -> str:
+    """The r that was asked for, or the limits of the events where they differ."""
+    if not facts.relative:
+        return f"r = {1 / facts.limits[0]:g}"
+    every = {event["limit"] for event in facts.events} == set(facts.limits)
+    if every and len(facts.events) <= MOST_LIMITS:
+        own = [f"{percent(event['limit'])} for {quoted(event['label'])}" for event in facts.events]
+        return f"each event's own limit ({joined(own)})"
+    return f"each event's own limit ({percent(facts.limits[0])} to {percent(facts.limits[-1])})"
+
+
+def known_sentence(facts: Facts, *, public: bool) -> str:
+    """Whom general knowledge links above the limit already."""
+    count = facts.verdict["known_before"]
+    limit = "their event's limit" if facts.relative else f"1/r ({percent(facts.limits[0])})"
+    if not count:
+        return f"Nobody published is known above {limit} before anything is published."
+    shown = (
+        people(1) if count == 1 and not public else f"{hidden_count(count, public=public)} people"
+    )
+    verb = "is" if shown == people(1) else "are"
+    return (
+        f"{shown[0].upper()}{shown[1:]} {verb} known above {limit} before anything is published; "
+        "no release changes that."
+    )
+
+
+def story(witness: Record | None, *, public: bool, undecided: int = 0) -> str:
+    """The worst case as a story; without the person where the edition has none.
+
+    Where people could not be decided, it is the worst that was found and not the worst there is.
+    """
     if witness is None:
         return "No published group holds a protected event, so there is nobody to link to one."
     event = "a rare protected value" if witness["event"] is None else quoted(witness["event"])
     after = judged(witness["posterior"], witness["kind"], limit=witness["limit"])
+    found = " that was found" if undecided else ""
     told = (
-        f"The worst case, {_who(witness)}: linked to {event} with {percent(witness['before'])} "
-        f"before, {after} after; reached through {through(witness['view'])}."
+        f"The worst case{found}, {_who(witness)}: linked to {event} with "
+        f"{percent(witness['before'])} before, {after} after; reached through "
+        f"{through(witness['view'])}."
     )
     if witness["shared"] == 1:
         return told
@@ -114,9 +152,10 @@ def assumptions(facts: Facts) -> list[tuple[str, str]]:
 
 
 def _knowledge(facts: Facts) -> str:
-    spec, views = facts.spec, facts.verdict["views"]
+    spec, count = facts.spec, facts.verdict["views"]
+    views = "1 view" if count == 1 else f"{count:,} views"
     if spec["outside"]:
-        return f"What a file of outside knowledge says, in {views} views ({_source(facts)})."
+        return f"What a file of outside knowledge says, in {views} ({_source(facts)})."
     if spec["chosen_views"]:
         sets = "chosen combinations"
     elif spec["max_attributes"]:
@@ -129,7 +168,7 @@ def _knowledge(facts: Facts) -> str:
         bands = f" They also know {listed_bands}."
     return (
         f"How {quoted(spec['sensitive'])} is distributed among people who share attribute values, "
-        f"for {sets} of these attributes: {views} views. Exactly, wherever at least "
+        f"for {sets} of these attributes: {views}. Exactly, wherever at least "
         f"{spec['min_support']:,} people share the values (min_support); otherwise only as in the "
         f"whole table.{bands}"
     )
@@ -143,11 +182,14 @@ def _adversary(name: str) -> str:
     if name == "joint":
         return (
             "Jointly: they weigh every way to hand out the group's values, by the probability of "
-            "each value for each person. This is the stronger of the two adversaries."
+            "each value for each person. The binary adversary, who only tells an event from the "
+            "rest, weighs other odds and may come to higher figures: neither contains the other. "
+            "“shoal audit --adversary binary” shows them."
         )
     return (
         "One event against the rest: they do not use what they know of the other values. The joint "
-        "adversary is stronger, and was not asked for."
+        "adversary, who does, may come to higher figures: neither contains the other. "
+        "“shoal audit --adversary joint” shows them."
     )
 
 
@@ -166,15 +208,17 @@ def _kinds(counts: dict[str, int]) -> str:
 def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     """What the verdict does not promise, in plain words."""
     found = facts.verdict
-    limit = percent(facts.limits[-1])
-    guess = found["guess_rate"]
+    limit = "its limit" if facts.relative else percent(facts.limits[0])
     known = hidden_count(found["known_before"], public=public)
     lines = [
         (
             "Groups are judged one by one.",
-            "Somebody who knows how groups are formed may do better. Measured here with the truth "
-            "in hand: pointing at the likeliest member of each group is right in "
-            f"{percent(guess)} of cases, in the worst view.",
+            "Somebody who knows how groups are formed may do better." + _measured_guess(found),
+        ),
+        (
+            "Exact counts across groups are not judged.",
+            "Somebody who knows how many people of a kind carry an event, and counts over all "
+            "groups that hold such people, may conclude more than any one group tells.",
         ),
         (
             "What is known already stays known.",
@@ -203,6 +247,16 @@ def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
             ),
         )
     return lines
+
+
+def _measured_guess(found: Record) -> str:
+    """How well guessing works; it tells of true carriers, so the public edition has no figure."""
+    if found["guess_rate"] is None:
+        return ""
+    return (
+        " Measured here with the truth in hand: pointing at the likeliest member of each group is "
+        f"right in {percent(found['guess_rate'])} of cases, in the worst view."
+    )
 
 
 def _missing(found: Record, *, public: bool) -> str:

@@ -19,6 +19,7 @@ from scipy import sparse
 from shoal.errors import InputError
 from shoal.grouping import Form
 from shoal.partition import OTHER
+from shoal.spec import MISSING
 from shoal.table import Column, IntArray, code_column, factorize
 
 if TYPE_CHECKING:
@@ -232,10 +233,15 @@ def _ranges(
 
 
 def _typed(texts: pl.Series) -> pl.Series:
-    """Numbers where every text is one, so that ranges of values can be asked for."""
+    """Numbers where every text is one, so that ranges of values can be asked for. The label of
+    missing values then stands for no number."""
+    missing = (texts == MISSING).any()
+    given = texts.set(texts == MISSING, None) if missing else texts
+    if given.null_count() == len(given):
+        return texts
     for kind in (pl.Int64, pl.Float64):
-        numbers = texts.cast(kind, strict=False)
+        numbers = given.cast(kind, strict=False)
         plain = numbers.cast(pl.String).str.strip_suffix(".0")
-        if not numbers.null_count() and (plain == texts).all():
+        if numbers.null_count() == given.null_count() and (plain == given).all():
             return numbers
     return texts

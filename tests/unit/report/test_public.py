@@ -18,6 +18,7 @@ from shoal.report.bins import merge_small
 from shoal.report.facts import Facts
 from shoal.report.public import public_facts, public_risk
 from shoal.report.sentences import verdict_sentence
+from shoal.report.words import percent
 from tests.unit.report.marked import ROWS, assert_nothing_of_one_person, marked_table
 from tests.unit.report.page import Page
 
@@ -108,3 +109,30 @@ def test_the_limit_stays_an_edge_unless_a_side_is_too_small() -> None:
     crossed = public_risk(bins([9, 6, 3, 0]), 0.2)
     assert sum(one["people"] for one in crossed) == 18
     assert not [one for one in crossed if 0 < one["people"] < 5]
+
+
+def test_public_edition_has_no_figure_measured_with_the_truth(
+    made: tuple[shoal.Release, shoal.Table],
+) -> None:
+    release, table = made
+    audit = release.audit
+    assert audit is not None
+    facts = report.release_facts(release, table)
+    shown = public_facts(facts)
+    for name in ("guess_rate", "guess_rate_known_before", "problematic_carriers"):
+        assert facts.verdict[name] is not None or name == "guess_rate_known_before"
+        assert shown.verdict[name] is None
+    assert shown.verdict["problematic_share"] is None
+    assert {view["guess"] for view in shown.views} == {None}
+    assert shown.queries is None
+    guess = percent(audit.guess_rate.worst).replace("\u00a0", " ")
+    inside, outside = (
+        Page(report.render(facts, edition=edition)).text for edition in ("internal", "public")
+    )
+    assert f"is right in {guess} of cases" in inside.replace("\u00a0", " ")
+    assert "with the truth in hand" not in outside
+    assert "Count queries" in inside
+    assert "Count queries" not in outside
+    for words in ("Guess is right", "of guesses at the likeliest member"):
+        assert words in inside
+        assert words not in outside

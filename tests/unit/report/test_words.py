@@ -10,7 +10,8 @@ import pytest
 import shoal
 from shoal import report
 from shoal.report.facts import Facts
-from shoal.report.sentences import story, verdict_sentence
+from shoal.report.page import Edition
+from shoal.report.sentences import assumptions, known_sentence, story, verdict_sentence
 from shoal.report.words import command_line, isolated, judged, percent, visible
 from shoal.table import Table
 from tests.unit.report.page import Page
@@ -107,3 +108,52 @@ def test_a_command_shows_no_password() -> None:
     line = command_line(["audit", "postgresql://ann:hunter2@host/db?table=t", "-r", "3"])
     assert "hunter2" not in line
     assert line.startswith("shoal audit ")
+
+
+def test_an_open_verdict_claims_no_worst_case_of_all(facts: Facts) -> None:
+    witness = facts.verdict["worst"]
+    assert story(witness, public=False).startswith("The worst case, ")
+    assert story(witness, public=False, undecided=7).startswith("The worst case that was found, ")
+    found = {**facts.verdict, "robust": False, "problematic": 3, "undecided": 7}
+    sentence = verdict_sentence(replace(facts, verdict=found), public=False)
+    assert sentence.endswith("; 7 could not be decided.")
+
+
+def test_limits_of_their_own_stand_in_the_headline(facts: Facts) -> None:
+    event = facts.events[0]
+    events = [{**event, "label": "HIV", "limit": 0.1}, {**event, "label": "cough", "limit": 1 / 3}]
+    own = replace(facts, events=events, limits=[0.1, 1 / 3], relative=True)
+    told = verdict_sentence(own, public=False).replace("\u00a0", " ")
+    assert "at each event's own limit (10 % for “HIV” and 33.3 % for “cough”): " in told
+    assert "r = 3" not in told
+    hidden = replace(own, events=events[:1])
+    told = verdict_sentence(hidden, public=True).replace("\u00a0", " ")
+    assert "at each event's own limit (10 % to 33.3 %): " in told
+    assert "a protected event above its limit" in told
+
+
+@pytest.mark.parametrize(
+    ("known", "public", "start"),
+    [
+        (0, False, "Nobody published is known above 1/r (33.3 %) before"),
+        (1, False, "1 person is known above 1/r"),
+        (1, True, "Fewer than 5 people are known above 1/r"),
+        (1200, True, "1,200 people are known above 1/r"),
+    ],
+)
+def test_people_known_before_stand_beside_the_verdict(
+    facts: Facts, known: int, public: bool, start: str
+) -> None:
+    told = replace(facts, verdict={**facts.verdict, "known_before": known})
+    sentence = known_sentence(told, public=public)
+    assert sentence.replace("\u00a0", " ").startswith(start)
+    edition: Edition = "public" if public else "internal"
+    assert " ".join(sentence.split()) in Page(report.render(told, edition=edition)).text
+
+
+def test_no_adversary_is_called_the_stronger(facts: Facts) -> None:
+    for adversary, other in (("joint", "binary"), ("binary", "joint")):
+        told = replace(facts, verdict={**facts.verdict, "adversary": adversary})
+        (sentence,) = (text for name, text in assumptions(told) if name == "How they reason")
+        assert f"shoal audit --adversary {other}" in sentence
+        assert "stronger" not in sentence

@@ -1,0 +1,156 @@
+"""A release folder against its own certificate: hashes, schema, sizes and counts."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.certificate import contradiction
+from shoal.partition import OTHER
+from shoal.release import GID, Release
+from shoal.release_files import CERTIFICATE, PACKAGE, sha256
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    passed: bool
+    detail: str = ""
+
+
+def same_figure(name: str, found: Any, claimed: Any) -> Check:
+    """A check that two figures agree."""
+    return Check(name, found == claimed, "" if found == claimed else f"{found}, claimed {claimed}")
+
+
+def check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:
+    checks = []
+    for name, claimed in certificate["files"].items():
+        if Path(name).name != name:
+            checks.append(Check(f"file {name}", False, "the name leads out of the folder"))
+            continue
+        file = folder / name
+        if not file.is_file():
+            checks.append(Check(f"file {name}", False, "it is missing"))
+            continue
+        same = sha256(file) == claimed.get("sha256")
+        checks.append(Check(f"file {name}", same, "" if same else "its SHA-256 differs"))
+    named = {CERTIFICATE, *certificate["files"]}
+    strange = sorted(path.name for path in folder.iterdir() if path.name not in named)
+    detail = f'it holds "{strange[0]}", which the certificate does not name' if strange else ""
+    return [*checks, Check("folder", not strange, detail)]
+
+
+def check_tables(release: Release) -> list[Check]:
+    spec, certificate = release.spec, release.certificate
+    qi, sensitive = release.qi, release.sensitive
+    ranges = {"bucketized": False, "generalized": True}
+    if ranges.get(release.form) is not (release.ranges is not None):
+        return [Check("form", False, f'the tables are not those of a "{release.form}" release')]
+    columns = qi.columns == [GID, *spec.qi] and sensitive.columns == [GID, spec.sensitive, "count"]
+    if not columns:
+        return [Check("columns", False, "the tables have other columns than the spec names")]
+    sizes = qi.group_by(GID).len().sort(GID)
+    totals = sensitive.group_by(GID).agg(pl.col("count").sum()).sort(GID)
+    agree = sizes[GID].equals(totals[GID]) and bool(
+        (sizes["len"].cast(pl.Int64) == totals["count"].cast(pl.Int64)).all()
+    )
+    agree = agree and bool((sensitive["count"] > 0).all())
+    claimed = certificate["groups"]
+    pooled = sensitive.filter(pl.col(spec.sensitive) == OTHER)[GID].n_unique()
+    checks = [
+        Check("columns", True),
+        Check("group sizes", agree, "" if agree else "people and values differ in number"),
+        same_figure("published rows", qi.height, certificate["rows"]["published"]),
+        same_figure("groups", sizes.height, claimed["count"]),
+        same_figure("smallest group", int(sizes["len"].min() or 0), claimed["smallest"]),  # type: ignore[arg-type]
+        same_figure("largest group", int(sizes["len"].max() or 0), claimed["largest"]),  # type: ignore[arg-type]
+        same_figure("pooled groups", pooled, claimed["pooled"]),
+        _check_members(release),
+        _check_holding(release, sizes),
+    ]
+    fault = contradiction(certificate, spec)
+    checks.append(Check("certificate", not fault, fault))
+    if certificate["audit"]["robust"]:
+        checks.append(_check_shares(release))
+    return checks
+
+
+def _check_members(release: Release) -> Check:
+    published = dict(
+        release.sensitive.group_by(release.spec.sensitive).agg(pl.col("count").sum()).iter_rows()
+    )
+    for label, total in release.members.group_by("event").agg(pl.col("count").sum()).iter_rows():
+        if published.get(label, 0) != total and not release.certificate["rows"]["values_changed"]:
+            return Check("members", False, f'the members of "{label}" do not add up')
+    return Check("members", True)
+
+
+def _check_holding(release: Release, sizes: pl.DataFrame) -> Check:
+    """How many groups hold an event, and their mean size (where published values are true)."""
+    if release.certificate["rows"]["values_changed"]:
+        return Check("groups with an event", True, "not compared: values were changed")
+    shown = list(_event_values(release))
+    held = release.sensitive.filter(pl.col(release.spec.sensitive).is_in(shown))[GID].unique()
+    held_sizes = sizes.filter(pl.col(GID).is_in(held.implode()))["len"].to_list()
+    mean = sum(held_sizes) / len(held_sizes) if held_sizes else 0.0
+    claimed = release.certificate["groups"]
+    same = len(held_sizes) == claimed["with_event"]
+    same = same and math.isclose(mean, claimed["mean_with_event"], abs_tol=ROUNDING)
+    detail = f"{len(held_sizes)} of mean size {mean:.4f}"
+    return Check("groups with an event", same, "" if same else detail)
+
+
+def _check_shares(release: Release) -> Check:
+    """No event may fill more than 1/r of a group, whatever the adversary knows."""
+    sizes = release.sensitive.group_by(GID).agg(pl.col("count").sum().alias("size"))
+    for (label, strength), values in _by_event(_event_values(release)).items():
+        held = (
+            release.sensitive.filter(pl.col(release.spec.sensitive).is_in(values))
+            .group_by(GID)
+            .agg(pl.col("count").sum())
+            .join(sizes, on=GID)
+        )
+        if held.filter(pl.col("count") * strength > pl.col("size") * (1 + 1e-12)).height:
+            return Check("shares", False, f'"{label}" fills more than 1/r of a group')
+    return Check("shares", True)
+
+
+def _event_values(release: Release) -> dict[str, tuple[str, float]]:
+    """Published values that belong to an event, with its label and r."""
+    found: dict[str, tuple[str, float]] = {}
+    for event in release.certificate["events"]:
+        single = release.spec.publish_members or len(event["values"]) == 1
+        shown = event["values"] if single else [event["label"]]
+        found |= dict.fromkeys(shown, (event["label"], event["r"]))
+    return found
+
+
+def _by_event(r: dict[str, tuple[str, float]]) -> dict[tuple[str, float], list[str]]:
+    events: dict[tuple[str, float], list[str]] = {}
+    for value, key in r.items():
+        events.setdefault(key, []).append(value)
+    return events
+
+
+def check_package(folder: Path, release: Release) -> list[Check]:
+    try:
+        described = json.loads((folder / PACKAGE).read_text(encoding="utf-8"))
+        fields = {
+            resource["name"]: [field["name"] for field in resource["schema"]["fields"]]
+            for resource in described["resources"]
+        }
+    except (OSError, ValueError, KeyError, TypeError):
+        return [Check(PACKAGE, False, "it cannot be read")]
+    same = fields.get("qi") == release.qi.columns
+    same = same and fields.get("sensitive") == release.sensitive.columns
+    return [Check(PACKAGE, same, "" if same else "its schema differs from the tables")]
