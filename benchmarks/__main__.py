@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).with_name("results") / "latest.json"
-SECTIONS = ("stages", "ratios", "art", "arx", "methods")
-NEED_ADULT = ("art", "arx", "methods")
+SECTIONS = ("stages", "ratios", "art", "every", "arx", "methods")
+NEED_ADULT = ("art", "every", "arx", "methods")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -66,6 +66,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "stages": stages,
         "ratios": lambda say: measure_ratios(sizes, say),
         "art": achieved.measure_art,
+        "every": achieved.measure_every,
         "arx": achieved.measure_arx,
         "methods": achieved.measure_methods,
     }

@@ -2,8 +2,8 @@
 
     python -m benchmarks.readme [--check]
 
-A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, arx,
-methods or speed. `--check` changes nothing and fails when a table is not current.
+A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every,
+arx, methods or speed. `--check` changes nothing and fails when a table is not current.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Lines = list[dict[str, Any]]
 def art(results: dict[str, Any]) -> str:
     """ART's six settings."""
     head = ("QIs", "min_support", "r", "suppressed", "pooled groups", "mean group size",
-            "LP bound", "worst posterior", "guess rate")  # fmt: skip
+            "linear program", "worst posterior", "guess rate")  # fmt: skip
     rows = [
         (
             line["qi"],
@@ -41,6 +41,24 @@ def art(results: dict[str, Any]) -> str:
             _percent(line["guess_rate"]),
         )
         for line in results["art"]["lines"]
+    ]
+    return _table(head, rows)
+
+
+def every(results: dict[str, Any]) -> str:
+    """ART where each value is an event."""
+    head = ("r", "suppressed rows", "mean group size", "worst posterior", "guess rate", "seconds")
+    rows = [
+        (
+            f"{line['r']:g}",
+            f"{line['suppressed']:,} of {line['rows']:,} "
+            f"({_percent(line['suppressed'] / line['rows'], 2)})",
+            f"{line['mean_size']:.1f}",
+            f"{line['worst_posterior']:.3f}",
+            _percent(line["guess_rate"]),
+            _seconds(line["search_seconds"]),
+        )
+        for line in results["every"]["lines"]
     ]
     return _table(head, rows)
 
@@ -153,6 +171,7 @@ def _table(head: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
 
 BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "art": art,
+    "every": every,
     "arx": arx,
     "methods": methods,
     "speed": speed,

@@ -28,6 +28,8 @@ ART_SETTINGS = (
     (8, 300, 2.0, 0.005),
 )
 POOLED_AIM = 0.15
+EVERY_VALUE = (2.0, 3.0)
+"""The r at which every value of the sensitive column is an event."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from shoal.grouping import Grouping, Progress, silent
 from shoal.judge import Case, Judgement, event_chances, judge_view
 from shoal.knowledge import Knowledge
 from shoal.measures import (
+    counted_across,
     deviations_by_view,
     guess_rate,
     risk_by_view,
@@ -181,6 +182,7 @@ def _assemble(
         by_view=risk_by_view(case, knowledge, judgements, deltas),
         posteriors={name: sum(j.counted[k] for j in judgements) for k, name in enumerate(KINDS)},
         known_before=int(np.count_nonzero(known[table.row_signature[risks.published]])),
+        counted_across=counted_across(case, knowledge),
         risks=risks,
         native=table.native,
     )

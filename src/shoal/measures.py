@@ -97,16 +97,17 @@ def worst_by_event(
 ) -> dict[str, Witness]:
     """Everybody's links to each event, the largest of them; of equal ones the first row's."""
     table, part = case.table, case.partition
-    pairs, rows = np.unique(part.row_pair, return_index=True)
+    first_row = np.empty(len(part.pair_signature) + 1, np.int64)
+    first_row[part.row_pair[::-1]] = np.arange(len(part.row_pair))[::-1]  # the last one stays
     found = {}
     for number, event in enumerate(table.events):
         largest = max(one.event_worst[number] for one in judgements)
-        equal = [
-            (int(rows[np.searchsorted(pairs, pair)]), i, int(pair))
-            for i, one in enumerate(judgements)
-            if one.event_worst[number] == largest and one.event_pair[number] >= 0
-            for pair in _with_largest(one, number, risks.held)
-        ]
+        equal = []
+        for i, one in enumerate(judgements):
+            if one.event_worst[number] == largest and one.event_pair[number] >= 0:
+                pairs = _with_largest(one, number, risks.held)
+                first = int(np.argmin(first_row[pairs]))
+                equal.append((int(first_row[pairs[first]]), i, int(pairs[first])))
         if not equal:
             continue
         row, best, pair = min(equal)
@@ -164,6 +165,33 @@ def deviations_by_view(
     holders = np.maximum(sums[:, :, 3], 1.0)
     means = [sums[:, :, 0] / part.all_groups, sums[:, :, 1] / holders, sums[:, :, 2] / holders]
     return np.stack(means, axis=-1).mean(axis=1), meets, np.asarray(counts.any(axis=1))
+
+
+def counted_across(case: Case, knowledge: Knowledge) -> int:
+    """How many carriers an adversary exposes who counts over all groups, which no posterior of one
+    group shows: of n people who are alike in a view, k = n G carry the event, and they are among
+    the m who are in groups that publish it. Where k/m is above 1/r (and k/n was not), the carriers
+    of that class are counted."""
+    table, part = case.table, case.partition
+    carrier_signature = np.repeat(part.pair_signature, np.diff(part.carrier_start))
+    found = 0
+    for event, r in enumerate(case.event_r):
+        value_event = np.where(table.value_event == event, table.value_event, np.int32(-1))
+        inside = part.held_pairs(np.append(value_event, np.int32(-1)))
+        shown = np.bincount(
+            part.pair_signature[inside], part.pair_size[inside], len(table.signatures)
+        )
+        exposed = np.zeros(len(table.signatures), bool)
+        for view in knowledge.views:
+            chance, size = event_chances(view, table)[:, event], len(view.distributions)
+            people = np.bincount(view.index, table.signature_rows, size)
+            among = np.bincount(view.index, shown, size)
+            exposes = (r * chance * people > among + 1e-9) & (among > 0) & (r * chance <= 1)
+            exposes[0] = False  # whoever is in no class that is known
+            exposed |= exposes[view.index]
+        carriers = (part.carrier_event == event) & exposed[carrier_signature]
+        found += int(part.carrier_count[carriers].sum())
+    return found
 
 
 def risk_by_view(

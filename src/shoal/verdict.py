@@ -109,6 +109,9 @@ class Audit:
     """How many (group, view, event) judgements are exact, bounds, estimates."""
     known_before: int
     """Published tuples whose global probability exceeds 1/r before anything is published."""
+    counted_across: int
+    """People with an event whom an adversary links above 1/r by counting over all groups: outside
+    the definition of robustness, and so of the verdict."""
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
@@ -170,6 +173,7 @@ class Audit:
                 "views",
                 "knowledge",
                 "known_before",
+                "counted_across",
             )
         }
         plain["guess_rate"] = self.guess_rate.worst

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli import options as o
-from shoal.cli.audit import common_r, known_line, own_limit
+from shoal.cli.audit import across_line, common_r, known_line, own_limit
 from shoal.cli.report import PublicReportOption, ReportOption, check_reports, write_reports
 from shoal.cli.show import emit_json, percent, progress_bar
 from shoal.errors import InputError
@@ -146,6 +146,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "problematic_share": audit.problematic_share,
         "undecided": audit.undecided,
         "known_before": audit.known_before,
+        "counted_across": audit.counted_across,
         "guess_rate": audit.guess_rate.worst,
         "claims": certificate["method"]["claims"],
         "seconds": release.seconds,
@@ -182,6 +183,8 @@ def _show(release: Release, out: Path, private: Path) -> None:
         f"The best guess is right in {percent(figures['guess_rate'])} of the groups (measured, not "
         "guaranteed)."
     )
+    assert release.audit is not None
+    say(across_line(release.audit))
     say(
         f"{figures['published']:,} of {figures['rows']:,} rows in {figures['groups']:,} groups; "
         f"{figures['groups_with_event']:,} hold an event, {figures['mean_size_with_event']:.1f} "

@@ -115,6 +115,14 @@ def known_line(count: int, *, limit: str) -> str:
     return f"{known} known above {limit} before anything is published; no release changes that."
 
 
+def across_line(audit: Audit) -> str:
+    """What counting over all groups tells, as one sentence."""
+    return (
+        f"Counting across groups (outside the verdict) links {audit.counted_across:,} of the "
+        f"{audit.carriers:,} published people with an event above 1/r."
+    )
+
+
 def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) -> None:
     word = {True: "ROBUST", False: "NOT ROBUST", None: "COULD NOT JUDGE"}[result.robust]
     say, r = typer.echo, common_r(limits)
@@ -148,6 +156,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
             )
     for name, value in _figures(result):
         say(f"{name:<40}{value}")
+    say(across_line(result))
     if result.problematic or result.undecided:
         say("\nThe ten most exposed people, rows counted from 0:")
         say(f"{'row':>8}  {'group':>8}  {'before':>8}  {'after':>8}  {'':<9} through")

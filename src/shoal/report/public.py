@@ -16,6 +16,7 @@ MEASURED_WITH_THE_TRUTH = (
     "guess_rate_known_before",
     "problematic_share",
     "problematic_carriers",
+    "counted_across",
 )
 
 
