@@ -187,7 +187,7 @@ def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.Data
     if not data.endswith((b"\n", b"\r")):
         data += b"\n"
 
-    def split(*, block: int, threads: bool) -> tuple[pl.DataFrame, list[arrow_csv.InvalidRow]]:
+    def split(block: int) -> tuple[pl.DataFrame, list[arrow_csv.InvalidRow]]:
         bad: list[arrow_csv.InvalidRow] = []
 
         def skip(row: arrow_csv.InvalidRow) -> str:
@@ -196,7 +196,7 @@ def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.Data
 
         options = {
             "read_options": arrow_csv.ReadOptions(
-                column_names=names, skip_rows_after_names=1, block_size=block, use_threads=threads
+                column_names=names, skip_rows_after_names=1, block_size=block, use_threads=False
             ),
             "parse_options": arrow_csv.ParseOptions(
                 delimiter=separator,
@@ -210,19 +210,18 @@ def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.Data
                 null_values=[""],
             ),
         }
-        # Piece by piece, so that the table is never in memory in two forms.
+        # Piece by piece, so that the table is never in memory in two forms; in one thread, which is
+        # as fast here and knows the numbers of rows.
         with arrow_csv.open_csv(io.BytesIO(data), **options) as reader:
             pieces = [pl.DataFrame(batch) for batch in reader]
         empty = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
         return pl.concat([empty, *pieces], rechunk=False), bad
 
-    whole = min(len(data) + 1, LARGEST_BLOCK)
     try:
-        frame, bad = split(block=BLOCK, threads=True)
+        frame, bad = split(BLOCK)
     except ArrowInvalid:  # a row longer than a block
-        frame, bad = split(block=whole, threads=False)
+        frame, bad = split(min(len(data) + 1, LARGEST_BLOCK))
     if bad:
-        _, bad = split(block=whole, threads=False)
         _refuse_ragged(bad[0].number, bad[0].actual_columns, len(names), path)
     _check_closed(data, frame, path)
     return frame
