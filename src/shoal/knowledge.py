@@ -16,9 +16,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.bands import band_label
 from shoal.errors import InputError, InternalError
 from shoal.spec import Spec, band_name
+from shoal.spec.bands import band_label
 from shoal.table import IntArray, Table, factorize
 
 MAX_VIEWS = 5000

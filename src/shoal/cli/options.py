@@ -13,7 +13,7 @@ import typer
 
 from shoal.errors import InputError, nearest
 from shoal.spec import Spec, check_keys, parse_event
-from shoal.toml_text import read_toml
+from shoal.spec.toml_text import read_toml
 
 TableArgument = Annotated[str, typer.Argument(help="The table: a file, a folder, or a URL.")]
 SeparatorOption = Annotated[

@@ -13,7 +13,7 @@ from typing import Any
 from shoal._version import __version__
 from shoal.errors import InputError, nearest
 from shoal.spec import Spec
-from shoal.toml_text import read_toml
+from shoal.spec.toml_text import read_toml
 from shoal.utility import Workload
 
 FACTORS = ("qi_size", "r", "dimensions", "selectivity", "min_support")

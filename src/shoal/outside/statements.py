@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.bands import band_label
 from shoal.errors import InputError, nearest
 from shoal.spec import MISSING, band_name
+from shoal.spec.bands import band_label
 from shoal.table import Column, Table, code_column
 
 VALUE, PROBABILITY = "value", "probability"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, nearest
-from shoal.toml_text import read_toml, toml_value
+from shoal.spec.toml_text import read_toml, toml_value
 
 MISSING = "(missing)"
 """How a missing value is shown; it is a category like any other."""

@@ -10,8 +10,8 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.spec import Event, Spec, as_event, band_name, checked_r, checked_seed, parse_event
-from shoal.toml_text import read_toml
-from tests.unit.base_spec import BASE, spec
+from shoal.spec.toml_text import read_toml
+from tests.spec.base_spec import BASE, spec
 
 EVERYTHING = Spec(
     qi=("age", 'the "zip"\\\t\U000e0001', "größe"),

@@ -8,7 +8,7 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.spec import MAX_QI, Event, checked_r, checked_seed, parse_event
-from tests.unit.base_spec import spec
+from tests.spec.base_spec import spec
 
 MANY = [f"q{i}" for i in range(MAX_QI + 1)]
 

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.bands import band_label
 from shoal.knowledge import attribute_codes
 from shoal.spec import Spec
+from shoal.spec.bands import band_label
 from shoal.table import Table
 
 
