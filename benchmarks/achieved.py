@@ -20,12 +20,12 @@ from shoal.anonymizers.art import Art
 from shoal.auditor import audit
 from shoal.errors import InputError
 from shoal.feasibility import coverage_bound
-from shoal.hierarchy import adult_hierarchies
 from shoal.knowledge import Knowledge
 from shoal.measure import Trial, equip
 from shoal.released import align_release
 from shoal.sources import read_table
 from shoal.table import Table
+from shoal.table.hierarchy import adult_hierarchies
 
 
 def measure_art(say: Say) -> list[dict[str, Any]]:

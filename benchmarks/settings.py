@@ -72,7 +72,7 @@ def adult_spec(*, qi: int = 5, min_support: int = 100, r: float = 10.0) -> Spec:
 
 def adult_subject() -> Subject | None:
     """Adult with the paper's five QIs at r = 10."""
-    from shoal.hierarchy import adult_hierarchies
+    from shoal.table.hierarchy import adult_hierarchies
 
     frame = adult_frame()
     if frame is None:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
     from shoal.feasibility import plan as plan
-    from shoal.hierarchy import Hierarchy as Hierarchy
     from shoal.knowledge import Knowledge as Knowledge
     from shoal.pipeline import anonymize as anonymize
     from shoal.release import Release as Release
@@ -40,11 +39,12 @@ if TYPE_CHECKING:
     from shoal.spec import Event as Event
     from shoal.spec import Spec as Spec
     from shoal.table import Table as Table
+    from shoal.table.hierarchy import Hierarchy as Hierarchy
     from shoal.verifier import verify as verify
 
 _HOMES = {
     "Event": "spec",
-    "Hierarchy": "hierarchy",
+    "Hierarchy": "table.hierarchy",
     "InputError": "errors",
     "InternalError": "errors",
     "Knowledge": "knowledge",

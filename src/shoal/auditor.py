@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from shoal.adversary.joint import JOINT_BUDGET
 from shoal.errors import InputError
-from shoal.frames import to_polars
 from shoal.grouping import Grouping, Progress, silent
 from shoal.judge import Case, Judgement, event_chances, judge_view
 from shoal.knowledge import Knowledge
@@ -34,6 +33,7 @@ from shoal.measures import (
 from shoal.partition import Partition, number_groups
 from shoal.spec import checked_r, checked_seed
 from shoal.table import IntArray, Table
+from shoal.table.frames import to_polars
 from shoal.verdict import KINDS, Adversary, Audit
 
 

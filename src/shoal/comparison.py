@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.frames import to_polars
 from shoal.grouping import Grouping, Progress, Recoding, silent
-from shoal.hierarchy import Hierarchy
 from shoal.knowledge import Knowledge
 from shoal.machine import machine_note
 from shoal.measure import RISKS, Trial, equip, warm_up
 from shoal.released import align_release
 from shoal.spec import Spec
 from shoal.table import Table, code_column
+from shoal.table.frames import to_polars
+from shoal.table.hierarchy import Hierarchy
 from shoal.utility import Workload
 
 PAPER_METHODS = ("art", "anatomy", "mask", "injector", "t-closeness")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.hierarchy import Hierarchy
+from shoal.table.hierarchy import Hierarchy
 
 Distances = NDArray[np.float64]
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.grouping import Recoding
-from shoal.hierarchy import Hierarchy
 from shoal.spec import MISSING
 from shoal.table import Column, IntArray, Table, factorize
+from shoal.table.hierarchy import Hierarchy
 
 Codes = NDArray[np.int64]
 

@@ -13,12 +13,12 @@ import polars as pl
 from shoal.auditor import audit as judge
 from shoal.errors import InputError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
-from shoal.hierarchy import Hierarchy
 from shoal.knowledge import Knowledge
 from shoal.pipeline import make_method
 from shoal.release import Release
 from shoal.release_tables import build_tables
 from shoal.table import Table
+from shoal.table.hierarchy import Hierarchy
 from shoal.utility import Published, Workload, measure_errors
 from shoal.verdict import Adversary, Audit
 

@@ -11,12 +11,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, nearest
-from shoal.frames import to_polars
 from shoal.grouping import Grouping
 from shoal.partition import number_groups
 from shoal.propose.alike import warn_of_alike
 from shoal.spec import MISSING, InputWarning, Spec
 from shoal.table import Column, IntArray, Table, code_column, factorize
+from shoal.table.frames import to_polars
 
 SUPPRESSED = frozenset({"*", "", MISSING})
 """Marks that say nothing of a cell's value."""

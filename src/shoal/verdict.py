@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from shoal.frames import like
 from shoal.row_risks import RowRisks
+from shoal.table.frames import like
 
 Adversary = Literal["joint", "binary"]
 Kind = Literal["exact", "bound", "estimate"]

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy
 from shoal.sources import read_table, refuse_overlap, write_table
 from shoal.spec import Spec
 from shoal.table import Table
+from shoal.table.hierarchy import Hierarchy
 
 ANYBODY = pl.DataFrame({"age": [30, 40, 50], "illness": ["flu", "flu", "cold"]})
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 from shoal import emd
-from shoal.hierarchy import Hierarchy
+from shoal.table.hierarchy import Hierarchy
 
 Floats = NDArray[np.float64]
 

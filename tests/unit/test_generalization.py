@@ -17,9 +17,9 @@ from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 from shoal.errors import InputError
 from shoal.generalization import generalize
 from shoal.grouping import Recoding
-from shoal.hierarchy import Hierarchy, adult_hierarchies
 from shoal.spec import Event, Spec
 from shoal.table import IntArray, Table
+from shoal.table.hierarchy import Hierarchy, adult_hierarchies
 
 JOBS = ("army", "court", "farm", "mine", None)
 TREE = Hierarchy.from_toml(

@@ -16,9 +16,9 @@ from shoal.anonymizers.mondrian import Mondrian
 from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 from shoal.errors import InputError
 from shoal.grouping import Anonymizer, Grouping
-from shoal.hierarchy import Hierarchy, adult_hierarchies
 from shoal.spec import Event, Spec
 from shoal.table import Table
+from shoal.table.hierarchy import Hierarchy, adult_hierarchies
 
 JOBS = ("army", "court", "farm", "mine", "quarry")
 TREE = Hierarchy.from_toml(

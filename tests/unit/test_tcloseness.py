@@ -15,9 +15,9 @@ from shoal.anonymizers.tcloseness import TCloseness
 from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 from shoal.errors import InputError
 from shoal.grouping import Grouping
-from shoal.hierarchy import Hierarchy, adult_hierarchies
 from shoal.spec import Event, Spec
 from shoal.table import Table
+from shoal.table.hierarchy import Hierarchy, adult_hierarchies
 
 Distribution = dict[str, Fraction]
 

@@ -36,9 +36,9 @@ from shoal.anonymizers.art_mixed import mix_events
 from shoal.errors import InputError
 from shoal.generalization import generalize
 from shoal.grouping import SUPPRESSED, Form, Grouping, Progress, silent
-from shoal.hierarchy import Hierarchy
 from shoal.knowledge import Knowledge
 from shoal.table import Table
+from shoal.table.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)

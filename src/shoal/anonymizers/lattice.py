@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.grouping import Progress
-from shoal.hierarchy import Hierarchy
 from shoal.table import IntArray, Table, factorize
+from shoal.table.hierarchy import Hierarchy
 
 Levels = tuple[int, ...]
 Floats = NDArray[np.float64]

@@ -42,9 +42,9 @@ from shoal.anonymizers.mondrian import Mondrian
 from shoal.anonymizers.parameters import whole
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
-from shoal.hierarchy import Hierarchy
 from shoal.kernels.distort import SLACK, Orders, Values, distort
 from shoal.table import IntArray, Table, factorize
+from shoal.table.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)

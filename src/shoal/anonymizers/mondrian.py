@@ -38,9 +38,9 @@ from shoal.anonymizers.parameters import whole
 from shoal.errors import InputError
 from shoal.generalization import generalize, has_order, missing_code
 from shoal.grouping import Grouping, Progress, silent
-from shoal.hierarchy import Hierarchy
 from shoal.kernels.cuts import Content, Domains, cut_classes
 from shoal.table import Column, Table
+from shoal.table.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,8 @@ from shoal.anonymizers.lattice import Floats, Lattice, Levels, Verdict, search
 from shoal.emd import equal, hierarchical, ordered
 from shoal.errors import InputError, nearest
 from shoal.grouping import SUPPRESSED, Grouping, Progress, Recoding, silent
-from shoal.hierarchy import Hierarchy
 from shoal.table import IntArray, Table
+from shoal.table.hierarchy import Hierarchy
 
 Emd = Literal["equal", "ordered", "hierarchical"]
 

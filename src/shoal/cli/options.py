@@ -138,7 +138,7 @@ def read_hierarchies(given: list[str] | None, *, adult: bool, qi: Sequence[str])
 
     A file for a column that is no QI is refused: it would change nothing.
     """
-    from shoal.hierarchy import adult_hierarchies, read_hierarchy
+    from shoal.table.hierarchy import adult_hierarchies, read_hierarchy
 
     found: dict[str, Any] = dict(adult_hierarchies()) if adult else {}
     for name, file in (named_file(text, "--hierarchy") for text in given or ()):

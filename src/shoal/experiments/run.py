@@ -20,10 +20,10 @@ from shoal.errors import InputError
 from shoal.experiments.study import Cell, Study
 from shoal.feasibility import coverage_bound
 from shoal.grouping import Progress, silent
-from shoal.hierarchy import Hierarchy, adult_hierarchies, read_hierarchy
 from shoal.knowledge import Knowledge
 from shoal.measure import RISKS, Trial, equip, warm_up
 from shoal.table import Table
+from shoal.table.hierarchy import Hierarchy, adult_hierarchies, read_hierarchy
 
 CELLS = "cells.jsonl"
 LOSSES = (

@@ -21,12 +21,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.frames import to_polars
 from shoal.knowledge import SUM_TOLERANCE, Knowledge, View, attribute_codes, table_distribution
 from shoal.outside.statements import Statements, statements
 from shoal.sources import read_table, redact
 from shoal.sources.read import source_kind
 from shoal.table import IntArray, Table, factorize
+from shoal.table.frames import to_polars
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12

@@ -14,7 +14,6 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.frames import to_polars
 from shoal.knowledge import MAX_VIEWS
 from shoal.propose.alike import alike_values
 from shoal.propose.proposal import Guess, Proposal, Role, Shares, quoted
@@ -28,6 +27,7 @@ from shoal.propose.words import (
     words_of,
 )
 from shoal.spec import MAX_QI, MISSING
+from shoal.table.frames import to_polars
 
 UNIQUE_SHARE = 0.95
 ENOUGH_ROWS = 20

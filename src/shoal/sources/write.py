@@ -12,11 +12,11 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.frames import to_polars
 from shoal.sources.bare import bare, bare_arrow
 from shoal.sources.guard import guarded
 from shoal.sources.read import file_kind, unknown_kind
 from shoal.sources.replace import replace_file
+from shoal.table.frames import to_polars
 
 LINES_AT_ONCE = 1 << 16
 """So many lines are copied for writing at a time."""

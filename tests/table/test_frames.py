@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from shoal.errors import InputError
-from shoal.frames import like, to_polars
+from shoal.table.frames import like, to_polars
 
 CONTENT: dict[str, list[Any]] = {"name": ["a", None, "c"], "size": [1.5, 2.0, None], "n": [1, 2, 3]}
 POLARS = pl.DataFrame(CONTENT)

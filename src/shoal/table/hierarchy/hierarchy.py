@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.hierarchy_checks import (
+from shoal.spec import MISSING
+from shoal.table.hierarchy.checks import (
     Labels,
     attribute,
     check_depth,
@@ -36,8 +37,7 @@ from shoal.hierarchy_checks import (
     raise_missing,
     text_of,
 )
-from shoal.hierarchy_files import ANY, Outline, parse_csv, parse_mapping, parse_toml
-from shoal.spec import MISSING
+from shoal.table.hierarchy.files import ANY, Outline, parse_csv, parse_mapping, parse_toml
 
 __all__ = ["ANY", "MISSING", "Hierarchy", "adult_hierarchies", "read_hierarchy"]
 

@@ -16,8 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, nearest
-from shoal.frames import to_polars
 from shoal.spec import MISSING, Event, Spec
+from shoal.table.frames import to_polars
 
 IntArray = NDArray[np.int32]
 DIRECT_KEYS = 1 << 24

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy, adult_hierarchies, read_hierarchy
+from shoal.table.hierarchy import Hierarchy, adult_hierarchies, read_hierarchy
 
 WORK = {
     "groups": {

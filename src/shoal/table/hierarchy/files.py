@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.errors import InputError, nearest
-from shoal.hierarchy_checks import Labels, attribute, check_depth, text_of
+from shoal.table.hierarchy.checks import Labels, attribute, check_depth, text_of
 
 ANY = "*"
 
