@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from shoal.adversary.joint import JOINT_BUDGET
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
+from shoal.grouping.partition import Partition, number_groups
 from shoal.judge import Case, Judgement, event_chances, judge_view
 from shoal.knowledge import Knowledge
 from shoal.measures import (
@@ -30,7 +31,6 @@ from shoal.measures import (
     worst_by_event,
     worst_witness,
 )
-from shoal.partition import Partition, number_groups
 from shoal.spec import checked_r, checked_seed
 from shoal.table import IntArray, Table
 from shoal.table.frames import to_polars

@@ -11,11 +11,11 @@ from scipy.sparse.csgraph import maximum_flow
 
 from shoal.adversary.estimate import BATCHES, CONFIDENCE, SWEEPS, interval, possible_world
 from shoal.errors import InputError
+from shoal.grouping.partition import Partition
 from shoal.kernels import judge as kernels
 from shoal.kernels.chain import swap_chain
 from shoal.kernels.swap import swap_bounds
 from shoal.knowledge import View
-from shoal.partition import Partition
 from shoal.table import IntArray, Table
 
 CALL_CONFIDENCE = 1 - 1e-7

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Recoding
-from shoal.partition import OTHER
+from shoal.grouping.partition import OTHER
 from shoal.table import IntArray, Table
 
 GID = "gid"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError, nearest
 from shoal.grouping import Grouping
-from shoal.partition import number_groups
+from shoal.grouping.partition import number_groups
 from shoal.propose.alike import warn_of_alike
 from shoal.spec import MISSING, InputWarning, Spec
 from shoal.table import Column, IntArray, Table, code_column, factorize

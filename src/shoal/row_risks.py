@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.partition import Partition
+from shoal.grouping.partition import Partition
 from shoal.table import IntArray
 
 SLICE = 1 << 16

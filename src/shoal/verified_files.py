@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from shoal.certificate import contradiction
-from shoal.partition import OTHER
+from shoal.grouping.partition import OTHER
 from shoal.release import GID, Release
 from shoal.release_files import CERTIFICATE, PACKAGE, sha256
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from shoal.adversary.joint import JOINT_BUDGET
 from shoal.errors import InputError
+from shoal.grouping.partition import OTHER, Partition
 from shoal.judge import Case, event_chances, judge_view
 from shoal.knowledge import Knowledge
-from shoal.partition import OTHER, Partition
 from shoal.published import assign_groups, code_signatures
 from shoal.release import GID, Release
 from shoal.release_files import load, read_certificate

@@ -12,9 +12,9 @@ import pytest
 
 from shoal.datasets import hospital
 from shoal.errors import InputError
-from shoal.generalization import generalize
 from shoal.grouping import Form, Grouping
-from shoal.partition import OTHER
+from shoal.grouping.generalization import generalize
+from shoal.grouping.partition import OTHER
 from shoal.release import Release
 from shoal.release_tables import build_tables
 from shoal.spec import Event, Spec

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 from shoal import row_risks
 from shoal.auditor import audit
-from shoal.partition import Partition
+from shoal.grouping.partition import Partition
 from shoal.spec import Spec
 from shoal.table import Table
 from shoal.verdict import Audit

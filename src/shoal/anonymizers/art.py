@@ -34,8 +34,8 @@ from shoal.anonymizers.art_cells import Assembly, Cells
 from shoal.anonymizers.art_hide import hide_among_filler
 from shoal.anonymizers.art_mixed import mix_events
 from shoal.errors import InputError
-from shoal.generalization import generalize
 from shoal.grouping import SUPPRESSED, Form, Grouping, Progress, silent
+from shoal.grouping.generalization import generalize
 from shoal.knowledge import Knowledge
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy

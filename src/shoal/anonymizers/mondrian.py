@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 
 from shoal.anonymizers.parameters import whole
 from shoal.errors import InputError
-from shoal.generalization import generalize, has_order, missing_code
 from shoal.grouping import Grouping, Progress, silent
+from shoal.grouping.generalization import generalize, has_order, missing_code
 from shoal.kernels.cuts import Content, Domains, cut_classes
 from shoal.table import Column, Table
 from shoal.table.hierarchy import Hierarchy

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.partition import OTHER
+from shoal.grouping.partition import OTHER
 from shoal.release import Release
 from shoal.table import Column, IntArray, Table
 

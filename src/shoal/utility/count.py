@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, nearest
-from shoal.generalization import has_order
+from shoal.grouping.generalization import has_order
 from shoal.table import Column, code_column
 from shoal.utility.estimate import answer_queries
 from shoal.utility.published import Floats, Published

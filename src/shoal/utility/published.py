@@ -18,7 +18,7 @@ from scipy import sparse
 
 from shoal.errors import InputError
 from shoal.grouping import Form
-from shoal.partition import OTHER
+from shoal.grouping.partition import OTHER
 from shoal.spec import MISSING
 from shoal.table import Column, IntArray, code_column, factorize
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.generalization import has_order, missing_code
+from shoal.grouping.generalization import has_order, missing_code
 from shoal.table import Column, Table
 
 Allowed = NDArray[np.bool_]

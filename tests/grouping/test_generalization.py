@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal import generalization
 from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 from shoal.errors import InputError
-from shoal.generalization import generalize
-from shoal.grouping import Recoding
+from shoal.grouping import Recoding, generalization
+from shoal.grouping.generalization import generalize
 from shoal.spec import Event, Spec
 from shoal.table import IntArray, Table
 from shoal.table.hierarchy import Hierarchy, adult_hierarchies

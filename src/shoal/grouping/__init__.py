@@ -1,0 +1,15 @@
+"""Groupings: who is published together, and what of it is seen."""
+
+from __future__ import annotations
+
+from shoal.grouping.grouping import (
+    SUPPRESSED,
+    Anonymizer,
+    Form,
+    Grouping,
+    Progress,
+    Recoding,
+    silent,
+)
+
+__all__ = ["SUPPRESSED", "Anonymizer", "Form", "Grouping", "Progress", "Recoding", "silent"]
