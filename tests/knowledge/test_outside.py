@@ -20,7 +20,7 @@ from shoal.datasets import (
 )
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge, View
-from shoal.outside import read_knowledge
+from shoal.knowledge.outside import read_knowledge
 from shoal.spec import Spec
 from shoal.table import Table
 

@@ -61,7 +61,7 @@ class Knowledge:
     def of(cls, table: Table) -> Knowledge:
         """The knowledge that the table's spec describes."""
         if table.spec.knowledge is not None:
-            from shoal.outside import read_knowledge
+            from shoal.knowledge.outside import read_knowledge
 
             return read_knowledge(table.spec.knowledge, table)
         return cls.from_table(table)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from shoal.outside.read import read_knowledge
+from shoal.knowledge.outside.read import read_knowledge
 
 __all__ = ["read_knowledge"]

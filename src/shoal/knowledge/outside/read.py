@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.knowledge import SUM_TOLERANCE, Knowledge, View, attribute_codes, table_distribution
-from shoal.outside.statements import Statements, statements
+from shoal.knowledge.outside.statements import Statements, statements
 from shoal.sources import read_table, redact
 from shoal.sources.read import source_kind
 from shoal.table import IntArray, Table, factorize
