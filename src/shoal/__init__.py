@@ -22,10 +22,10 @@ from shoal._version import __version__
 if TYPE_CHECKING:
     from shoal import datasets as datasets
     from shoal import utility as utility
-    from shoal.adversary import binary_posterior as binary_posterior
-    from shoal.adversary import joint_bounds as joint_bounds
-    from shoal.adversary import joint_estimate as joint_estimate
-    from shoal.adversary import joint_posterior as joint_posterior
+    from shoal.adversaries import binary_posterior as binary_posterior
+    from shoal.adversaries import joint_bounds as joint_bounds
+    from shoal.adversaries import joint_estimate as joint_estimate
+    from shoal.adversaries import joint_posterior as joint_posterior
     from shoal.auditor import audit as audit
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
@@ -53,11 +53,11 @@ _HOMES = {
     "Table": "table",
     "anonymize": "pipeline",
     "audit": "auditor",
-    "binary_posterior": "adversary",
+    "binary_posterior": "adversaries",
     "delta_max": "robustness",
-    "joint_bounds": "adversary",
-    "joint_estimate": "adversary",
-    "joint_posterior": "adversary",
+    "joint_bounds": "adversaries",
+    "joint_estimate": "adversaries",
+    "joint_posterior": "adversaries",
     "minimum_size": "robustness",
     "plan": "feasibility",
     "read_table": "sources",

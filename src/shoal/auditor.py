@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.adversary.joint import JOINT_BUDGET
+from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.partition import Partition, number_groups

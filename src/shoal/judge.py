@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from shoal.adversary.estimate import BATCHES, CONFIDENCE, SWEEPS, interval, possible_world
+from shoal.adversaries.estimate import BATCHES, CONFIDENCE, SWEEPS, interval, possible_world
+from shoal.adversaries.kernels import judge as kernels
+from shoal.adversaries.kernels.chain import swap_chain
+from shoal.adversaries.kernels.swap import swap_bounds
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
-from shoal.kernels import judge as kernels
-from shoal.kernels.chain import swap_chain
-from shoal.kernels.swap import swap_bounds
 from shoal.knowledge import View
 from shoal.table import IntArray, Table
 

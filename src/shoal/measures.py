@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.adversaries.kernels.judge import deviations
 from shoal.judge import Case, Judgement, event_chances
-from shoal.kernels.judge import deviations
 from shoal.knowledge import Knowledge
 from shoal.row_risks import RowRisks
 from shoal.table import Table

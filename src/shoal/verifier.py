@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.adversary.joint import JOINT_BUDGET
+from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.errors import InputError
 from shoal.grouping.partition import OTHER, Partition
 from shoal.judge import Case, event_chances, judge_view

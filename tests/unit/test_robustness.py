@@ -7,7 +7,7 @@ from itertools import count, product
 
 import pytest
 
-from shoal.adversary import binary_posterior
+from shoal.adversaries import binary_posterior
 from shoal.datasets import delta_max_table
 from shoal.errors import InputError
 from shoal.robustness import delta_max, minimum_size

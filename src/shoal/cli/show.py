@@ -36,11 +36,11 @@ def _plain(value: Any) -> Any:
 @contextmanager
 def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
     """A bar for anything that takes over a second; says so when kernels are compiled first."""
+    from shoal import compiling
     from shoal.grouping import silent
-    from shoal.kernels import jit
 
     if quiet or not sys.stderr.isatty():
-        if not quiet and not jit.is_cached():
+        if not quiet and not compiling.is_cached():
             typer.echo("compiling, once", err=True)
         yield silent
         return
@@ -48,7 +48,7 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    first = "" if jit.is_cached() else "compiling, once"
+    first = "" if compiling.is_cached() else "compiling, once"
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.jit import kernel, search_kernel
+from shoal.compiling import kernel, search_kernel
 from shoal.kernels.mixed import Known, excess
 from shoal.kernels.mixing import (
     NOTHING,

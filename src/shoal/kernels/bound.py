@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.jit import kernel
+from shoal.compiling import kernel
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.jit import kernel
+from shoal.compiling import kernel
 
 SLACK = 1.0 + 1e-12
 """Forgives the rounding of a share that lies exactly at 1/m."""

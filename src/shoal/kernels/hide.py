@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.jit import search_kernel
+from shoal.compiling import search_kernel
 
 CLOSE = np.float32(1.0 + 1e-5)
 """Single precision is good enough to search; the margin leaves room for the check in double."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.jit import kernel
+from shoal.compiling import kernel
 
 TOLERANCE = 1e-12
 

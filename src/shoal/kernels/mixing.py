@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.jit import kernel, search_kernel
+from shoal.compiling import kernel, search_kernel
 from shoal.kernels.mixed import Known, excess
 
 NOTHING = np.float32(0.0)

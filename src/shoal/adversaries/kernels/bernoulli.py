@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.jit import kernel
+from shoal.compiling import kernel
 
 WINDOW, MARGIN = 12.0, 60.0
 NEWTON_STEPS = 200

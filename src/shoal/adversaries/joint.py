@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.adversary.group import Group, no_world
+from shoal.adversaries.group import Group, no_world
+from shoal.adversaries.kernels.worlds import joint_cost, joint_exact
 from shoal.errors import InputError
-from shoal.kernels.worlds import joint_cost, joint_exact
 
 JOINT_BUDGET = 2e7
 """Elementary steps that one exact joint computation may take (about 20 ms)."""

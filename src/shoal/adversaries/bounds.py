@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.adversary.group import Group
-from shoal.kernels.swap import swap_bounds
+from shoal.adversaries.group import Group
+from shoal.adversaries.kernels.swap import swap_bounds
 
 
 def joint_bounds(

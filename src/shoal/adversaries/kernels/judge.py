@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.bernoulli import conditional_bernoulli
-from shoal.kernels.jit import kernel
-from shoal.kernels.worlds import joint_cost, joint_exact
+from shoal.adversaries.kernels.bernoulli import conditional_bernoulli
+from shoal.adversaries.kernels.worlds import joint_cost, joint_exact
+from shoal.compiling import kernel
 
 NO_EVENT, EXACT, UNSETTLED, NO_WORLD = 0, 1, 2, 3
 TOLERANCE = 1e-12

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shoal.adversary import (
+from shoal.adversaries import (
     JOINT_BUDGET,
     binary_posterior,
     joint_bounds,
     joint_estimate,
     joint_posterior,
 )
+from shoal.adversaries.kernels.worlds import _hand_out, balance, joint_cost, joint_exact
 from shoal.datasets import worked_example
 from shoal.errors import InputError
-from shoal.kernels.worlds import _hand_out, balance, joint_cost, joint_exact
 from shoal.robustness import delta_max
 from tests.oracle import worlds as oracle
 from tests.oracle.groups import random_group

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from scipy.stats import t as student
 
-from shoal.adversary.group import Group, no_world
-from shoal.kernels.chain import swap_chain
+from shoal.adversaries.group import Group, no_world
+from shoal.adversaries.kernels.chain import swap_chain
 
 BATCHES, SWEEPS = 32, 16
 MERGED = 4

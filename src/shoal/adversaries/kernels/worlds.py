@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.jit import kernel
+from shoal.compiling import kernel
 
 SCALING_STEPS = 300
 SCALED_ENOUGH = 0.5

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.adversary.group import no_world
+from shoal.adversaries.group import no_world
+from shoal.adversaries.kernels.bernoulli import conditional_bernoulli
 from shoal.errors import InputError
-from shoal.kernels.bernoulli import conditional_bernoulli
 
 
 def binary_posterior(f: ArrayLike, count: int) -> NDArray[np.float64]:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shoal.adversary import joint_estimate, joint_posterior
-from shoal.adversary.estimate import interval
+from shoal.adversaries import joint_estimate, joint_posterior
+from shoal.adversaries.estimate import interval
 from shoal.errors import InputError
 from tests.oracle.groups import Group, random_group
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.jit import kernel
+from shoal.compiling import kernel
 
 TINY = 1e-290
 """Below this a product of weights may have lost its digits, and a ratio of two says nothing."""

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shoal.adversary import estimate, joint_estimate
-from shoal.adversary.estimate import possible_world
+from shoal.adversaries import estimate, joint_estimate
+from shoal.adversaries.estimate import possible_world
 from shoal.errors import InputError
 
 Case = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
