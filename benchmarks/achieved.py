@@ -17,12 +17,12 @@ from benchmarks.settings import (
 )
 from benchmarks.stages import Say
 from shoal.anonymizers.art import Art
-from shoal.auditor import audit
+from shoal.auditing.align import align_release
+from shoal.auditing.audit import audit
 from shoal.errors import InputError
 from shoal.feasibility import coverage_bound
 from shoal.knowledge import Knowledge
 from shoal.measure import Trial, equip
-from shoal.released import align_release
 from shoal.sources import read_table
 from shoal.table import Table
 from shoal.table.hierarchy import adult_hierarchies

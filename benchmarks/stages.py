@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.clock import best, timed
 from benchmarks.settings import METHODS, Subject, hospital_subject
 from shoal.anonymizers.art import Art
-from shoal.auditor import audit
+from shoal.auditing.audit import audit
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge

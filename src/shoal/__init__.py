@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from shoal.adversaries import joint_bounds as joint_bounds
     from shoal.adversaries import joint_estimate as joint_estimate
     from shoal.adversaries import joint_posterior as joint_posterior
-    from shoal.auditor import audit as audit
+    from shoal.auditing.audit import audit as audit
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
     from shoal.feasibility import plan as plan
@@ -52,7 +52,7 @@ _HOMES = {
     "Spec": "spec",
     "Table": "table",
     "anonymize": "pipeline",
-    "audit": "auditor",
+    "audit": "auditing.audit",
     "binary_posterior": "adversaries",
     "delta_max": "robustness",
     "joint_bounds": "adversaries",

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from shoal._version import __version__
+from shoal.auditing.verdict import Audit
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.spec import Spec
 from shoal.table import Table
-from shoal.verdict import Audit
 
 FORMAT = "shoal-certificate/1"
 ROUNDING = 1e-9

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.auditor import audit as judge
+from shoal.auditing.audit import audit as judge
+from shoal.auditing.verdict import Adversary, Audit
 from shoal.errors import InputError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
@@ -20,7 +21,6 @@ from shoal.release_tables import build_tables
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
 from shoal.utility import Published, Workload, measure_errors
-from shoal.verdict import Adversary, Audit
 
 WITH_HIERARCHIES = ("mask", "t-closeness", "mondrian")
 WARM_ROWS = 2_000

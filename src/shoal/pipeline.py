@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from shoal.auditor import audit as judge
+from shoal.auditing.audit import audit as judge
 from shoal.certificate import make_certificate
 from shoal.errors import InputError, InternalError, nearest
 from shoal.grouping import Anonymizer, Progress, silent

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.auditing.verdict import Audit
 from shoal.grouping import Form
 from shoal.release_tables import GID
 from shoal.spec import Spec
 from shoal.table import IntArray
 from shoal.table.frames import like
-from shoal.verdict import Audit
 
 if TYPE_CHECKING:
     from shoal.utility.published import Published

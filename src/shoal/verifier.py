@@ -15,9 +15,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.joint import JOINT_BUDGET
+from shoal.auditing.judge import Case, event_chances, judge_view
 from shoal.errors import InputError
 from shoal.grouping.partition import OTHER, Partition
-from shoal.judge import Case, event_chances, judge_view
 from shoal.knowledge import Knowledge
 from shoal.published import assign_groups, code_signatures
 from shoal.release import GID, Release

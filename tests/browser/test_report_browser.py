@@ -18,9 +18,9 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import shoal
 from shoal import report
+from shoal.auditing.verdict import Audit
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
 from shoal.table import Table
-from shoal.verdict import Audit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

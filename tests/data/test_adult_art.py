@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.anonymizers.art import Art
-from shoal.auditor import audit
+from shoal.auditing.audit import audit
 from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 from shoal.errors import InputError
 from shoal.feasibility import plan

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shoal.auditor import audit
+from shoal.auditing.align import align_release
+from shoal.auditing.audit import audit
 from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE
 from shoal.grouping import Grouping
-from shoal.released import align_release
 from shoal.sources import read_table
 from shoal.spec import Event, Spec
 from shoal.table import Table

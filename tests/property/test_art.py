@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.anonymizers.art import Art
-from shoal.auditor import audit
+from shoal.auditing.audit import audit
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.spec import Event, Spec

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from shoal.anonymizers.art import Art
-from shoal.auditor import audit
+from shoal.auditing.audit import audit
 from shoal.datasets import HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.kernels.absorbing import Whereabouts, absorb
 from shoal.kernels.mixed import Known, excess, is_safe

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymizers.art import Art
-from shoal.auditor import audit
+from shoal.auditing.audit import audit
 from shoal.datasets import (
     ADULT_EVENT,
     ADULT_QI,

@@ -15,7 +15,7 @@ from shoal.cli.show import emit_json, percent, progress_bar
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.verdict import Audit
+    from shoal.auditing.verdict import Audit
 
 
 @o.with_spec_options
@@ -60,8 +60,8 @@ def audit(
 
     check_reports(report, public_report, table=table)
 
-    from shoal.auditor import audit as judge
-    from shoal.released import align_column, align_release
+    from shoal.auditing.align import align_column, align_release
+    from shoal.auditing.audit import audit as judge
     from shoal.sources import read_table, write_table
 
     frame = read_table(table, separator=separator, encoding=encoding)

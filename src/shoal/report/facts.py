@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from shoal._version import __version__
+from shoal.auditing.verdict import Audit, Witness
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.release import Release
@@ -19,7 +20,6 @@ from shoal.report import loss
 from shoal.report.bins import HAIR, Record, count_within, probability_edges, size_edges
 from shoal.report.queries import measure
 from shoal.table import Table
-from shoal.verdict import Audit, Witness
 
 FORMAT = "shoal-report/1"
 MOST_EXPOSED = 10

@@ -15,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.release import Release
@@ -25,7 +26,6 @@ from shoal.report.public import public_facts
 from shoal.report.words import hidden_count, isolated, judged, percent, visible
 from shoal.sources import replace_file
 from shoal.table import Table
-from shoal.verdict import Audit
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -7,8 +7,8 @@ import shlex
 import unicodedata
 from collections.abc import Sequence
 
+from shoal.auditing.verdict import Kind
 from shoal.sources import redact
-from shoal.verdict import Kind
 
 LONGEST = 120
 """Cell values are cut after this many characters."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from shoal.row_risks import RowRisks
+from shoal.auditing.row_risks import RowRisks
 from shoal.table.frames import like
 
 Adversary = Literal["joint", "binary"]

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.auditor import audit
+from shoal.auditing.audit import audit
+from shoal.auditing.verdict import Audit
 from shoal.datasets import raw_data
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.spec import Event, Spec
 from shoal.table import Table
-from shoal.verdict import Audit
 from tests.oracle import audit as oracle
 
 ROUNDING = 1e-9

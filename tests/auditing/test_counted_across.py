@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.auditor import audit
+from shoal.auditing.audit import audit
 from shoal.spec import Spec
 from shoal.table import Table
 

@@ -17,12 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.joint import JOINT_BUDGET
-from shoal.errors import InputError
-from shoal.grouping import Grouping, Progress, silent
-from shoal.grouping.partition import Partition, number_groups
-from shoal.judge import Case, Judgement, event_chances, judge_view
-from shoal.knowledge import Knowledge
-from shoal.measures import (
+from shoal.auditing.judge import Case, Judgement, event_chances, judge_view
+from shoal.auditing.measures import (
     counted_across,
     deviations_by_view,
     guess_rate,
@@ -31,10 +27,14 @@ from shoal.measures import (
     worst_by_event,
     worst_witness,
 )
+from shoal.auditing.verdict import KINDS, Adversary, Audit
+from shoal.errors import InputError
+from shoal.grouping import Grouping, Progress, silent
+from shoal.grouping.partition import Partition, number_groups
+from shoal.knowledge import Knowledge
 from shoal.spec import checked_r, checked_seed
 from shoal.table import IntArray, Table
 from shoal.table.frames import to_polars
-from shoal.verdict import KINDS, Adversary, Audit
 
 
 def audit(

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from shoal import row_risks
-from shoal.auditor import audit
+from shoal.auditing import row_risks
+from shoal.auditing.audit import audit
+from shoal.auditing.verdict import Audit
 from shoal.grouping.partition import Partition
 from shoal.spec import Spec
 from shoal.table import Table
-from shoal.verdict import Audit
 
 
 def audited(seed: int) -> tuple[Table, list[int], Audit]:

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from shoal.auditor import audit
+from shoal.auditing.audit import audit
+from shoal.auditing.judge import _has_world
 from shoal.errors import InputError
 from shoal.grouping import Grouping
-from shoal.judge import _has_world
 from shoal.knowledge import Knowledge
 from shoal.spec import Event, Spec
 from shoal.table import Table

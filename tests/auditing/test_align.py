@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.auditor import audit
+from shoal.auditing.align import align_column, align_release
+from shoal.auditing.audit import audit
 from shoal.errors import InputError
-from shoal.released import align_column, align_release
 from shoal.spec import Event, InputWarning, Spec
 
 SPEC = Spec(qi=("age", "sex"), sensitive="illness", protect=(Event(("HIV", "TB")),), r=2)

@@ -10,11 +10,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.kernels.judge import deviations
-from shoal.judge import Case, Judgement, event_chances
+from shoal.auditing.judge import Case, Judgement, event_chances
+from shoal.auditing.row_risks import RowRisks
+from shoal.auditing.verdict import KINDS, GuessRate, ViewRisk, Witness
 from shoal.knowledge import Knowledge
-from shoal.row_risks import RowRisks
 from shoal.table import Table
-from shoal.verdict import KINDS, GuessRate, ViewRisk, Witness
 
 
 def row_risks(

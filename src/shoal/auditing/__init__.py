@@ -1,0 +1,1 @@
+"""The judge: is a grouping robust, who is exposed, through what, by how much."""
