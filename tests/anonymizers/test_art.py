@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.anonymizers.art import Art
-from shoal.anonymizers.art_cells import Assembly, Cells
+from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.auditing.audit import audit
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.errors import InputError

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.art.kernels.rows import deal_rows, rows_by_cell
 from shoal.grouping import SUPPRESSED
-from shoal.kernels.rows import deal_rows, rows_by_cell
 from shoal.knowledge import Knowledge
 from shoal.table import IntArray, Table
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.anonymizers.art_cells import Assembly
+from shoal.anonymizers.art.cells import Assembly
+from shoal.anonymizers.art.kernels.bound import merge_closest
 from shoal.grouping import Progress
-from shoal.kernels.bound import merge_closest
 from shoal.knowledge import Knowledge
 
 

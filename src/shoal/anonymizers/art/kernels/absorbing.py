@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.compiling import kernel, search_kernel
-from shoal.kernels.mixed import Known, excess
-from shoal.kernels.mixing import (
+from shoal.anonymizers.art.kernels.mixed import Known, excess
+from shoal.anonymizers.art.kernels.mixing import (
     NOTHING,
     Groups,
     Places,
@@ -27,6 +26,7 @@ from shoal.kernels.mixing import (
     nearest,
     own_need,
 )
+from shoal.compiling import kernel, search_kernel
 
 UNUSABLE = np.float32(-1.0)
 ALWAYS_NEEDED = np.float32(0.02)

@@ -10,11 +10,18 @@ import polars as pl
 import pytest
 
 from shoal.anonymizers.art import Art
+from shoal.anonymizers.art.kernels.absorbing import Whereabouts, absorb
+from shoal.anonymizers.art.kernels.mixed import Known, excess, is_safe
+from shoal.anonymizers.art.kernels.mixing import (
+    Groups,
+    Places,
+    add_swaps,
+    grow,
+    nearest,
+    pack_alike,
+)
 from shoal.auditing.audit import audit
 from shoal.datasets import HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
-from shoal.kernels.absorbing import Whereabouts, absorb
-from shoal.kernels.mixed import Known, excess, is_safe
-from shoal.kernels.mixing import Groups, Places, add_swaps, grow, nearest, pack_alike
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from tests.oracle.worlds import joint_posterior

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.kernels.rows import deal_rows, rows_by_cell
+from shoal.anonymizers.art.kernels.rows import deal_rows, rows_by_cell
 
 
 @pytest.mark.parametrize("seed", range(8))

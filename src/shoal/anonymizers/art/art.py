@@ -29,10 +29,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shoal.anonymizers.art_bound import merge_by_bound
-from shoal.anonymizers.art_cells import Assembly, Cells
-from shoal.anonymizers.art_hide import hide_among_filler
-from shoal.anonymizers.art_mixed import mix_events
+from shoal.anonymizers.art.bound import merge_by_bound
+from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.hide import hide_among_filler
+from shoal.anonymizers.art.mixed import mix_events
 from shoal.errors import InputError
 from shoal.grouping import SUPPRESSED, Form, Grouping, Progress, silent
 from shoal.grouping.generalization import generalize

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.art.kernels.mixed import Known, excess
 from shoal.compiling import kernel, search_kernel
-from shoal.kernels.mixed import Known, excess
 
 NOTHING = np.float32(0.0)
 NEVER = np.float32(np.inf)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymizers.art_cells import Cells, extended
+from shoal.anonymizers.art.cells import Cells, extended
 from shoal.knowledge import Knowledge
 from shoal.table import Table
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.anonymizers.art_pools import Ints
-from shoal.anonymizers.art_search import NOBODY, Search
-from shoal.kernels.hide import grow, shortlist, window
+from shoal.anonymizers.art.kernels.hide import grow, shortlist, window
+from shoal.anonymizers.art.pools import Ints
+from shoal.anonymizers.art.search import NOBODY, Search
 
 ROUNDS = 40
 """Most carriers for whom a trade is looked for."""

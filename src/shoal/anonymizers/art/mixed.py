@@ -13,11 +13,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymizers.art_cells import Assembly
+from shoal.anonymizers.art.cells import Assembly
+from shoal.anonymizers.art.kernels.absorbing import Whereabouts, absorb
+from shoal.anonymizers.art.kernels.mixed import Known
+from shoal.anonymizers.art.kernels.mixing import Groups, Places, grow, pack_alike
 from shoal.grouping import Progress
-from shoal.kernels.absorbing import Whereabouts, absorb
-from shoal.kernels.mixed import Known
-from shoal.kernels.mixing import Groups, Places, grow, pack_alike
 from shoal.knowledge import Knowledge
 from shoal.table import Table
 

@@ -13,14 +13,14 @@ import pytest
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art import Art
-from shoal.anonymizers.art_cells import Assembly, Cells, extended
-from shoal.anonymizers.art_hide import hide_among_filler
-from shoal.anonymizers.art_pools import Pools
-from shoal.anonymizers.art_search import Search, pressure, smallest_need_first
-from shoal.anonymizers.art_trade import givers, trade
+from shoal.anonymizers.art.cells import Assembly, Cells, extended
+from shoal.anonymizers.art.hide import hide_among_filler
+from shoal.anonymizers.art.kernels.hide import CLOSE, STRIDE, grow, hide, let_go, shortlist
+from shoal.anonymizers.art.pools import Pools
+from shoal.anonymizers.art.search import Search, pressure, smallest_need_first
+from shoal.anonymizers.art.trade import givers, trade
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.grouping import silent
-from shoal.kernels.hide import CLOSE, STRIDE, grow, hide, let_go, shortlist
 from shoal.knowledge import Knowledge
 from shoal.spec import Event, Spec
 from shoal.table import Table

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymizers.art_pools import Ints, Pools
-from shoal.kernels.hide import hide
+from shoal.anonymizers.art.kernels.hide import hide
+from shoal.anonymizers.art.pools import Ints, Pools
 
 THOROUGH, QUICK = (8000, 300), (2000, 100)
 """Cells of a pool that are looked at for one carrier, and how many of them are tried."""

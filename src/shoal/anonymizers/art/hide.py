@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.anonymizers.art_cells import Assembly, Cells
-from shoal.anonymizers.art_pools import Ints, Pools
-from shoal.anonymizers.art_search import Search
-from shoal.anonymizers.art_trade import trade
+from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.pools import Ints, Pools
+from shoal.anonymizers.art.search import Search
+from shoal.anonymizers.art.trade import trade
 from shoal.grouping import Progress
 from shoal.knowledge import Knowledge
 
