@@ -15,7 +15,7 @@ settings.load_profile("shoal")
 # An assertion in a module of helpers says as much as one in a test.
 pytest.register_assert_rewrite(
     "tests.cli.program",
-    "tests.unit.injector_oracle",
+    "tests.anonymizers.injector_oracle",
     "tests.unit.report.marked",
 )
 

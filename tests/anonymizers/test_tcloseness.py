@@ -144,7 +144,7 @@ def test_batches_of_classes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     table = random_table(3, 200)
     method = TCloseness(t=0.35, hierarchies={"city": CITY, "age": AGE}, max_suppression=0.3)
     at_once = method.anonymize(table)
-    monkeypatch.setattr("shoal.anonymizers.lattice.BATCH", 15)
+    monkeypatch.setattr("shoal.anonymizers.tcloseness.lattice.BATCH", 15)
     in_batches = method.anonymize(table)
     assert at_once.count > 3
     assert np.array_equal(at_once.groups, in_batches.groups)

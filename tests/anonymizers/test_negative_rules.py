@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.anonymizers.negative_rules import NegativeRules, mine
+from shoal.anonymizers.injector.negative_rules import NegativeRules, mine
 from shoal.grouping import silent
 from shoal.spec import Spec
 from shoal.table import Table
-from tests.unit.injector_oracle import Rule, all_rules, denied_by, random_table
+from tests.anonymizers.injector_oracle import Rule, all_rules, denied_by, random_table
 
 
 def listed(rules: NegativeRules) -> Iterator[Rule]:

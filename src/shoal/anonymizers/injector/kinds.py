@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.injection import Kinds, count_incompatible
+from shoal.anonymizers.injector.kernels.injection import Kinds, count_incompatible
 from shoal.table import IntArray, Table, factorize
 
 Ints = NDArray[np.int64]

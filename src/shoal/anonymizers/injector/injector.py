@@ -52,14 +52,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.anonymizers.eligibility import check_eligible
-from shoal.anonymizers.kinds import Bools, Ints, SortedRows
-from shoal.anonymizers.matching import in_perfect_matching
-from shoal.anonymizers.negative_rules import mine
+from shoal.anonymizers.injector.kernels.injection import fill_buckets
+from shoal.anonymizers.injector.kernels.joining import (
+    Buckets,
+    attach,
+    join_compatible,
+    members,
+    propose,
+)
+from shoal.anonymizers.injector.kinds import Bools, Ints, SortedRows
+from shoal.anonymizers.injector.matching import in_perfect_matching
+from shoal.anonymizers.injector.negative_rules import mine
 from shoal.anonymizers.parameters import whole
 from shoal.errors import InputError
 from shoal.grouping import SUPPRESSED, Grouping, Progress, silent
-from shoal.kernels.injection import fill_buckets
-from shoal.kernels.joining import Buckets, attach, join_compatible, members, propose
 from shoal.table import IntArray, Table
 
 TRIES = 20_000_000

@@ -34,11 +34,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.mondrian.kernels import Content, Domains, cut_classes
 from shoal.anonymizers.parameters import whole
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.generalization import generalize, has_order, missing_code
-from shoal.kernels.cuts import Content, Domains, cut_classes
 from shoal.table import Column, Table
 from shoal.table.hierarchy import Hierarchy
 

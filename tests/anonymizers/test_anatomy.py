@@ -12,10 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymizers.anatomy import Anatomy
+from shoal.anonymizers.anatomy.kernels import deal
 from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 from shoal.errors import InputError
 from shoal.grouping import Anonymizer
-from shoal.kernels.buckets import deal
 from shoal.spec import Event, Spec
 from shoal.table import Table
 

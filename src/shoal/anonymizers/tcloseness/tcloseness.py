@@ -54,8 +54,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.anonymizers.lattice import Floats, Lattice, Levels, Verdict, search
-from shoal.emd import equal, hierarchical, ordered
+from shoal.anonymizers.tcloseness.emd import equal, hierarchical, ordered
+from shoal.anonymizers.tcloseness.lattice import Floats, Lattice, Levels, Verdict, search
 from shoal.errors import InputError, nearest
 from shoal.grouping import SUPPRESSED, Grouping, Progress, Recoding, silent
 from shoal.table import IntArray, Table

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from shoal.anonymizers.eligibility import check_eligible
 from shoal.anonymizers.injector import Injector
-from shoal.anonymizers.kinds import SortedRows
-from shoal.anonymizers.matching import in_perfect_matching
-from shoal.anonymizers.negative_rules import mine
+from shoal.anonymizers.injector.kinds import SortedRows
+from shoal.anonymizers.injector.matching import in_perfect_matching
+from shoal.anonymizers.injector.negative_rules import mine
 from shoal.datasets import (
     ADULT_EVENT,
     ADULT_QI,
@@ -28,7 +28,7 @@ from shoal.errors import InputError
 from shoal.grouping import Anonymizer, silent
 from shoal.spec import Event, Spec
 from shoal.table import Table
-from tests.unit.injector_oracle import (
+from tests.anonymizers.injector_oracle import (
     all_rules,
     check_buckets,
     denied_by,

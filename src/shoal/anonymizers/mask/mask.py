@@ -38,11 +38,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.mask.kernels import SLACK, Orders, Values, distort
 from shoal.anonymizers.mondrian import Mondrian
 from shoal.anonymizers.parameters import whole
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
-from shoal.kernels.distort import SLACK, Orders, Values, distort
 from shoal.table import IntArray, Table, factorize
 from shoal.table.hierarchy import Hierarchy
 

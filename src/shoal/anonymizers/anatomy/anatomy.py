@@ -35,10 +35,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.anatomy.kernels import deal
 from shoal.anonymizers.eligibility import check_eligible
 from shoal.anonymizers.parameters import whole
 from shoal.grouping import Grouping, Progress, silent
-from shoal.kernels.buckets import deal
 from shoal.table import IntArray, Table
 
 

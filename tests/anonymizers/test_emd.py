@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
-from shoal import emd
+from shoal.anonymizers.tcloseness import emd
 from shoal.table.hierarchy import Hierarchy
 
 Floats = NDArray[np.float64]

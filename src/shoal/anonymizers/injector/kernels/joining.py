@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.injector.kernels.injection import Ints, Kinds, Masks, add, disjoint, has
 from shoal.compiling import kernel
-from shoal.kernels.injection import Ints, Kinds, Masks, add, disjoint, has
 
 
 class Buckets(NamedTuple):

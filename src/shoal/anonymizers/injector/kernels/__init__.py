@@ -1,0 +1,1 @@
+"""Compiled loops of Injector: arrays in, arrays out."""
