@@ -17,7 +17,7 @@ from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.pipeline import make_method
 from shoal.release import Release
-from shoal.release_tables import build_tables
+from shoal.release.tables import build_tables
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
 from shoal.utility import Published, Workload, measure_errors

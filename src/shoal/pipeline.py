@@ -8,13 +8,13 @@ from dataclasses import fields
 from typing import Any
 
 from shoal.auditing.audit import audit as judge
-from shoal.certificate import make_certificate
 from shoal.errors import InputError, InternalError, nearest
 from shoal.grouping import Anonymizer, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.propose.alike import warn_of_alike
 from shoal.release import Release
-from shoal.release_tables import canonical, canonical_tables, check_names
+from shoal.release.certificate import make_certificate
+from shoal.release.tables import canonical, canonical_tables, check_names
 from shoal.spec import Spec, checked_seed
 from shoal.table import Table
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import polars as pl
 
-from shoal.certificate import contradiction
 from shoal.grouping.partition import OTHER
 from shoal.release import GID, Release
-from shoal.release_files import CERTIFICATE, PACKAGE, sha256
+from shoal.release.certificate import contradiction
+from shoal.release.folder import CERTIFICATE, PACKAGE, sha256
 
 ROUNDING = 1e-9
 

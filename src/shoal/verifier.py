@@ -21,7 +21,7 @@ from shoal.grouping.partition import OTHER, Partition
 from shoal.knowledge import Knowledge
 from shoal.published import assign_groups, code_signatures
 from shoal.release import GID, Release
-from shoal.release_files import load, read_certificate
+from shoal.release.folder import load, read_certificate
 from shoal.sources import read_table, recover_folder
 from shoal.table import Table
 from shoal.verified_files import Check, check_files, check_package, check_tables, same_figure

@@ -16,7 +16,7 @@ from shoal.grouping import Form, Grouping
 from shoal.grouping.generalization import generalize
 from shoal.grouping.partition import OTHER
 from shoal.release import Release
-from shoal.release_tables import build_tables
+from shoal.release.tables import build_tables
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from shoal.utility import (

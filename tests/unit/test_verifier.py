@@ -15,7 +15,7 @@ import pytest
 import shoal
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.errors import InputError
-from shoal.release_files import sha256
+from shoal.release.folder import sha256
 from shoal.spec import Event, Spec
 from shoal.verifier import Verification, verify
 

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from shoal.errors import InputError
 from shoal.grouping import Form, Grouping
 from shoal.grouping.generalization import generalize
-from shoal.release_tables import Tables, build_tables, canonical
+from shoal.release.tables import Tables, build_tables, canonical
 from shoal.spec import Spec
 from shoal.table import Table
 

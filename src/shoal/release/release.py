@@ -17,7 +17,7 @@ import polars as pl
 
 from shoal.auditing.verdict import Audit
 from shoal.grouping import Form
-from shoal.release_tables import GID
+from shoal.release.tables import GID
 from shoal.spec import Spec
 from shoal.table import IntArray
 from shoal.table.frames import like
@@ -95,13 +95,13 @@ class Release:
         private: str | Path | None = None,
     ) -> None:
         """Writes the release folder, and what must stay inside to the `private` folder."""
-        from shoal.release_files import save
+        from shoal.release.folder import save
 
         save(self, Path(path), format=format, force=force, private=private)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:
         """Reads a release folder; `shoal.verify` says whether it is what it claims to be."""
-        from shoal.release_files import load
+        from shoal.release.folder import load
 
         return load(Path(path))

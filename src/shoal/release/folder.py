@@ -15,7 +15,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.release import GID, Release
-from shoal.release_readme import readme_text
+from shoal.release.readme import readme_text
 from shoal.sources import read_table, replace_folder, write_parts, write_table
 from shoal.spec import Spec
 

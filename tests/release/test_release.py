@@ -19,8 +19,8 @@ from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hosp
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.release import Release
-from shoal.release_readme import readme_text
-from shoal.release_tables import build_tables
+from shoal.release.readme import readme_text
+from shoal.release.tables import build_tables
 from shoal.spec import Event, Spec
 from shoal.table import Table
 
@@ -313,7 +313,7 @@ def test_a_failure_half_way_leaves_nothing(
     def full(*_: Any) -> str:
         raise OSError(28, "No space left on device", str(tmp_path / ".out" / "README.txt"))
 
-    monkeypatch.setattr("shoal.release_files.readme_text", full)
+    monkeypatch.setattr("shoal.release.folder.readme_text", full)
     with pytest.raises(InputError) as raised:
         release.save(tmp_path / "out", private=tmp_path / "inside")
     assert raised.value.code == "output-failed"
