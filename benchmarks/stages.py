@@ -18,7 +18,7 @@ from shoal.measure import equip
 from shoal.pipeline import anonymize
 from shoal.sources import read_table
 from shoal.table import Table
-from shoal.verifier import verify
+from shoal.verification.verify import verify
 
 WARM_ROWS = 3_000
 Say = Callable[[str], None]

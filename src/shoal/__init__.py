@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from shoal.spec import Spec as Spec
     from shoal.table import Table as Table
     from shoal.table.hierarchy import Hierarchy as Hierarchy
-    from shoal.verifier import verify as verify
+    from shoal.verification.verify import verify as verify
 
 _HOMES = {
     "Event": "spec",
@@ -61,7 +61,7 @@ _HOMES = {
     "minimum_size": "robustness",
     "plan": "feasibility",
     "read_table": "sources",
-    "verify": "verifier",
+    "verify": "verification.verify",
 }
 
 _SUBMODULES = ("datasets", "utility")

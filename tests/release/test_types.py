@@ -15,7 +15,7 @@ import shoal
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.spec import Event, Spec
-from shoal.verifier import verify
+from shoal.verification.verify import verify
 
 SPEC = Spec(qi=("q",), sensitive="s", protect=(Event(("x",)),), r=2, min_support=5)
 SENSITIVE = [*"xyzwvut"] * 20

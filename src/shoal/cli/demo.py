@@ -39,7 +39,7 @@ def demo(
     from shoal.sources import replace_folder, write_table
     from shoal.spec import Event, Spec
     from shoal.table import Table
-    from shoal.verifier import verify
+    from shoal.verification.verify import verify
 
     say = typer.echo
     frame = datasets.hospital(rows, seed)

@@ -29,7 +29,7 @@ def verify(
     """Check hashes, schema and counts, and with --table the certificate. Exit code 0: confirmed,
     1: refuted, 2: could not be checked."""
     from shoal.sources import read_table
-    from shoal.verifier import verify as check
+    from shoal.verification.verify import verify as check
 
     frame = None
     if table is not None:

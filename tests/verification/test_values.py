@@ -16,9 +16,9 @@ import shoal
 from shoal.release import GID, Release
 from shoal.spec import Event, Spec
 from shoal.table import Table
-from shoal.verified_files import Check
-from shoal.verified_values import Lines, _check_record, _check_single, _check_totals
-from shoal.verifier import Verification, verify
+from shoal.verification.files import Check
+from shoal.verification.values import Lines, _check_record, _check_single, _check_totals
+from shoal.verification.verify import Verification, verify
 
 SET = Event(("x1", "x2"), label="x")
 SPEC = Spec(qi=("q", "p"), sensitive="s", protect=(SET, Event(("y",))), r=2, min_support=20)

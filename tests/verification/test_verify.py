@@ -17,7 +17,7 @@ from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hosp
 from shoal.errors import InputError
 from shoal.release.folder import sha256
 from shoal.spec import Event, Spec
-from shoal.verifier import Verification, verify
+from shoal.verification.verify import Verification, verify
 
 FRAME = hospital(1500, 3)
 SPEC = Spec(

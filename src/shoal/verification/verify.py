@@ -19,13 +19,13 @@ from shoal.auditing.judge import Case, event_chances, judge_view
 from shoal.errors import InputError
 from shoal.grouping.partition import OTHER, Partition
 from shoal.knowledge import Knowledge
-from shoal.published import assign_groups, code_signatures
 from shoal.release import GID, Release
 from shoal.release.folder import load, read_certificate
 from shoal.sources import read_table, recover_folder
 from shoal.table import Table
-from shoal.verified_files import Check, check_files, check_package, check_tables, same_figure
-from shoal.verified_values import Lines, check_values
+from shoal.verification.files import Check, check_files, check_package, check_tables, same_figure
+from shoal.verification.published import assign_groups, code_signatures
+from shoal.verification.values import Lines, check_values
 
 AGREEMENT = 1e-9
 """How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""

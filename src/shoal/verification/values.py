@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.release import Release
 from shoal.table import IntArray, Table
-from shoal.verified_files import Check
+from shoal.verification.files import Check
 
 
 @dataclass(frozen=True, eq=False)

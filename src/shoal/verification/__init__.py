@@ -1,0 +1,1 @@
+"""Is a release what its certificate says it is?"""
