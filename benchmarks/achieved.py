@@ -20,9 +20,9 @@ from shoal.anonymizers.art import Art
 from shoal.auditing.align import align_release
 from shoal.auditing.audit import audit
 from shoal.errors import InputError
-from shoal.feasibility import coverage_bound
 from shoal.knowledge import Knowledge
 from shoal.measure import Trial, equip
+from shoal.planning.plan import coverage_bound
 from shoal.sources import read_table
 from shoal.table import Table
 from shoal.table.hierarchy import adult_hierarchies

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from shoal.auditing.audit import audit as audit
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
-    from shoal.feasibility import plan as plan
     from shoal.knowledge import Knowledge as Knowledge
     from shoal.pipeline import anonymize as anonymize
+    from shoal.planning.plan import plan as plan
+    from shoal.planning.theorem1 import delta_max as delta_max
+    from shoal.planning.theorem1 import minimum_size as minimum_size
     from shoal.release import Release as Release
-    from shoal.robustness import delta_max as delta_max
-    from shoal.robustness import minimum_size as minimum_size
     from shoal.sources import read_table as read_table
     from shoal.spec import Event as Event
     from shoal.spec import Spec as Spec
@@ -54,12 +54,12 @@ _HOMES = {
     "anonymize": "pipeline",
     "audit": "auditing.audit",
     "binary_posterior": "adversaries",
-    "delta_max": "robustness",
+    "delta_max": "planning.theorem1",
     "joint_bounds": "adversaries",
     "joint_estimate": "adversaries",
     "joint_posterior": "adversaries",
-    "minimum_size": "robustness",
-    "plan": "feasibility",
+    "minimum_size": "planning.theorem1",
+    "plan": "planning.plan",
     "read_table": "sources",
     "verify": "verification.verify",
 }

@@ -20,7 +20,7 @@ from shoal.adversaries import (
 from shoal.adversaries.kernels.worlds import _hand_out, balance, joint_cost, joint_exact
 from shoal.datasets import worked_example
 from shoal.errors import InputError
-from shoal.robustness import delta_max
+from shoal.planning.theorem1 import delta_max
 from tests.oracle import worlds as oracle
 from tests.oracle.groups import random_group
 

@@ -13,7 +13,7 @@ from shoal.anonymizers.art import Art
 from shoal.auditing.audit import audit
 from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 from shoal.errors import InputError
-from shoal.feasibility import plan
+from shoal.planning.plan import plan
 from shoal.spec import Event, Spec
 from shoal.table import Table
 

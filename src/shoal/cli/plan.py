@@ -20,7 +20,7 @@ def plan(
     """Say which r is possible and what stands in the way. Exit code 0: the asked r is not ruled
     out for anybody, 1: some carriers cannot be protected at it."""
     made = asked.make_spec()
-    from shoal.feasibility import plan as make_plan
+    from shoal.planning.plan import plan as make_plan
     from shoal.propose.alike import warn_of_alike
     from shoal.sources import read_table
 

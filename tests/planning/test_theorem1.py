@@ -10,7 +10,7 @@ import pytest
 from shoal.adversaries import binary_posterior
 from shoal.datasets import delta_max_table
 from shoal.errors import InputError
-from shoal.robustness import delta_max, minimum_size
+from shoal.planning.theorem1 import delta_max, minimum_size
 
 
 @pytest.mark.parametrize(("n", "r", "f_max", "printed"), delta_max_table().rows())

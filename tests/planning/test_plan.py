@@ -28,9 +28,9 @@ from shoal.datasets import (
     hospital,
 )
 from shoal.errors import InputError
-from shoal.feasibility import Plan, coverage_bound, plan
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
+from shoal.planning.plan import Plan, coverage_bound, plan
 from shoal.spec import Event, Spec
 from shoal.table import Table
 
