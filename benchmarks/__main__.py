@@ -49,7 +49,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.ratios import measure_ratios
     from benchmarks.settings import adult_frame, adult_subject, hospital_subject
     from benchmarks.stages import measure_stages, warm_up
-    from shoal.machine import machine_note
+    from shoal.comparison.machine import machine_note
 
     def stages(say: Callable[[str], None]) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []

@@ -19,9 +19,9 @@ from benchmarks.stages import Say
 from shoal.anonymizers.art import Art
 from shoal.auditing.align import align_release
 from shoal.auditing.audit import audit
+from shoal.comparison.trial import Trial, equip
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
-from shoal.measure import Trial, equip
 from shoal.planning.plan import coverage_bound
 from shoal.sources import read_table
 from shoal.table import Table

@@ -16,11 +16,11 @@ from typing import Any
 
 import polars as pl
 
+from shoal.comparison.trial import RISKS, Trial, equip, warm_up
 from shoal.errors import InputError
 from shoal.experiments.study import Cell, Study
 from shoal.grouping import Progress, silent
 from shoal.knowledge import Knowledge
-from shoal.measure import RISKS, Trial, equip, warm_up
 from shoal.planning.plan import coverage_bound
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy, adult_hierarchies, read_hierarchy

@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.queries import count_cells, count_classes
 from shoal.table import Table
+from shoal.utility.kernels import count_cells, count_classes
 from shoal.utility.published import Floats, Published
 from shoal.utility.workload import Allowed, Queries
 

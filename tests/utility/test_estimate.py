@@ -274,8 +274,8 @@ def test_the_sql_gives_the_same_counts_over_the_saved_files(
 @pytest.mark.data
 @pytest.mark.slow
 def test_art_answers_better_than_anatomy_on_adult(adult_path: Path) -> None:
+    from shoal.comparison.trial import Trial, equip
     from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
-    from shoal.measure import Trial, equip
 
     spec = Spec(qi=ADULT_QI[:5], sensitive=ADULT_SENSITIVE, r=10, protect=(Event(ADULT_EVENT),))
     made = Table.from_frame(adult(adult_path), spec)

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from shoal.auditing.align import align_release
+from shoal.comparison.machine import machine_note
+from shoal.comparison.trial import RISKS, Trial, equip, warm_up
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, Recoding, silent
 from shoal.knowledge import Knowledge
-from shoal.machine import machine_note
-from shoal.measure import RISKS, Trial, equip, warm_up
 from shoal.spec import Spec
 from shoal.table import Table, code_column
 from shoal.table.frames import to_polars
