@@ -20,7 +20,7 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.settings import hospital_subject
-from shoal.pipeline import anonymize
+from shoal.api.anonymize import anonymize
 from shoal.sources import read_table
 from shoal.spec import Spec
 

@@ -15,8 +15,8 @@ import polars as pl
 from benchmarks.clock import best, timed
 from benchmarks.settings import Subject, hospital_subject
 from benchmarks.stages import Say
+from shoal.api.anonymize import anonymize
 from shoal.knowledge import Knowledge
-from shoal.pipeline import anonymize
 from shoal.sources import read_table
 from shoal.table import Table
 

@@ -10,12 +10,12 @@ from typing import Any
 from benchmarks.clock import best, timed
 from benchmarks.settings import METHODS, Subject, hospital_subject
 from shoal.anonymizers.art import Art
+from shoal.api.anonymize import anonymize
 from shoal.auditing.audit import audit
 from shoal.comparison.trial import equip
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
-from shoal.pipeline import anonymize
 from shoal.sources import read_table
 from shoal.table import Table
 from shoal.verification.verify import verify

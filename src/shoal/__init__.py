@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from shoal.adversaries import joint_bounds as joint_bounds
     from shoal.adversaries import joint_estimate as joint_estimate
     from shoal.adversaries import joint_posterior as joint_posterior
+    from shoal.api.anonymize import anonymize as anonymize
     from shoal.auditing.audit import audit as audit
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
     from shoal.knowledge import Knowledge as Knowledge
-    from shoal.pipeline import anonymize as anonymize
     from shoal.planning.plan import plan as plan
     from shoal.planning.theorem1 import delta_max as delta_max
     from shoal.planning.theorem1 import minimum_size as minimum_size
@@ -51,7 +51,7 @@ _HOMES = {
     "Release": "release",
     "Spec": "spec",
     "Table": "table",
-    "anonymize": "pipeline",
+    "anonymize": "api.anonymize",
     "audit": "auditing.audit",
     "binary_posterior": "adversaries",
     "delta_max": "planning.theorem1",

@@ -243,7 +243,7 @@ def test_the_sql_gives_the_same_counts_over_the_saved_files(
     table: Table, form: Form, tmp_path: Path
 ) -> None:
     duckdb = pytest.importorskip("duckdb")
-    from shoal.pipeline import anonymize
+    from shoal.api.anonymize import anonymize
 
     frame: pl.DataFrame = table.native.with_columns(
         pl.when(pl.col("region") == "East")

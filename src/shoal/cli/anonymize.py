@@ -83,7 +83,7 @@ def anonymize(
 
     check_reports(report, public_report, table=table)
 
-    from shoal.pipeline import anonymize as run
+    from shoal.api.anonymize import anonymize as run
     from shoal.report import Repeat, command_line, keep_facts, release_facts
     from shoal.sources import read_table, refuse_overlap
     from shoal.table import Table

@@ -34,7 +34,7 @@ def demo(
     import tempfile
 
     from shoal import datasets
-    from shoal.pipeline import anonymize
+    from shoal.api.anonymize import anonymize
     from shoal.report import Repeat, command_line, keep_facts, release_facts
     from shoal.sources import replace_folder, write_table
     from shoal.spec import Event, Spec

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.api.anonymize import make_method
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Adversary, Audit
 from shoal.errors import InputError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
-from shoal.pipeline import make_method
 from shoal.release import Release
 from shoal.release.tables import build_tables
 from shoal.table import Table
