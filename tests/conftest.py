@@ -16,7 +16,7 @@ settings.load_profile("shoal")
 pytest.register_assert_rewrite(
     "tests.cli.program",
     "tests.anonymizers.injector_oracle",
-    "tests.unit.report.marked",
+    "tests.report.marked",
 )
 
 _BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"

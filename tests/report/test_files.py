@@ -19,7 +19,7 @@ from shoal.cli.report import check_reports
 from shoal.errors import InputError
 from shoal.report.facts import Facts
 from shoal.table import Table
-from tests.unit.report.marked import ROWS, assert_nothing_of_one_person, marked, marked_table
+from tests.report.marked import ROWS, assert_nothing_of_one_person, marked, marked_table
 
 
 def test_the_same_facts_give_the_same_bytes_and_survive_a_file(

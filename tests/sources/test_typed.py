@@ -14,8 +14,8 @@ import pytest
 import xlsxwriter
 
 from shoal.sources import read_table, write_table
-from tests.unit.expect import fails_with
-from tests.unit.sources.files import PEOPLE, hidden, write
+from tests.sources.expect import fails_with
+from tests.sources.files import PEOPLE, hidden, write
 
 # --- Typed files -------------------------------------------------------------------------
 

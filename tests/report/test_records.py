@@ -14,8 +14,8 @@ from shoal.report import charts
 from shoal.report.bins import count_within, probability_edges, size_edges
 from shoal.report.facts import Facts
 from shoal.table import Table
-from tests.unit.report.marked import ROWS, assert_nothing_of_one_person, marked_table
-from tests.unit.report.page import Page
+from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table
+from tests.report.page import Page
 
 
 def test_risk_bins_count_every_published_person_once(made: tuple[shoal.Release, Table]) -> None:

@@ -19,8 +19,8 @@ from shoal.report.facts import Facts
 from shoal.report.public import public_facts, public_risk
 from shoal.report.sentences import verdict_sentence
 from shoal.report.words import percent
-from tests.unit.report.marked import ROWS, assert_nothing_of_one_person, marked_table
-from tests.unit.report.page import Page
+from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table
+from tests.report.page import Page
 
 
 def test_public_edition_of_an_audit_has_no_row_level_value(facts: Facts) -> None:

@@ -9,7 +9,7 @@ from shoal import report
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
 from shoal.report.facts import Facts
 from shoal.table import Table
-from tests.unit.report.marked import ROWS, marked_table
+from tests.report.marked import ROWS, marked_table
 
 
 @pytest.fixture(scope="session")

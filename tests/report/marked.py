@@ -10,7 +10,7 @@ import polars as pl
 
 import shoal
 from shoal.table import Table
-from tests.unit.report.page import Page
+from tests.report.page import Page
 
 ROWS = 240
 

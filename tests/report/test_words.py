@@ -14,7 +14,7 @@ from shoal.report.page import Edition
 from shoal.report.sentences import assumptions, known_sentence, story, verdict_sentence
 from shoal.report.words import command_line, isolated, judged, percent, visible
 from shoal.table import Table
-from tests.unit.report.page import Page
+from tests.report.page import Page
 
 
 def test_the_story_of_a_witness() -> None:

@@ -17,7 +17,7 @@ from shoal.report.facts import Facts
 from shoal.report.page import script_json
 from shoal.report.words import command_line
 from shoal.table import Table
-from tests.unit.report.page import Page
+from tests.report.page import Page
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from shoal.sources import delimited, read_table, write_table
-from tests.unit.expect import fails_with
-from tests.unit.sources.files import PEOPLE, write
+from tests.sources.expect import fails_with
+from tests.sources.files import PEOPLE, write
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])

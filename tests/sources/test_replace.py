@@ -17,8 +17,8 @@ import pytest
 from shoal.datasets import hospital
 from shoal.sources import recover_folder, refuse_overlap, replace_file, replace_folder, write_table
 from shoal.sources import replace as replace_module
-from tests.unit.expect import fails_with
-from tests.unit.sources.files import PEOPLE, hidden, write
+from tests.sources.expect import fails_with
+from tests.sources.files import PEOPLE, hidden, write
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
