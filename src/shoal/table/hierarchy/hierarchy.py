@@ -212,7 +212,7 @@ def read_hierarchy(path: str | Path, *, name: str | None = None) -> Hierarchy:
 
 def adult_hierarchies() -> dict[str, Hierarchy]:
     """The hierarchies for UCI's Adult that come with shoal, by attribute."""
-    folder = files("shoal") / "hierarchies" / "adult"
+    folder = files("shoal.datasets") / "hierarchies" / "adult"
     found = {
         entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text(encoding="utf-8"))
         for entry in folder.iterdir()
