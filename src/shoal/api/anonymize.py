@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from shoal.anonymizers.registry import make_method
 from shoal.auditing.audit import audit as judge
-from shoal.errors import InputError, InternalError, nearest
+from shoal.errors import InputError, InternalError
 from shoal.grouping import Anonymizer, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.propose.alike import warn_of_alike
@@ -17,39 +18,6 @@ from shoal.release.certificate import make_certificate
 from shoal.release.tables import canonical, canonical_tables, check_names
 from shoal.spec import Spec, checked_seed
 from shoal.table import Table
-
-METHODS = ("art", "anatomy", "mask", "injector", "t-closeness", "mondrian")
-
-
-def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anonymizer:
-    """An anonymizer by its name, with its parameters checked."""
-    kinds = {
-        "art": ("art", "Art"),
-        "anatomy": ("anatomy", "Anatomy"),
-        "mask": ("mask", "Mask"),
-        "injector": ("injector", "Injector"),
-        "t-closeness": ("tcloseness", "TCloseness"),
-        "mondrian": ("mondrian", "Mondrian"),
-    }
-    if name not in kinds:
-        raise InputError(
-            "method",
-            f'There is no method "{name}"{nearest(name, METHODS)}.',
-            f"Methods: {', '.join(METHODS)}.",
-        )
-    from importlib import import_module
-
-    module, kind = kinds[name]
-    made = getattr(import_module(f"shoal.anonymizers.{module}"), kind)
-    known = [field.name for field in fields(made)]
-    for key in parameters or {}:
-        if key not in known:
-            raise InputError(
-                "method-parameter",
-                f'The method "{name}" has no parameter "{key}"{nearest(key, known)}.',
-                f"Its parameters: {', '.join(known)}.",
-            )
-    return made(**(parameters or {}))  # type: ignore[no-any-return]
 
 
 def anonymize(
@@ -137,4 +105,4 @@ class _Clock:
         self._last = now
 
 
-__all__ = ["METHODS", "anonymize", "make_method"]
+__all__ = ["anonymize"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.api.anonymize import make_method
+from shoal.anonymizers.registry import make_method
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Adversary, Audit
 from shoal.errors import InputError

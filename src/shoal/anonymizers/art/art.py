@@ -52,6 +52,7 @@ class Art:
     max_suppression: float = 0.05
     """The largest share of an event's carriers that may be left out."""
     form: Form = "bucketized"
+    """bucketized: exact QI values; generalized: a range of values for each group."""
     hierarchies: Mapping[str, Hierarchy] | None = None
     """Hierarchies for the generalized form."""
     cover: float | None = None
