@@ -109,6 +109,43 @@ def test_equal_odds_of_unequal_people_are_no_tie() -> None:
         assert assembly.count("pure") == kept
 
 
+def scattered(size: int, seed: int) -> pl.DataFrame:
+    """Twelve classes with two carriers each, and hardly two people with the same other value."""
+    values = np.random.default_rng(seed).integers(0, 400, (12, size)).astype(str)
+    values[:, :2] = "x"
+    return pl.DataFrame({"q": np.repeat([*"abcdefghijkl"], size), "v": values.ravel()})
+
+
+SCATTERED = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=10, min_support=1)
+
+
+@pytest.mark.parametrize("size", [50, 100, 130])
+@pytest.mark.parametrize("seed", range(4))
+def test_people_with_the_same_chances_are_alike_in_a_pool(size: int, seed: int) -> None:
+    """Everybody has the event with probability 2/size: ten of them are enough, whatever else may
+    be known of them, to ART and to the auditor."""
+    release = shoal.anonymize(scattered(size, seed), SCATTERED)
+    groups = release.certificate["groups"]
+    assert release.robust is True
+    assert groups["with_event"] == 24
+    assert groups["pooled"] > 20
+    assert groups["mean_with_event"] == pytest.approx(10, rel=0.01)
+    assert release.certificate["audit"]["worst_posterior"] == 0.1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_model_leaves_out_is_no_event(seed: int) -> None:
+    """Where a model's chances do not add up to 1, the rest is outside every event."""
+    table = Table.from_frame(scattered(100, seed), SCATTERED)
+    view = Knowledge.from_table(table).views[0]
+    event = table.value_event >= 0
+    left = np.random.default_rng(seed).uniform(0.2, 1, (len(table.signatures), 1))
+    rows = view.distributions[view.index] * np.where(event, 1.0, left)
+    release = shoal.anonymize(table, SCATTERED, knowledge=Knowledge.model(table, "short", rows))
+    assert release.robust is True
+    assert release.certificate["groups"]["mean_with_event"] == 10
+
+
 def test_the_papers_variant_meets_theorem_1() -> None:
     table = hospital_table(1200, r=2)
     grouping = Art(condition="bound", selection="closest", max_suppression=1).anonymize(table)

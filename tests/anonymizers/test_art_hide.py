@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art import Art
-from shoal.anonymizers.art.cells import Assembly, Cells, extended
+from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.anonymizers.art.hide import hide_among_filler
 from shoal.anonymizers.art.kernels.hide import CLOSE, STRIDE, grow, hide, let_go, shortlist
 from shoal.anonymizers.art.pools import Pools
@@ -21,7 +21,7 @@ from shoal.anonymizers.art.search import Search, pressure, smallest_need_first
 from shoal.anonymizers.art.trade import givers, trade
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.grouping import silent
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, with_pool
 from shoal.spec import Event, Spec
 from shoal.table import Table
 
@@ -209,8 +209,7 @@ def test_pools_hold_every_filler_row_with_its_odds(pooled: bool) -> None:
     for cell in np.flatnonzero(cells.event < 0):
         y = other if pooled else int(cells.value[cell])
         chances = [
-            extended(view.distributions, table)[view.index[cells.signature[cell]]]
-            for view in knowledge.views
+            with_pool(view, table)[view.index[cells.signature[cell]]] for view in knowledge.views
         ]
         expected[y, *(float(np.float32(c[x] / c[y])) for c in chances)] += int(cells.free[cell])
     choices = [other] if pooled else np.flatnonzero(table.value_event < 0)
@@ -265,7 +264,7 @@ def test_who_needs_least_comes_first_and_pressure_is_one_on_average() -> None:
     pools, cells, knowledge, x = pools_of(table)
     filler, need = np.flatnonzero(cells.event < 0), np.zeros(len(pools.anchor_cell))
     for view in knowledge.views:
-        chance = extended(view.distributions, table)[view.index]
+        chance = with_pool(view, table)[view.index]
         odds = chance[:, x] / chance[:, -1]
         mean = np.average(odds[cells.signature[filler]], weights=cells.free[filler])
         need += odds[cells.signature[pools.anchor_cell]] / mean

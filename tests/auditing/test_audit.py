@@ -238,6 +238,18 @@ def test_r_people_who_are_alike_are_robust(r: int) -> None:
     assert audit(like_people(r, r=r + 1e-9), [0] * r).robust is False
 
 
+@pytest.mark.parametrize("r", [2, 64, 65, 120])
+@pytest.mark.parametrize("adversary", ["joint", "binary"])
+def test_people_are_alike_however_many_signatures_they_have(r: int, adversary: Any) -> None:
+    """One of each signature, all with the same chances: their posterior is exactly 1/r."""
+    frame = pl.DataFrame({"q": [str(i) for i in range(r) for _ in range(2)], "v": [*"xy"] * r})
+    spec = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), min_support=1, r=r)
+    groups = [None] * (2 * r)
+    groups[0], groups[3::2] = 0, [0] * (r - 1)
+    found = audit(Table.from_frame(frame, spec), groups, adversary=adversary)
+    assert (found.robust, found.worst.posterior) == (True, 1 / r)
+
+
 def test_an_estimate_never_calls_a_table_robust() -> None:
     """Distributions so far apart that no bound decides, of a group that is robust all the same."""
     size = 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,15 @@ from numpy.typing import NDArray
 
 from shoal.datasets import ADULT_EVENT, ADULT_QI, adult, hospital
 from shoal.errors import InputError, InternalError
-from shoal.knowledge import Knowledge, View, attribute_codes, count_values, table_distribution
+from shoal.knowledge import (
+    Knowledge,
+    View,
+    attribute_codes,
+    count_values,
+    event_chances,
+    table_distribution,
+    with_pool,
+)
 from shoal.spec import MISSING, Event, Spec
 from shoal.table import Table
 
@@ -206,7 +215,7 @@ def test_max_attributes_brings_many_columns_within_the_limit() -> None:
     assert len(Knowledge.from_table(made).views) == 13 + 13 * 12 // 2
 
 
-# --- Models, sums of knowledge, and promises ---------------------------------------------
+# --- Models and sums of knowledge ----------------------------------------------------------
 
 
 def test_a_model_is_one_more_view() -> None:
@@ -239,6 +248,56 @@ def test_a_model_must_give_a_distribution_for_every_signature(spoil: Any, code: 
         Knowledge.model(made, "forest", spoil(fitted))
     assert raised.value.code == code
     assert "model forest" in raised.value.problem
+
+
+# --- Events and the pool -------------------------------------------------------------------
+
+
+def chances_of(rows: NDArray[np.float64]) -> tuple[Table, View]:
+    """A view with the given chances of the values a, b (each an event), c and d."""
+    size = len(rows)
+    frame = pl.DataFrame({"q": [str(i) for i in range(size)] * 4, "v": [*"abcd"] * size})
+    spec = Spec(
+        qi=("q",), sensitive="v", protect=(Event(("a",)), Event(("b",))), r=2, min_support=1
+    )
+    made = Table.from_frame(frame, spec)
+    return made, Knowledge.model(made, "given", rows).views[0]
+
+
+def test_the_pool_is_what_the_events_leave() -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.dirichlet(np.ones(4), 200) * rng.uniform(0.1, 1, (200, 1))
+    made, view = chances_of(rows)
+    found = with_pool(view, made)
+    assert np.array_equal(found[:, :-1], view.distributions)
+    exact = [1 - Fraction(a) - Fraction(b) for a, b, *_ in view.distributions.tolist()]
+    assert found[:, -1] == pytest.approx([float(one) for one in exact], rel=1e-12)
+
+
+def test_who_has_the_same_chances_of_the_events_has_the_same_chance_of_the_pool() -> None:
+    rng = np.random.default_rng(4)
+    filler = rng.dirichlet(np.ones(2), 300) * rng.uniform(0.1, 1, (300, 1))
+    rows = np.column_stack([np.full((300, 2), (0.1, 0.2)), filler * 0.7])
+    made, view = chances_of(rows)
+    assert len(set(with_pool(view, made)[1:, -1].tolist())) == 1
+
+
+@pytest.mark.parametrize("rest", [1e-4, 1e-9, 1e-13, 1e-17, 1e-30, 0.0])
+def test_the_pool_loses_no_digits_where_the_events_take_nearly_all(rest: float) -> None:
+    row = np.array([0.3, 0.0, rest * 0.25, rest * 0.75])
+    row[1] = 1.0 - row[[0, 2, 3]].sum()
+    made, view = chances_of(row[None])
+    assert with_pool(view, made)[1, -1] == pytest.approx(rest, rel=1e-12)
+
+
+@pytest.mark.parametrize("rest", [1e-4, 1e-9, 1e-13, 1e-17, 0.0])
+def test_only_what_leaves_no_other_value_is_certain(rest: float) -> None:
+    made, view = chances_of(np.array([[1.0 - rest, rest, 0.0, 0.0], [1.0 - rest, 0.0, 0.0, 0.0]]))
+    certain = event_chances(view, made)[1:, 0] == 1.0
+    assert certain.tolist() == [rest == 0.0, rest < 1e-9]
+
+
+# --- Promises ------------------------------------------------------------------------------
 
 
 def test_the_spec_decides_where_knowledge_comes_from() -> None:

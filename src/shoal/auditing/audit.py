@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.joint import JOINT_BUDGET
-from shoal.auditing.judge import Case, Judgement, event_chances, judge_view
+from shoal.auditing.judge import Case, Judgement, judge_view
 from shoal.auditing.measures import (
     counted_across,
     deviations_by_view,
@@ -31,7 +31,7 @@ from shoal.auditing.verdict import KINDS, Adversary, Audit
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.partition import Partition, number_groups
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, event_chances
 from shoal.spec import checked_r, checked_seed
 from shoal.table import IntArray, Table
 from shoal.table.frames import to_polars

@@ -15,7 +15,7 @@ from shoal.adversaries.kernels.chain import swap_chain
 from shoal.adversaries.kernels.swap import swap_bounds
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
-from shoal.knowledge import View
+from shoal.knowledge import View, event_chances, with_pool
 from shoal.table import IntArray, Table
 
 CALL_CONFIDENCE = 1 - 1e-7
@@ -23,9 +23,6 @@ CALL_CONFIDENCE = 1 - 1e-7
 
 PROPOSALS, LEAST_SWEEPS = 3_000_000, 4
 """Proposals of one chain, beyond which larger groups get fewer sweeps, but never too few."""
-
-
-ROUNDING, BELOW_ONE = 1e-9, float(np.nextafter(1.0, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,26 +56,6 @@ class Judgement:
     """Each event's largest posterior."""
     event_pair: NDArray[np.int64]
     """The pair (of all) that has it, -1 where no group holds the event."""
-
-
-def event_chances(view: View, table: Table) -> NDArray[np.float64]:
-    """A view's distributions added up by event."""
-    chances = np.zeros((len(view.distributions), len(table.events)))
-    for value, event in enumerate(table.value_event):
-        if event >= 0:
-            chances[:, event] += view.distributions[:, value]
-    # 1 says that nothing else is possible: no rounded sum may say it, or fail to.
-    rows, events = np.nonzero(chances > 1.0 - ROUNDING)
-    outside = table.value_event[None, :] != events[:, None]
-    others = ((view.distributions[rows] > 0.0) & outside).any(axis=1)
-    chances[rows, events] = np.where(others, np.minimum(chances[rows, events], BELOW_ONE), 1.0)
-    return chances
-
-
-def with_pool(view: View, table: Table) -> NDArray[np.float64]:
-    """The distributions with one more column: everything outside every event."""
-    pool = np.minimum(view.distributions @ (table.value_event < 0), 1.0)
-    return np.column_stack([view.distributions, pool])
 
 
 def judge_view(case: Case, view: View, number: int) -> Judgement:

@@ -10,10 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.kernels.judge import deviations
-from shoal.auditing.judge import Case, Judgement, event_chances
+from shoal.auditing.judge import Case, Judgement
 from shoal.auditing.row_risks import RowRisks
 from shoal.auditing.verdict import KINDS, GuessRate, ViewRisk, Witness
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, event_chances
 from shoal.table import Table
 
 

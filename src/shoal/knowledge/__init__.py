@@ -9,7 +9,9 @@ from shoal.knowledge.knowledge import (
     View,
     attribute_codes,
     count_values,
+    event_chances,
     table_distribution,
+    with_pool,
 )
 
 __all__ = [
@@ -19,5 +21,7 @@ __all__ = [
     "View",
     "attribute_codes",
     "count_values",
+    "event_chances",
     "table_distribution",
+    "with_pool",
 ]

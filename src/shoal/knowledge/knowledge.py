@@ -23,6 +23,9 @@ from shoal.table import IntArray, Table, factorize
 
 MAX_VIEWS = 5000
 SUM_TOLERANCE = 1e-9
+ROUNDING, BELOW_ONE = 1e-9, float(np.nextafter(1.0, 0.0))
+RARE = 1e-3
+"""A difference from 1 below this has lost digits, which a sum of small numbers has not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +107,35 @@ class Knowledge:
 def table_distribution(table: Table) -> NDArray[np.float64]:
     """The distribution of the published values in the whole table."""
     return table.value_rows / table.rows
+
+
+def event_chances(view: View, table: Table) -> NDArray[np.float64]:
+    """A view's distributions added up by event."""
+    chances = np.zeros((len(view.distributions), len(table.events)))
+    for value, event in enumerate(table.value_event):
+        if event >= 0:
+            chances[:, event] += view.distributions[:, value]
+    # 1 says that nothing else is possible: no rounded sum may say it, or fail to.
+    rows, events = np.nonzero(chances > 1.0 - ROUNDING)
+    outside = table.value_event[None, :] != events[:, None]
+    others = ((view.distributions[rows] > 0.0) & outside).any(axis=1)
+    chances[rows, events] = np.where(others, np.minimum(chances[rows, events], BELOW_ONE), 1.0)
+    return chances
+
+
+def with_pool(view: View, table: Table) -> NDArray[np.float64]:
+    """A view's distributions with one more column: the chance of having no event at all, which is
+    that of the value under which those outside every event are pooled.
+
+    It is 1 less the chances of the events: people with the same chances of the events are alike in
+    a pooled group, whatever else may be known of them, and alike to the last bit.
+    """
+    events = view.distributions[:, table.value_event >= 0].sum(axis=1)
+    pool = 1.0 - events
+    rare = np.flatnonzero(pool < RARE)
+    others = view.distributions[rare][:, table.value_event < 0].sum(axis=1)
+    pool[rare] = np.where(events[rare] + others > 1.0 - ROUNDING, others, pool[rare])
+    return np.column_stack([view.distributions, pool])
 
 
 def attribute_codes(table: Table, name: str) -> tuple[IntArray, tuple[str, ...]]:

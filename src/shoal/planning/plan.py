@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.auditing.judge import event_chances
 from shoal.errors import InputError
-from shoal.knowledge import Knowledge, View
+from shoal.knowledge import Knowledge, View, event_chances
 from shoal.spec import Spec
 from shoal.table import Table
 

@@ -15,10 +15,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.joint import JOINT_BUDGET
-from shoal.auditing.judge import Case, event_chances, judge_view
+from shoal.auditing.judge import Case, judge_view
 from shoal.errors import InputError
 from shoal.grouping.partition import OTHER, Partition
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, event_chances
 from shoal.release import GID, Release
 from shoal.release.folder import load, read_certificate
 from shoal.sources import read_table, recover_folder

@@ -18,6 +18,7 @@ TOLERANCE = 1e-12
 Groups whose tuples are all alike to the adversary are compared in whole numbers instead."""
 TIE = 1e-12
 MERGE_LIMIT = 64
+"""Among more distributions than this, equal ones are not looked for, unless all are equal."""
 
 
 @kernel
@@ -49,12 +50,21 @@ def collect(
     for s in range(S):
         for v in range(len(values)):
             weights[s, v] = distributions[seen[s], values[v]]
-    if 1 < S <= MERGE_LIMIT:
+    if 1 < S <= MERGE_LIMIT or _all_equal(weights):
         S = _merge_equal(weights, S, place)
     total = np.zeros(S, np.int64)
     for p in range(len(pairs)):
         total[place[p]] += sizes[p]
     return weights[:S].copy(), total, place
+
+
+@kernel
+def _all_equal(weights: NDArray[np.float64]) -> bool:
+    for s in range(1, len(weights)):
+        for v in range(weights.shape[1]):
+            if weights[s, v] != weights[0, v]:
+                return False
+    return True
 
 
 @kernel

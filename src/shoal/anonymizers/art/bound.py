@@ -14,7 +14,7 @@ import numpy as np
 from shoal.anonymizers.art.cells import Assembly
 from shoal.anonymizers.art.kernels.bound import merge_closest
 from shoal.grouping import Progress
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, event_chances
 
 
 def merge_by_bound(
@@ -24,9 +24,7 @@ def merge_by_bound(
     cells, table = groups.cells, groups.table
     chance = np.zeros((len(table.signatures), len(table.events), len(knowledge.views)))
     for w, view in enumerate(knowledge.views):
-        for value in np.flatnonzero(table.value_event >= 0):
-            chance[:, table.value_event[value], w] += view.distributions[view.index, value]
-    chance = np.minimum(chance, 1.0)
+        chance[:, :, w] = event_chances(view, table)[view.index]
     signature, event = cells.signature.astype(np.int64), cells.event.astype(np.int64)
     carriers = np.flatnonzero(cells.event >= 0)
     tuples = np.repeat(carriers, cells.free[carriers])

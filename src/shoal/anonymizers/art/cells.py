@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymizers.art.kernels.rows import deal_rows, rows_by_cell
 from shoal.grouping import SUPPRESSED
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, with_pool
 from shoal.table import IntArray, Table
 
 GroupKind = Literal["pure", "pooled", "mixed", "bound"]
@@ -118,7 +118,7 @@ class Assembly:
         r = table.event_r[event]
         safe = np.ones(len(which), bool)
         for view in knowledge.views:
-            chance = extended(view.distributions, table)
+            chance = with_pool(view, table)
             row = view.index[cells.signature[member]]
             held, shown = chance[row, np.repeat(x, sizes)], chance[row, np.repeat(y, sizes)]
             odds = held / shown
@@ -135,9 +135,3 @@ def _constant(numbers: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArra
     return np.asarray(
         np.maximum.reduceat(numbers, starts) == np.minimum.reduceat(numbers, starts), bool
     )
-
-
-def extended(distributions: NDArray[np.float64], table: Table) -> NDArray[np.float64]:
-    """Distributions with one more column: the chance of having no event at all."""
-    events = distributions[:, table.value_event >= 0].sum(axis=1)
-    return np.column_stack([distributions, np.maximum(0.0, 1.0 - events)])

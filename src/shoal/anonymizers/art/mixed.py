@@ -18,7 +18,7 @@ from shoal.anonymizers.art.kernels.absorbing import Whereabouts, absorb
 from shoal.anonymizers.art.kernels.mixed import Known
 from shoal.anonymizers.art.kernels.mixing import Groups, Places, grow, pack_alike
 from shoal.grouping import Progress
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, event_chances
 from shoal.table import Table
 
 DIRECTIONS = 24
@@ -187,11 +187,10 @@ def _odds(table: Table, knowledge: Knowledge) -> tuple[NDArray[np.float64], NDAr
     signature, value, rows = table.cells
     carrier = table.value_event[value] >= 0
     signature, event, rows = signature[carrier], table.value_event[value[carrier]], rows[carrier]
-    belongs = table.value_event[:, None] == np.arange(len(table.events))
     mean = np.zeros((len(table.signatures), len(table.events)))
     cover = np.full(len(table.events), np.inf)
     for view in knowledge.views:
-        chance = np.clip(view.distributions @ belongs, TINY, 1 - TINY)
+        chance = np.clip(event_chances(view, table), TINY, 1 - TINY)
         odds = (chance / (1 - chance))[view.index]
         mean += odds / len(knowledge.views)
         own = np.bincount(event, rows * odds[signature, event], minlength=len(table.events))

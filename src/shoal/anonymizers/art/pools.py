@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymizers.art.cells import Cells, extended
-from shoal.knowledge import Knowledge
+from shoal.anonymizers.art.cells import Cells
+from shoal.knowledge import Knowledge, with_pool
 from shoal.table import Table
 
 Ints = NDArray[np.int64]
@@ -91,7 +91,7 @@ class Pools:
 
     def _by_view(self) -> Iterator[tuple[int, NDArray[np.int32], NDArray[np.float64]]]:
         for w, view in enumerate(self._knowledge.views):
-            yield w, view.index, extended(view.distributions, self._table)
+            yield w, view.index, with_pool(view, self._table)
 
     def _levels(
         self, signature: NDArray[np.int32], value: NDArray[np.integer]
