@@ -114,7 +114,7 @@ def measure_arx(say: Say) -> list[dict[str, Any]]:
     if root is None or not (root / ARX_FILE).is_file():
         say(f"  skipped: there is no {ARX_FILE} in the data folder")
         return []
-    table, grouping = align_release(frame, read_table(root / ARX_FILE), adult_spec())
+    table, grouping, _ = align_release(frame, read_table(root / ARX_FILE), adult_spec())
     knowledge, lines = Knowledge.of(table), []
     for adversary in ("binary", "joint"):
         found, seconds = timed(

@@ -10,6 +10,7 @@ import polars as pl
 from shoal.grouping import Grouping
 from shoal.spec import Spec
 from shoal.table import Table
+from tests.dealing import row_groups
 
 QI = ("sex", "job", "town")
 
@@ -85,7 +86,7 @@ def check_buckets(table: Table, grouping: Grouping, denied: np.ndarray, l: int) 
     event = np.where(table.row_event < 0, events, table.row_event)
     incomplete = 0
     for group in range(grouping.count):
-        rows = np.flatnonzero(grouping.groups == group)
+        rows = np.flatnonzero(row_groups(table, grouping) == group)
         carried = event[rows][event[rows] < events]
         assert len(set(carried.tolist())) == len(carried)
         possible = ~denied[np.ix_(rows, event[rows])]

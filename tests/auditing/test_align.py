@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.auditing.align import align_column, align_release
+from shoal.auditing.align import Aligned, align_column, align_release
 from shoal.auditing.audit import audit
+from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
 from shoal.spec import Event, InputWarning, Spec
 
@@ -32,63 +33,70 @@ def released(**columns: Any) -> pl.DataFrame:
     return RELEASED.with_columns(**{name: pl.Series(given) for name, given in columns.items()})
 
 
+def judged(aligned: Aligned) -> Audit:
+    return audit(aligned.table, aligned.grouping, rows=aligned.rows)
+
+
 def test_classes_are_the_combinations_of_released_values() -> None:
-    table, grouping = align_release(TABLE, RELEASED, SPEC)
-    assert grouping.groups.tolist() == [0, 0, 0, 1, 1, 1]
-    assert grouping.values is None
+    table, grouping, rows = align_release(TABLE, RELEASED, SPEC)
+    assert rows.tolist() == [0, 0, 0, 1, 1, 1]
+    assert grouping.shown is None
     assert not table.spec.publish_members
-    finer = align_release(TABLE, released(sex=list("FMFMFM")), SPEC)[1]
-    assert finer.groups.tolist() == [0, 1, 0, 3, 2, 3]
+    finer = align_release(TABLE, released(sex=list("FMFMFM")), SPEC).rows
+    assert finer.tolist() == [0, 1, 0, 3, 2, 3]
 
 
 def test_missing_released_values_are_a_class_of_their_own() -> None:
-    grouping = align_release(TABLE, released(age=["30-39", None, None] + ["50-59"] * 3), SPEC)[1]
-    assert grouping.groups.tolist() == [0, 2, 2, 1, 1, 1]
+    rows = align_release(TABLE, released(age=["30-39", None, None] + ["50-59"] * 3), SPEC).rows
+    assert rows.tolist() == [0, 2, 2, 1, 1, 1]
 
 
 def test_a_key_aligns_rows_in_any_order_and_finds_the_suppressed() -> None:
     shuffled = RELEASED[[4, 0, 3, 1]]
-    grouping = align_release(TABLE, shuffled, SPEC, key="id")[1]
-    assert grouping.groups.tolist() == [0, 0, -1, 1, 1, -1]
+    rows = align_release(TABLE, shuffled, SPEC, key="id").rows
+    assert rows.tolist() == [0, 0, -1, 1, 1, -1]
     values = shuffled.with_columns(illness=pl.Series(["flu", "flu", "TB", "HIV"]))
-    table, grouping = align_release(TABLE, values, SPEC, key="id")
-    assert grouping.values is None
+    table, grouping, _ = align_release(TABLE, values, SPEC, key="id")
+    assert grouping.shown is None
     assert audit(table, grouping).suppressed == 2
 
 
 def test_shown_members_are_judged_as_members() -> None:
-    table, grouping = align_release(TABLE, released(illness=TABLE["illness"]), SPEC)
+    table, grouping, _ = align_release(TABLE, released(illness=TABLE["illness"]), SPEC)
     assert table.spec.publish_members
     assert "HIV" in table.values
-    assert grouping.values is None
+    assert grouping.shown is None
 
 
 def test_a_label_instead_of_members_is_judged_as_a_label() -> None:
     shown = ["flu", "HIV|TB", "cold", "HIV|TB", "flu", "flu"]
-    table, grouping = align_release(TABLE, released(illness=shown), SPEC)
+    table, grouping, _ = align_release(TABLE, released(illness=shown), SPEC)
     assert not table.spec.publish_members
     assert "HIV|TB" in table.values
-    assert grouping.values is None
+    assert grouping.shown is None
 
 
 def test_changed_values_are_judged_as_published() -> None:
     shown = ["flu", "flu", "cold", "TB", "flu", "HIV"]
-    table, grouping = align_release(TABLE, released(illness=shown), SPEC)
-    assert grouping.values is not None
-    assert [table.values[v] for v in grouping.values] == shown
+    table, grouping, rows = align_release(TABLE, released(illness=shown), SPEC)
+    assert grouping.shown is not None
+    published = zip(grouping.group, grouping.shown, grouping.rows, strict=True)
+    assert sorted((g, table.values[v]) for g, v, n in published for _ in range(n)) == sorted(
+        zip(rows.tolist(), shown, strict=True)
+    )
     found = audit(table, grouping)
     assert found.event_groups == 1
     assert np.isclose(found.worst_posterior, 2 / 3)
 
 
 def test_a_column_labels_groups_and_a_missing_label_means_not_published() -> None:
-    table, grouping = align_column(TABLE, "g", SPEC)
-    assert grouping.groups.tolist() == [0, 0, 1, 1, -1, 0]
+    table, _, rows = align_column(TABLE, "g", SPEC)
+    assert rows.tolist() == [0, 0, 1, 1, -1, 0]
     assert table.rows == 6
     numbers = TABLE.with_columns(g=pl.Series([7, 7, -1, 9, 9, 9]))
-    assert align_column(numbers, "g", SPEC)[1].groups.tolist() == [0, 0, -1, 1, 1, 1]
+    assert align_column(numbers, "g", SPEC).rows.tolist() == [0, 0, -1, 1, 1, 1]
     holes = TABLE.with_columns(g=pl.Series([7.0, 7.0, float("nan"), 9.0, 9.0, 9.0]))
-    assert align_column(holes, "g", SPEC)[1].groups.tolist() == [0, 0, -1, 1, 1, 1]
+    assert align_column(holes, "g", SPEC).rows.tolist() == [0, 0, -1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +124,7 @@ def test_what_does_not_fit_is_named(frame: Any, key: str | None, code: str, word
 @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [5, 3, 4, 2, 1, 0], [2, 5, 0, 4, 1, 3]])
 def test_of_equal_links_the_first_row_is_named_everywhere(order: list[int]) -> None:
     table = TABLE.with_columns(illness=pl.Series(["flu", "HIV", "flu", "TB", "flu", "flu"]))
-    found = audit(*align_release(table[order], RELEASED[order], SPEC))
+    found = judged(align_release(table[order], RELEASED[order], SPEC))
     assert found.worst is not None
     assert found.worst.row == found.worst_by_event["HIV|TB"].row == 0
 
@@ -188,7 +196,7 @@ def test_changed_sensitive_values_are_told_from_another_order(seed: int) -> None
     some = rng.random(400) < 0.2
     values = table["illness"].to_numpy().copy()
     values[some] = rng.permutation(values[some])
-    assert align_release(table, general.with_columns(illness=values), SPEC)[1].values is not None
+    assert align_release(table, general.with_columns(illness=values), SPEC)[1].shown is not None
 
 
 @pytest.mark.parametrize("more", [{}, {"age": ["30-99"] * 6}])

@@ -16,6 +16,7 @@ from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.spec import Event, Spec
 from shoal.table import Table
+from tests.dealing import row_groups, row_values
 from tests.oracle.worlds import NoWorld, binary_posterior, joint_posterior
 
 PROTECT = {
@@ -34,7 +35,7 @@ def table_of(people: str, values: str, **options: Any) -> Table:
 
 def distorted(table: Table, groups: list[int], values: str, **options: Any) -> Grouping:
     codes = np.array([table.values.index(value) for value in values], np.int32)
-    return Grouping(np.array(groups, np.int32), values=codes, **options)
+    return Grouping.of_rows(table, np.array(groups, np.int32), values=codes, **options)
 
 
 @pytest.mark.parametrize("adversary", ["joint", "binary"])
@@ -76,11 +77,11 @@ def random_groups(rng: np.random.Generator, protect: str) -> tuple[Table, Groupi
 
 def slow_contradictory(table: Table, grouping: Grouping, joint: bool) -> int:
     """The groups with an event for which some view has no world, all worlds written down."""
-    shown = grouping.row_values(table)
+    shown = row_values(table, grouping)
     assert grouping.pooled is not None
     found = 0
-    for group in np.unique(grouping.groups):
-        inside = np.flatnonzero(grouping.groups == group)
+    for group in np.unique(row_groups(table, grouping)):
+        inside = np.flatnonzero(row_groups(table, grouping) == group)
         held = [(int(v), int(table.value_event[v])) for v in shown[inside]]
         if grouping.pooled[group]:
             held = [(v, e) if e >= 0 else (-1, -1) for v, e in held]

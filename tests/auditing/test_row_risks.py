@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 from shoal.auditing import row_risks
 from shoal.auditing.audit import audit
 from shoal.auditing.verdict import Audit
+from shoal.grouping import Grouping
 from shoal.grouping.partition import Partition
 from shoal.spec import Spec
 from shoal.table import Table
@@ -44,10 +45,10 @@ def row_by_row(found: Audit, groups: list[int]) -> list[dict[str, Any]]:
         line |= {**nothing, **(dict.fromkeys(zero) if group < 0 else zero)}
         line |= {"known_before": None, "known_exposure": None}
         if group >= 0:
-            place = held.get(int(risks.partition.row_pair[row]))
+            place = held.get(int(risks.row_pair[row]))
             if place is not None:
                 line |= risks.worst.row(place, named=True)
-            line |= risks.known.row(int(risks.row_signature[row]), named=True)
+            line |= risks.known.row(int(risks.table.row_signature[row]), named=True)
         lines.append(line)
     return lines
 
@@ -72,7 +73,7 @@ def test_the_most_exposed(seed: int) -> None:
     for count in (0, 1, 5, 1000):
         assert found.worst_people(count).to_dicts() == ordered.head(count).to_dicts()
     first = linked.sort("exposure", "posterior", "row", descending=[True, True, False]).row(0)
-    assert found.risks.first_worst_row() == first[0]
+    assert found.risks.first_of(found.risks.worst_pairs())[0] == first[0]
     assert found.worst is not None
     assert found.worst.row == first[0]
 
@@ -81,7 +82,7 @@ def test_nobody_is_exposed_where_no_event_is_published() -> None:
     table, groups, _ = audited(1)
     without = np.where(table.row_event >= 0, -1, groups)
     found = audit(table, without)
-    assert found.risks.first_worst_row() is None
+    assert len(found.risks.worst_pairs()) == 0
     assert found.worst is None
     assert found.worst_people(3).is_empty()
 
@@ -95,10 +96,10 @@ def test_rows_alone_without_an_event_are_only_counted(seed: int) -> None:
         if group >= 0 and groups.count(group) == 1 and table.row_event[row] < 0
     }
     numbers = sorted(set(groups) - {-1})
-    part = Partition.of(
-        table, np.array([numbers.index(g) if g >= 0 else -1 for g in groups], np.int32)
-    )
+    rows = np.array([numbers.index(g) if g >= 0 else -1 for g in groups], np.int32)
+    part = Partition.of(table, Grouping.of_rows(table, rows))
     assert part.alone == len(alone)
     assert part.all_groups == len(numbers) == found.groups
     assert {numbers[number] for number in part.group_number} == set(numbers) - alone
-    assert [pair < 0 for pair in part.row_pair] == [g < 0 or g in alone for g in groups]
+    pairs = part.find_pairs(rows, table.row_signature)
+    assert [pair < 0 for pair in pairs] == [g < 0 or g in alone for g in groups]

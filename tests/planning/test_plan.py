@@ -33,6 +33,7 @@ from shoal.knowledge import Knowledge
 from shoal.planning.plan import Plan, coverage_bound, plan
 from shoal.spec import Event, Spec
 from shoal.table import Table
+from tests.dealing import row_groups
 
 
 def brute_largest_r(
@@ -102,7 +103,7 @@ def random_table(seed: int, r: float, support: int) -> Table:
 
 
 def kept_carriers(table: Table, grouping: Grouping) -> int:
-    return int(((grouping.groups >= 0) & (table.row_event >= 0)).sum())
+    return int(((row_groups(table, grouping) >= 0) & (table.row_event >= 0)).sum())
 
 
 @settings(max_examples=60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import polars as pl
 import pytest
 
 from shoal.datasets import hospital
+from shoal.engines.dealing import deal
 from shoal.errors import InputError
 from shoal.grouping import Form, Grouping
 from shoal.grouping.generalization import generalize
 from shoal.grouping.partition import OTHER
 from shoal.release import Release
-from shoal.release.tables import build_tables
+from shoal.release.tables import build_tables, canonical
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from shoal.utility import (
@@ -44,9 +46,12 @@ def release_of(
     table: Table, groups: Any, *, form: Form = "bucketized", pooled: Any = None
 ) -> Release:
     groups = np.asarray(groups, dtype=np.int32)
-    recodings = generalize(table, groups, {}) if form == "generalized" else ()
-    grouping = Grouping(groups, form=form, recodings=recodings, pooled=pooled)
-    qi, sensitive, members, ranges, _ = build_tables(table, grouping)
+    grouping = Grouping.of_rows(table, groups, pooled=pooled)
+    if form == "generalized":
+        recodings = generalize(table, grouping.group, grouping.signature, {})
+        grouping = replace(grouping, form=form, recodings=recodings)
+    grouping = canonical(table, grouping)
+    qi, sensitive, members, ranges = build_tables(table, grouping, deal(table, grouping))
     return Release(table.spec, form, qi, sensitive, members, ranges, {})
 
 

@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from shoal.anonymizers.registry import make_method
 from shoal.auditing.audit import audit as judge
+from shoal.engines.dealing import deal
 from shoal.errors import InputError, InternalError
 from shoal.grouping import Anonymizer, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.propose.alike import warn_of_alike
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
-from shoal.release.tables import canonical, canonical_tables, check_names
+from shoal.release.tables import build_tables, canonical, check_names
 from shoal.spec import Spec, checked_seed
 from shoal.table import Table
 
@@ -50,13 +53,17 @@ def anonymize(
     clock.lap("knowledge")
     grouping = canonical(table, chosen.anonymize(table, seed=seed, progress=progress))
     clock.lap("search")
-    audit = judge(table, grouping, knowledge=knowledge, seed=seed, progress=progress)
+    dealt = deal(table, grouping, seed=seed)
+    clock.lap("deal")
+    audit = judge(
+        table, grouping, knowledge=knowledge, seed=seed, rows=dealt.group, progress=progress
+    )
     clock.lap("audit")
     if chosen.name == "art" and grouping.claims.get("condition") == "joint" and not audit.robust:
         raise InternalError(
             "the auditor refutes ART's groups; nothing is released. Please report this table's spec"
         )
-    qi, sensitive, members, ranges, row_gid = canonical_tables(table, grouping)
+    qi, sensitive, members, ranges = build_tables(table, grouping, dealt)
     certificate = make_certificate(
         table,
         grouping,
@@ -75,7 +82,7 @@ def anonymize(
         members=members,
         ranges=ranges,
         certificate=certificate,
-        row_groups=row_gid,
+        row_groups=np.where(dealt.group >= 0, dealt.group + 1, -1).astype(np.int32),
         audit=audit,
         seconds=clock.laps,
         native=table.native,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,16 @@ RANGE = re.compile(
 Codes = range | frozenset[int]
 
 
-def align_column(frame: Any, column: str, spec: Spec) -> tuple[Table, Grouping]:
+class Aligned(NamedTuple):
+    """A table, the groups that were published of it, and the group of each of its rows."""
+
+    table: Table
+    grouping: Grouping
+    rows: IntArray
+    """0 to K-1, or -1 where a row is not published."""
+
+
+def align_column(frame: Any, column: str, spec: Spec) -> Aligned:
     """A table whose own `column` labels the groups; a missing label (or the number -1) means not
     published."""
     data = to_polars(frame)
@@ -38,12 +47,11 @@ def align_column(frame: Any, column: str, spec: Spec) -> tuple[Table, Grouping]:
             f'The group column "{column}" does not exist{nearest(column, data.columns)}.',
             f"Columns: {', '.join(data.columns)}.",
         )
-    return _coded(frame, spec), Grouping(number_groups(data[column])[0])
+    table, rows = _coded(frame, spec), number_groups(data[column])[0]
+    return Aligned(table, Grouping.of_rows(table, rows), rows)
 
 
-def align_release(
-    frame: Any, released: Any, spec: Spec, *, key: str | None = None
-) -> tuple[Table, Grouping]:
+def align_release(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> Aligned:
     """Classes are the distinct combinations of the released QI columns. Rows correspond by order,
     or by a `key` column (rows of the table that the release lacks are suppressed).
 
@@ -64,9 +72,10 @@ def align_release(
         position = _positions(data[key], other[key])
     classes = [code_column(other[name]) for name in spec.qi]
     codes, _ = factorize([c for _, c in classes], [len(column) for column, _ in classes])
-    groups = np.where(position >= 0, codes[position], -1)
+    rows = _dense(np.where(position >= 0, codes[position], -1))
     if spec.sensitive not in other.columns:
-        return _coded(frame, spec), Grouping(_dense(groups))
+        table = _coded(frame, spec)
+        return Aligned(table, Grouping.of_rows(table, rows), rows)
 
     shown = code_column(other[spec.sensitive])
     spec = spec.with_(publish_members=_shows_members(shown[0].labels, spec))
@@ -85,7 +94,8 @@ def align_release(
     if key is None:
         _check_values(table, values)
     changed = not np.array_equal(values, table.row_value)
-    return table, Grouping(_dense(groups), values=values if changed else None)
+    grouping = Grouping.of_rows(table, rows, values=values if changed else None)
+    return Aligned(table, grouping, rows)
 
 
 def _coded(frame: Any, spec: Spec) -> Table:

@@ -27,6 +27,7 @@ from shoal.auditing.measures import (
     worst_by_event,
     worst_witness,
 )
+from shoal.auditing.row_risks import People
 from shoal.auditing.verdict import KINDS, Adversary, Audit
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
@@ -46,11 +47,13 @@ def audit(
     adversary: Adversary = "joint",
     budget: float = JOINT_BUDGET,
     seed: int = 0,
+    rows: IntArray | None = None,
     progress: Progress = silent,
 ) -> Audit:
-    """Judges a grouping of a table's rows.
+    """Judges a grouping of a table.
 
-    `groups` is a Grouping, or one label per row (missing, or the number -1: not published).
+    `groups` is a Grouping, or one label per row (missing, or the number -1: not published); of a
+    Grouping that was dealt, `rows` is the group of each row, for naming people by their row.
     `r` replaces the spec's r where an event has none of its own. Exact up to `budget` steps per
     group and view; beyond it, certified bounds, and estimates (from `seed`) that can call a breach
     but never call a table robust.
@@ -59,7 +62,8 @@ def audit(
         raise InputError(
             "adversary", f'There is no adversary "{adversary}".', "Choose joint or binary."
         )
-    partition, labels = _partition(table, groups)
+    grouping, labels, rows = _grouping(table, groups, rows)
+    partition = Partition.of(table, grouping)
     known = knowledge or Knowledge.of(table)
     own = np.array([event.r or np.nan for event in table.events])
     strength = checked_r(table.spec.r if r is None else r)
@@ -75,32 +79,30 @@ def audit(
         seed=checked_seed(seed),
     )
     judgements = _judge_all(case, known, progress)
-    return _assemble(case, known, judgements, labels, strength, adversary, before)
+    people = People(partition, rows, labels)
+    return _assemble(case, known, judgements, people, strength, adversary, before)
 
 
-def _partition(table: Table, groups: Any) -> tuple[Partition, tuple[str, ...] | None]:
-    """The groups as the adversary sees them, and their names where the caller gave some."""
-    if isinstance(groups, Grouping):
-        _check_published(groups.groups)
-        judged = Partition.of(table, groups.groups, values=groups.values, pooled=groups.pooled)
-        return judged, None
-    series = groups if isinstance(groups, pl.Series) else _series(groups)
-    if len(series) != table.rows:
-        raise InputError(
-            "groups-length",
-            f"There are {len(series)} group labels for {table.rows} rows.",
-            "Give one label per row of the table.",
-        )
-    rows, names = number_groups(series)
-    _check_published(rows)
-    return Partition.of(table, rows), names
-
-
-def _check_published(groups: IntArray) -> None:
-    if groups.max(initial=-1) < 0:
+def _grouping(
+    table: Table, groups: Any, rows: IntArray | None
+) -> tuple[Grouping, tuple[str, ...] | None, IntArray | None]:
+    """The groups as counts, their names where the caller gave some, and the group of each row."""
+    labels = None
+    if not isinstance(groups, Grouping):
+        series = groups if isinstance(groups, pl.Series) else _series(groups)
+        if len(series) != table.rows:
+            raise InputError(
+                "groups-length",
+                f"There are {len(series)} group labels for {table.rows} rows.",
+                "Give one label per row of the table.",
+            )
+        rows, labels = number_groups(series)
+        groups = Grouping.of_rows(table, rows)
+    if not groups.published:
         raise InputError(
             "nothing-published", "No row is in a group.", "Label the groups of published rows."
         )
+    return groups, labels, rows
 
 
 def _series(groups: Any) -> pl.Series:
@@ -138,21 +140,20 @@ def _assemble(
     case: Case,
     knowledge: Knowledge,
     judgements: list[Judgement],
-    labels: tuple[str, ...] | None,
+    people: People,
     r: float,
     adversary: Adversary,
     before: NDArray[np.float64],
 ) -> Audit:
     table, part = case.table, case.partition
-    risks = row_risks(case, knowledge, judgements, labels, before)
+    risks = row_risks(case, knowledge, judgements, people, before)
     breach = risks.worst["problematic"].to_numpy()
     undecided = risks.worst["undecided"].to_numpy()
     contradictory = len(np.unique(np.concatenate([j.contradictory for j in judgements])))
     robust: bool | None = not breach.any()
     if robust and (undecided.any() or contradictory):
         robust = None
-    carriers = np.flatnonzero((table.row_event >= 0) & risks.published)
-    published = int(risks.published.sum())
+    carriers, everybody = risks.carriers, int(table.value_rows[table.value_event >= 0].sum())
     known = np.asarray(case.known.any(axis=1))
     deltas, meets, holding = deviations_by_view(case, knowledge)
     return Audit(
@@ -160,17 +161,17 @@ def _assemble(
         r=r,
         adversary=adversary,
         rows=table.rows,
-        published=published,
-        suppressed=table.rows - published,
-        suppressed_carriers=int((table.row_event >= 0).sum()) - len(carriers),
+        published=part.published,
+        suppressed=table.rows - part.published,
+        suppressed_carriers=everybody - int(carriers.sum()),
         groups=part.all_groups,
         views=len(knowledge.views),
         knowledge=knowledge.source,
         worst=worst_witness(risks, table),
         worst_by_event=worst_by_event(case, knowledge, judgements, risks),
         problematic=int(risks.sizes[breach].sum()),
-        carriers=len(carriers),
-        problematic_carriers=int(risks.of_rows(carriers)["problematic"].sum()),
+        carriers=int(carriers.sum()),
+        problematic_carriers=int(carriers[risks.held[breach]].sum()),
         undecided=int(risks.sizes[undecided].sum()),
         contradictory=contradictory,
         average_delta=float(deltas[:, 0].mean()),
@@ -181,7 +182,7 @@ def _assemble(
         guess_rate=guess_rate(judgements, knowledge),
         by_view=risk_by_view(case, knowledge, judgements, deltas),
         posteriors={name: sum(j.counted[k] for j in judgements) for k, name in enumerate(KINDS)},
-        known_before=int(np.count_nonzero(known[table.row_signature[risks.published]])),
+        known_before=int(part.signature_people[known].sum()),
         counted_across=counted_across(case, knowledge),
         risks=risks,
         native=table.native,

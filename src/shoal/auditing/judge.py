@@ -239,8 +239,10 @@ def _true_world(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Each tuple's distribution and its published value: a world with weight to start from."""
     part = case.partition
-    first, last = part.group_start[group], part.group_start[group + 1]
-    rows = np.flatnonzero((part.row_pair >= first) & (part.row_pair < last))
-    codes = part.row_value[rows]
-    member = place[part.row_pair[rows] - first].astype(np.int64)
+    pairs = np.arange(part.group_start[group], part.group_start[group + 1])
+    lines = slice(part.world_start[pairs[0]], part.world_start[pairs[-1] + 1])
+    of_line = np.repeat(np.arange(len(pairs)), np.diff(part.world_start[pairs[0] : pairs[-1] + 2]))
+    count = part.world_count[lines]
+    member = np.repeat(place[of_line], count).astype(np.int64)
+    codes = np.repeat(part.world_value[lines], count)
     return member, possible_world(weights, member, np.searchsorted(values, codes))

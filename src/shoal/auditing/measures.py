@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.adversaries.kernels.judge import deviations
 from shoal.auditing.judge import Case, Judgement
-from shoal.auditing.row_risks import RowRisks
+from shoal.auditing.row_risks import People, RowRisks
 from shoal.auditing.verdict import KINDS, GuessRate, ViewRisk, Witness
 from shoal.knowledge import Knowledge, event_chances
 from shoal.table import Table
@@ -21,7 +21,7 @@ def row_risks(
     case: Case,
     knowledge: Knowledge,
     judgements: list[Judgement],
-    labels: tuple[str, ...] | None,
+    people: People,
     before: NDArray[np.float64],
 ) -> RowRisks:
     """The worst of all views' judgements for everybody; `before` is what was known anyway."""
@@ -46,8 +46,8 @@ def row_risks(
     ranked = np.argmax(before * case.event_r, axis=1)
     earlier = before[np.arange(len(before)), ranked]
     return RowRisks(
-        partition=part,
-        row_signature=table.row_signature,
+        table=table,
+        people=people,
         held=held,
         worst=pl.DataFrame(
             {
@@ -64,7 +64,6 @@ def row_risks(
         known=pl.DataFrame(
             {"known_before": earlier, "known_exposure": earlier * case.event_r[ranked]}
         ),
-        labels=labels,
     )
 
 
@@ -76,14 +75,15 @@ def _named(names: list[str], number: NDArray[Any], shown: NDArray[np.bool_]) -> 
 
 
 def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
-    row = risks.first_worst_row()
-    if row is None:
+    equal = risks.worst_pairs()
+    if not len(equal):
         return None
-    line = risks.of_rows(np.array([row])).row(0, named=True)
+    row, pair = risks.first_of(equal)
+    line = risks.worst.row(int(np.searchsorted(risks.held, pair)), named=True)
     return Witness(
         row=row,
-        person=table.describe(int(table.row_signature[row])),
-        group=line["group"],
+        person=table.describe(int(risks.partition.pair_signature[pair])),
+        group=risks.label_of_pair(pair),
         event=line["event"],
         view=tuple(part for part in line["view"].split(" + ") if part != "(whole table)"),
         before=line["before"],
@@ -97,26 +97,23 @@ def worst_by_event(
 ) -> dict[str, Witness]:
     """Everybody's links to each event, the largest of them; of equal ones the first row's."""
     table, part = case.table, case.partition
-    first_row = np.empty(len(part.pair_signature) + 1, np.int64)
-    first_row[part.row_pair[::-1]] = np.arange(len(part.row_pair))[::-1]  # the last one stays
     found = {}
     for number, event in enumerate(table.events):
         largest = max(one.event_worst[number] for one in judgements)
         equal = []
         for i, one in enumerate(judgements):
             if one.event_worst[number] == largest and one.event_pair[number] >= 0:
-                pairs = _with_largest(one, number, risks.held)
-                first = int(np.argmin(first_row[pairs]))
-                equal.append((int(first_row[pairs[first]]), i, int(pairs[first])))
+                row, pair = risks.first_of(_with_largest(one, number, risks.held))
+                equal.append((-1 if row is None else row, i, pair))
         if not equal:
             continue
-        row, best, pair = min(equal)
+        first, best, pair = min(equal)
         one, view = judgements[best], knowledge.views[best]
         signature = int(part.pair_signature[pair])
         found[event.label] = Witness(
-            row=row,
+            row=None if first < 0 else first,
             person=table.describe(signature),
-            group=risks.label(int(np.searchsorted(part.group_start, pair, side="right")) - 1),
+            group=risks.label_of_pair(pair),
             event=event.label,
             view=view.attributes,
             before=float(event_chances(view, table)[view.index[signature], number]),
@@ -202,7 +199,7 @@ def risk_by_view(
 ) -> dict[str, ViewRisk]:
     held = case.partition.held_pairs(np.append(case.table.value_event, np.int32(-1)))
     sizes = case.partition.pair_size[held]
-    published = np.unique(case.table.row_signature[case.partition.row_group >= 0])
+    published = np.flatnonzero(case.partition.signature_people)
     found = {}
     for view, one, (_, delta, bound) in zip(knowledge.views, judgements, deltas, strict=True):
         with_r = one.posterior * np.where(one.event >= 0, case.event_r[one.event], 0.0)

@@ -11,19 +11,43 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.errors import InputError
 from shoal.grouping.partition import Partition
-from shoal.table import IntArray
+from shoal.table import IntArray, Table
 
 SLICE = 1 << 16
 """Rows whose lines are made at once where all of them are written."""
 
 
 @dataclass(frozen=True, eq=False)
-class RowRisks:
-    """The worst case of every row of a table."""
+class People:
+    """Who the people of a partition are, as far as the caller knows."""
 
     partition: Partition
-    row_signature: IntArray
+    rows: IntArray | None
+    """The number of the group of each row of the table, -1 where it is suppressed; None where the
+    groups were never dealt to rows."""
+    labels: tuple[str, ...] | None
+    """The caller's names of the groups; None: they are counted from 1, as in a release."""
+
+    def name(self, number: int) -> str:
+        """What the caller calls the group of that number."""
+        return str(number + 1) if self.labels is None else self.labels[number]
+
+    def names(self, numbers: IntArray) -> pl.Series:
+        number = pl.Series(numbers)
+        known = number.set(number < 0, None)
+        if self.labels is None:
+            return (known + 1).cast(pl.String)
+        return pl.Series(list(self.labels), dtype=pl.String).gather(known)
+
+
+@dataclass(frozen=True, eq=False)
+class RowRisks:
+    """The worst case of everybody: by pair, and by row where rows were dealt."""
+
+    table: Table
+    people: People
     held: NDArray[np.int64]
     """The pairs in groups that hold an event, in order."""
     worst: pl.DataFrame
@@ -31,13 +55,38 @@ class RowRisks:
     problematic, undecided."""
     known: pl.DataFrame
     """Of each signature, before anything is published: known_before, known_exposure."""
-    labels: tuple[str, ...] | None
-    """The caller's names of the groups; None: they are counted from 1, as in a release."""
+
+    @property
+    def partition(self) -> Partition:
+        return self.people.partition
+
+    @property
+    def row_group(self) -> IntArray:
+        """The number of each row's group."""
+        if self.people.rows is None:
+            raise InputError(
+                "rows-unknown",
+                "The groups were judged as counts, so nobody can be named by their row.",
+                "Give the audit the group of each row.",
+            )
+        return self.people.rows
 
     @property
     def published(self) -> NDArray[np.bool_]:
         """Which rows are published."""
-        return self.partition.row_group >= 0
+        return self.row_group >= 0
+
+    @cached_property
+    def carriers(self) -> NDArray[np.int64]:
+        """How many people of each pair carry an event."""
+        part = self.partition
+        pair = np.repeat(np.arange(len(part.pair_size)), np.diff(part.carrier_start))
+        return np.bincount(pair, part.carrier_count, len(part.pair_size)).astype(np.int64)
+
+    @cached_property
+    def row_pair(self) -> NDArray[np.int64]:
+        """The pair of each row, -1 where it is alone or suppressed."""
+        return self.partition.find_pairs(self.row_group, self.table.row_signature)
 
     @property
     def exposure(self) -> NDArray[np.float64]:
@@ -49,18 +98,25 @@ class RowRisks:
         """How many rows each held pair has."""
         return self.partition.pair_size[self.held]
 
-    def label(self, group: int) -> str:
-        """What the caller calls a group of the partition."""
-        number = int(self.partition.group_number[group])
-        return str(number + 1) if self.labels is None else self.labels[number]
+    def label_of_pair(self, pair: int) -> str:
+        """What the caller calls the group of a pair."""
+        group = int(np.searchsorted(self.partition.group_start, pair, side="right")) - 1
+        return self.people.name(int(self.partition.group_number[group]))
+
+    def first_of(self, pairs: NDArray[np.int64]) -> tuple[int | None, int]:
+        """The first row of some pairs and its pair; without rows, the first of the pairs."""
+        if self.people.rows is None:
+            return None, int(pairs.min())
+        row = int(np.flatnonzero(np.isin(self.row_pair, pairs))[0])
+        return row, int(self.row_pair[row])
 
     def of_rows(self, rows: NDArray[np.int64]) -> pl.DataFrame:
         """One line for each of some rows; unpublished rows have nothing but their number."""
-        group = self.partition.row_group[rows]
+        group = self.row_group[rows]
         gone = group < 0
-        line = pl.Series(self._line[self.partition.row_pair[rows]])
+        line = pl.Series(self._line[self.row_pair[rows]])
         worst = self.worst.select(pl.all().gather(line.set(line < 0, None)))
-        known = self.known.select(pl.all().gather(pl.Series(self.row_signature[rows])))
+        known = self.known.select(pl.all().gather(pl.Series(self.table.row_signature[rows])))
         lines = pl.concat([worst, known], how="horizontal").with_columns(
             pl.col("before", "posterior", "exposure").fill_null(0.0),
             pl.col("problematic", "undecided").fill_null(False),
@@ -68,7 +124,7 @@ class RowRisks:
         numbers = ("before", "posterior", "exposure", "known_before", "known_exposure")
         return lines.with_columns(
             pl.Series("row", rows.astype(np.int64)),
-            self._names(group).alias("group"),
+            self.people.names(group).alias("group"),
             pl.when(pl.Series(~gone)).then(pl.col(*numbers)),
         ).select(
             "row",
@@ -87,11 +143,11 @@ class RowRisks:
 
     def all_rows(self) -> pl.DataFrame:
         """One line for every row of the table."""
-        return self.of_rows(np.arange(len(self.row_signature)))
+        return self.of_rows(np.arange(self.table.rows))
 
     def slices(self) -> Iterator[pl.DataFrame]:
         """The lines of all rows, some at a time."""
-        rows = len(self.row_signature)
+        rows = self.table.rows
         for first in range(0, rows, SLICE):
             yield self.of_rows(np.arange(first, min(rows, first + SLICE)))
 
@@ -107,20 +163,20 @@ class RowRisks:
         lines = self.of_rows(self._rows_where(chosen))
         return lines.sort("exposure", "row", descending=[True, False]).head(count)
 
-    def first_worst_row(self) -> int | None:
-        """The first of the rows with the largest exposure, and posterior among these."""
+    def worst_pairs(self) -> NDArray[np.int64]:
+        """The pairs with the largest exposure, and posterior among these."""
         linked = self.worst["event"].is_not_null().to_numpy()
         if not linked.any():
-            return None
+            return np.zeros(0, np.int64)
         exposure, posterior = self.exposure, self.worst["posterior"].to_numpy()
         linked = linked & (exposure == exposure[linked].max())
         linked &= posterior == posterior[linked].max()
-        return int(self._rows_where(linked)[0])
+        return np.asarray(self.held[linked])
 
     def _rows_where(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The rows of chosen held pairs."""
         wanted = np.append(chosen, False)  # the last stands for rows without a held pair
-        return np.flatnonzero(wanted[self._line[self.partition.row_pair]])
+        return np.flatnonzero(wanted[self._line[self.row_pair]])
 
     @cached_property
     def _line(self) -> IntArray:
@@ -128,10 +184,3 @@ class RowRisks:
         line = np.full(len(self.partition.pair_signature) + 1, -1, np.int32)
         line[self.held] = np.arange(len(self.held))
         return line
-
-    def _names(self, numbers: IntArray) -> pl.Series:
-        number = pl.Series(numbers)
-        known = number.set(number < 0, None)
-        if self.labels is None:
-            return (known + 1).cast(pl.String)
-        return pl.Series(list(self.labels), dtype=pl.String).gather(known)

@@ -20,8 +20,8 @@ KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
 class Witness:
     """One person's worst case: how well they are linked to an event, and through what."""
 
-    row: int
-    """The row in the caller's table, counted from 0."""
+    row: int | None
+    """The row in the caller's table, counted from 0; None where only counts were judged."""
     person: dict[str, str]
     """The person's QI values."""
     group: str

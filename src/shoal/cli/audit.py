@@ -66,21 +66,28 @@ def audit(
 
     frame = read_table(table, separator=separator, encoding=encoding)
     if groups is not None:
-        original, grouping = align_column(frame, groups, made)
+        aligned = align_column(frame, groups, made)
     else:
         assert released is not None
         other = read_table(released, separator=separator, encoding=encoding)
-        original, grouping = align_release(frame, other, made, key=key)
+        aligned = align_release(frame, other, made, key=key)
+    original = aligned.table
     with progress_bar(quiet=json) as progress:
-        labelled = grouping if groups is None else frame[groups]
-        result = judge(original, labelled, adversary=adversary, seed=seed, progress=progress)
+        result = judge(
+            original,
+            aligned.grouping if groups is None else frame[groups],
+            adversary=adversary,
+            seed=seed,
+            rows=aligned.rows,
+            progress=progress,
+        )
     if rows is not None:
         write_table(result.frame, rows)
     if report is not None or public_report is not None:
         from shoal.report import Repeat, audit_facts, command_line
 
         repeat = Repeat(command=command_line(sys.argv[1:]), seed=seed)
-        facts = audit_facts(result, original, grouping=grouping, repeat=repeat)
+        facts = audit_facts(result, original, grouping=aligned.grouping, repeat=repeat)
         write_reports(facts, report=report, public_report=public_report)
     if json:
         emit_json(result.to_dict())

@@ -13,7 +13,7 @@ from shoal.auditing.align import align_release
 from shoal.comparison.machine import machine_note
 from shoal.comparison.trial import RISKS, Trial, equip, warm_up
 from shoal.errors import InputError
-from shoal.grouping import Grouping, Progress, Recoding, silent
+from shoal.grouping import Progress, Recoding, silent
 from shoal.knowledge import Knowledge
 from shoal.spec import Spec
 from shoal.table import Table, code_column
@@ -186,25 +186,20 @@ def average(key: str, found: Sequence[Mapping[str, Any]]) -> Any:
 
 def _released_trial(frame: Any, other: Any, spec: Spec, key: str | None) -> tuple[Trial, Knowledge]:
     """Another tool's release: a label of a QI covers the values that bear it in this table."""
-    table, grouping = align_release(frame, other, spec, key=key)
+    table, grouping, rows = align_release(frame, other, spec, key=key)
     labels = to_polars(other).select(*([key] if key else []), *spec.qi)
     if key:
         keys = to_polars(frame).select(pl.col(key).cast(pl.String))
         labels = labels.with_columns(pl.col(key).cast(pl.String))
         labels = keys.join(labels, on=key, how="left", maintain_order="left")
-    kept = np.flatnonzero(grouping.groups >= 0)
+    kept = np.flatnonzero(rows >= 0)
     recodings = []
     for position, column in enumerate(table.qi):
         shown, node = code_column(labels[column.name].cast(pl.String))
         covered = np.zeros((len(shown), len(column)), dtype=bool)
         covered[node[kept], table.signatures[table.row_signature[kept], position]] = True
         of_group = np.zeros(grouping.count, dtype=np.int32)
-        of_group[grouping.groups[kept]] = node[kept]
+        of_group[rows[kept]] = node[kept]
         recodings.append(Recoding(shown.labels, covered, of_group))
-    made = Grouping(
-        grouping.groups,
-        form="generalized",
-        recodings=tuple(recodings),
-        values=grouping.values,
-    )
-    return Trial.of(table, made, seconds=None), Knowledge.of(table)
+    ranged = replace(grouping, form="generalized", recodings=tuple(recodings))
+    return Trial.of(table, ranged, seconds=None), Knowledge.of(table)

@@ -13,11 +13,12 @@ import polars as pl
 from shoal.anonymizers.registry import make_method
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Adversary, Audit
+from shoal.engines.dealing import deal
 from shoal.errors import InputError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.release import Release
-from shoal.release.tables import build_tables
+from shoal.release.tables import build_tables, canonical
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
 from shoal.utility import Published, Workload, measure_errors
@@ -56,33 +57,31 @@ class Trial:
 
     @classmethod
     def of(cls, table: Table, grouping: Grouping, *, seconds: float | None) -> Trial:
-        qi, sensitive, members, ranges, _ = build_tables(table, grouping)
+        grouping = canonical(table, grouping)
+        qi, sensitive, members, ranges = build_tables(table, grouping, deal(table, grouping))
         release = Release(table.spec, grouping.form, qi, sensitive, members, ranges, {})
         return cls(table, grouping, Published.of(release), seconds)
 
     def losses(self) -> dict[str, Any]:
         """Rows that are suppressed, pooled or changed, and group sizes."""
-        grouping, groups = self.grouping, self.grouping.groups
-        kept = groups >= 0
-        event = self.table.row_event >= 0
-        sizes = np.bincount(groups[kept])
-        holding = np.unique(groups[kept & event])
-        changed = 0
-        if grouping.values is not None:
-            changed = int((grouping.values != self.table.row_value)[kept].sum())
-        pooled = 0
-        if grouping.pooled is not None:
-            pooled = int(grouping.pooled[groups[kept]].sum())
+        grouping, table = self.grouping, self.table
+        carriers = int(table.value_rows[table.value_event >= 0].sum())
+        carrying = np.zeros(len(grouping.copies), bool)
+        carrying[grouping.group[table.value_event[grouping.value] >= 0]] = True
+        copies, people = grouping.copies, grouping.sizes * grouping.copies
+        pooled = 0 if grouping.pooled is None else int(people[grouping.pooled].sum())
         return {
             "seconds": self.seconds,
-            "suppressed": grouping.suppressed,
-            "suppressed_with_event": int((event & ~kept).sum()),
-            "with_event": int(event.sum()),
+            "suppressed": table.rows - grouping.published,
+            "suppressed_with_event": carriers - grouping.carriers(table),
+            "with_event": carriers,
             "pooled": pooled,
-            "changed": changed,
-            "groups": len(sizes),
-            "mean_group": float(sizes.mean()),
-            "mean_group_with_event": float(sizes[holding].mean()) if len(holding) else 0.0,
+            "changed": grouping.values_changed,
+            "groups": grouping.count,
+            "mean_group": grouping.published / grouping.count,
+            "mean_group_with_event": (
+                float(people[carrying].sum() / copies[carrying].sum()) if carrying.any() else 0.0
+            ),
         }
 
     def errors(self, workload: Workload) -> dict[str, Any]:
@@ -133,9 +132,9 @@ class Trial:
 
     def _possible(self, found: Audit) -> float:
         """The problematic share if everybody who could not be judged were problematic."""
-        carriers = np.flatnonzero((self.table.row_event >= 0) & found.risks.published)
-        lines = found.risks.of_rows(carriers)
-        return float((lines["problematic"] | lines["undecided"]).mean() or 0.0)  # type: ignore[arg-type]
+        risks = found.risks
+        open_ = (risks.worst["problematic"] | risks.worst["undecided"]).to_numpy()
+        return float(risks.carriers[risks.held[open_]].sum() / max(1, found.carriers))
 
 
 RISKS = (

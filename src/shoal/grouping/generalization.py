@@ -29,18 +29,18 @@ MAX_CELLS = 1 << 30
 def generalize(
     table: Table,
     groups: IntArray,
+    signatures: IntArray,
     hierarchies: Mapping[str, Hierarchy],
     *,
     sets: bool = False,
 ) -> tuple[Recoding, ...]:
-    """One recoding per QI, for groups numbered 0 to K-1 (rows of group -1 are left out).
+    """One recoding per QI, for groups numbered 0 to K-1 that hold the signatures beside them.
 
     `hierarchies` go by QI name, and are bound to the table here; `sets` publishes a QI that has
     neither order nor hierarchy as a set of values, `{a, b}`, instead of `*`.
     """
-    kept = np.flatnonzero(groups >= 0)
     count, width = int(groups.max(initial=-1)) + 1, len(table.signatures)
-    keys = factorize([groups[kept], table.row_signature[kept]], [count, width])[1]
+    keys = factorize([groups, signatures], [count, width])[1]
     group, signature = np.divmod(keys.astype(np.int64), width)
     start = np.searchsorted(group, np.arange(count))
     recodings = []

@@ -1,18 +1,27 @@
-"""Grouping: which rows are published together, and in which form. What every anonymizer returns."""
+"""Grouping: who is published together, as counts, and in which form. What every method returns.
+
+A line says how many people of one signature and value are in one group. Search, audit and
+certificate need no more than that: people of one line are alike in all that is published, so which
+of a table's rows they are is settled once, at the end, and only for whoever keeps that record.
+Groups with the same content, above all people who are published alone, are one group with `copies`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InternalError
-from shoal.table import IntArray, Table
+from shoal.table import IntArray, Table, factorize
+from shoal.table.table import digits
 
 Form = Literal["bucketized", "generalized"]
+Counts = NDArray[np.int64]
 SUPPRESSED = -1
 
 
@@ -30,42 +39,142 @@ class Recoding:
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """The A-groups of a table. Rows of group -1 are suppressed: not published at all."""
+    """The A-groups of a table. Whoever is in no line is suppressed: not published at all."""
 
-    groups: IntArray
-    """The group of each row, 0 to K-1, or -1."""
+    group: IntArray
+    """The group of each line, 0 to K-1; lines are in the order of (group, signature, value)."""
+    signature: IntArray
+    value: IntArray
+    """The true value code."""
+    rows: Counts
+    """How many people each copy of the group has of this signature and value."""
+    copies: Counts
+    """How many groups with this content there are."""
+    shown: IntArray | None = None
+    """The published value codes where a method changes values; None means the true ones."""
     form: Form = "bucketized"
     recodings: tuple[Recoding, ...] = ()
     """One per QI in the generalized form; empty in the bucketized form."""
-    values: IntArray | None = None
-    """Published value codes per row where a method distorts them; None means the true ones."""
     pooled: NDArray[np.bool_] | None = None
     """Groups whose values outside every event are published as one pooled value."""
     claims: Mapping[str, Any] = field(default_factory=dict)
     """What the method itself promises or reports (l, k, t, rules found, values changed, ...)."""
 
     def __post_init__(self) -> None:
-        if (
-            self.groups.min(initial=0) < SUPPRESSED
-            or not np.bincount(self.groups[self.groups >= 0], minlength=0).all()
-        ):
+        present = np.bincount(self.group, minlength=len(self.copies))
+        if len(present) > len(self.copies) or not present.all():
             raise InternalError("group numbers have holes")
+        if self.rows.min(initial=1) < 1 or self.copies.min(initial=1) < 1:
+            raise InternalError("a group has a line without people")
         if (self.form == "generalized") != bool(self.recodings):
             raise InternalError("a generalized grouping needs a recoding per QI, and only it")
 
+    @classmethod
+    def of_lines(
+        cls,
+        table: Table,
+        group: IntArray,
+        signature: IntArray,
+        value: IntArray,
+        rows: Counts,
+        *,
+        copies: Counts | None = None,
+        shown: IntArray | None = None,
+        **more: Any,
+    ) -> Grouping:
+        """From lines in any order; equal ones are added up."""
+        count = int(group.max(initial=-1)) + 1
+        columns = [group, signature, value] + ([] if shown is None else [shown])
+        sizes = [count, len(table.signatures), *[len(table.values)] * (len(columns) - 2)]
+        line, keys = factorize(columns, sizes)
+        parts = digits(keys, sizes)
+        return cls(
+            group=parts[:, 0].copy(),
+            signature=parts[:, 1].copy(),
+            value=parts[:, 2].copy(),
+            rows=np.bincount(line, rows, len(keys)).astype(np.int64),
+            copies=np.ones(count, np.int64) if copies is None else copies,
+            shown=None if shown is None else parts[:, 3].copy(),
+            **more,
+        )
+
+    @classmethod
+    def of_rows(
+        cls, table: Table, groups: IntArray, *, values: IntArray | None = None, **more: Any
+    ) -> Grouping:
+        """From the group of each row, 0 to K-1 or -1 (suppressed), and published values where they
+        are not the true ones."""
+        kept = np.flatnonzero(groups >= 0)
+        return cls.of_lines(
+            table,
+            groups[kept],
+            table.row_signature[kept],
+            table.row_value[kept],
+            np.ones(len(kept), np.int64),
+            shown=None if values is None else values[kept],
+            **more,
+        )
+
+    @classmethod
+    def of_classes(cls, table: Table, classes: IntArray, **more: Any) -> Grouping:
+        """From the group of each signature, 0 to K-1 or -1: people who are alike stay together."""
+        signature, value, rows = table.cells
+        kept = np.flatnonzero(classes[signature] >= 0)
+        signature = signature[kept]
+        return cls.of_lines(table, classes[signature], signature, value[kept], rows[kept], **more)
+
     @property
     def count(self) -> int:
-        """The number of groups."""
-        return int(self.groups.max(initial=-1)) + 1
+        """The number of groups, copies counted."""
+        return int(self.copies.sum())
+
+    @cached_property
+    def people(self) -> Counts:
+        """How many people each line stands for, in all copies of its group."""
+        return self.rows * self.copies[self.group]
 
     @property
-    def suppressed(self) -> int:
-        """The number of suppressed rows."""
-        return int((self.groups == SUPPRESSED).sum())
+    def published(self) -> int:
+        """The number of published rows."""
+        return int(self.people.sum())
 
-    def row_values(self, table: Table) -> IntArray:
-        """The published value code of every row (before pooling)."""
-        return table.row_value if self.values is None else self.values
+    @cached_property
+    def sizes(self) -> Counts:
+        """How many people each group has."""
+        return np.bincount(self.group, self.rows, len(self.copies)).astype(np.int64)
+
+    @cached_property
+    def first_number(self) -> Counts:
+        """The number of the first copy of each group, when all copies are numbered in order."""
+        return np.cumsum(self.copies) - self.copies
+
+    @property
+    def values_changed(self) -> int:
+        """How many people are published with another value than their own."""
+        return 0 if self.shown is None else int(self.people[self.shown != self.value].sum())
+
+    def signature_people(self, table: Table) -> Counts:
+        """How many people of each signature are published."""
+        return np.bincount(self.signature, self.people, len(table.signatures)).astype(np.int64)
+
+    def published_values(self, table: Table) -> IntArray:
+        """The value code that each line publishes; `len(table.values)` where it is pooled."""
+        value = self.value if self.shown is None else self.shown
+        if self.pooled is None:
+            return value
+        hidden = self.pooled[self.group] & (table.value_event[value] < 0)
+        return np.where(hidden, len(table.values), value).astype(np.int32)
+
+    def carriers(self, table: Table) -> int:
+        """How many of the published people carry an event."""
+        return int(self.people[table.value_event[self.value] >= 0].sum())
+
+    def holding(self, table: Table) -> NDArray[np.bool_]:
+        """The groups that publish an event (a pooled value is none)."""
+        events = np.append(table.value_event, np.int32(-1))
+        holds = np.zeros(len(self.copies), bool)
+        holds[self.group[events[self.published_values(table)] >= 0]] = True
+        return holds
 
 
 class Progress(Protocol):

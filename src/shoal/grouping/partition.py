@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.table import IntArray, Table, code_column, factorize
+from shoal.grouping.grouping import Grouping
+from shoal.table import IntArray, Table, code_column
 
 OTHER = "(other)"
 """How the pooled values outside every event are published."""
@@ -18,16 +19,17 @@ OTHER = "(other)"
 class Partition:
     """A-groups as (group, signature) pairs with sizes, and published values with counts.
 
-    Rows published alone without an event tell the adversary nothing about any event, and there
-    may be millions of them: they are counted in `alone`, and the groups here are all others. The
-    pairs of group g are `group_start[g]` to `group_start[g+1]`; likewise its values, and the
-    carriers (event, rows) of a pair: what is true, for measuring how often guesses are right.
+    People published alone without an event tell the adversary nothing about any event, and there
+    may be millions of them: they are counted in `alone`, and the groups here are all others, each
+    copy by itself. The pairs of group g are `group_start[g]` to `group_start[g+1]`; likewise its
+    values, the carriers (event, people) of a pair, and the published values of a pair: what is
+    true, for measuring how often guesses are right and for a world to start from.
     """
 
-    group_number: IntArray
-    """The number of each group among all groups, those of one row included."""
+    group_number: NDArray[np.int64]
+    """The number of each group among all groups, those of one person included."""
     alone: int
-    """Groups of one row that publishes no event."""
+    """Groups of one person that publish no event."""
     group_start: NDArray[np.int64]
     pair_signature: IntArray
     pair_size: NDArray[np.int64]
@@ -38,12 +40,12 @@ class Partition:
     carrier_start: NDArray[np.int64]
     carrier_event: IntArray
     carrier_count: NDArray[np.int64]
-    row_group: IntArray
-    """The number of each row's group among all groups, -1 where it is suppressed."""
-    row_pair: IntArray
-    """The pair of each row, -1 where it is alone or suppressed."""
-    row_value: IntArray
-    """The published value code of each row that has a pair."""
+    world_start: NDArray[np.int64]
+    world_value: IntArray
+    """Published value codes of a pair's people; in a release of unknown origin, possible ones."""
+    world_count: NDArray[np.int64]
+    signature_people: NDArray[np.int64]
+    """How many people of each signature are published, alone or not."""
     distorted: bool
     """Whether published values differ from the true ones."""
 
@@ -54,6 +56,10 @@ class Partition:
     @property
     def all_groups(self) -> int:
         return len(self.group_number) + self.alone
+
+    @property
+    def published(self) -> int:
+        return int(self.signature_people.sum())
 
     @property
     def pair_group(self) -> NDArray[np.int64]:
@@ -70,54 +76,38 @@ class Partition:
         holds[self.holders(value_event)] = True
         return np.flatnonzero(np.repeat(holds, np.diff(self.group_start)))
 
+    def find_pairs(self, groups: NDArray[np.integer], signatures: IntArray) -> NDArray[np.int64]:
+        """The pair of each (number of a group, signature); -1 where there is none."""
+        width = len(self.signature_people)
+        keys = self.group_number[self.pair_group] * width + self.pair_signature
+        wanted = groups.astype(np.int64) * width + signatures
+        place = np.searchsorted(keys, wanted)
+        inside = place < len(keys)
+        inside[inside] = keys[place[inside]] == wanted[inside]
+        return np.where(inside, place, -1)
+
     @classmethod
-    def of(
-        cls,
-        table: Table,
-        groups: IntArray,
-        *,
-        values: IntArray | None = None,
-        pooled: NDArray[np.bool_] | None = None,
-    ) -> Partition:
-        """From the group of each row (-1: suppressed); `values` where published ones differ, and
-        `pooled` groups publish their values outside every event as one."""
-        published = table.row_value if values is None else values
-        if pooled is not None and pooled.any():
-            hidden = (groups >= 0) & pooled[groups] & (table.value_event[published] < 0)
-            published = np.where(hidden, len(table.values), published).astype(np.int32)
-        value_event = np.append(table.value_event, np.int32(-1))
-        number, alone = _larger_groups(groups, value_event[published] >= 0)
-        rows = np.flatnonzero((groups >= 0) & ~alone[groups])
-        group = np.searchsorted(number, groups[rows]).astype(np.int32)
-        width = len(table.values) + 1
-        held, value_keys = factorize([group, published[rows]], [len(number), width])
-        value_group, value_code = np.divmod(value_keys, width)
-        pairs = _Pairs(group, table.row_signature[rows], len(number), len(table.signatures))
-        event = table.row_event[rows]
-        carries = event >= 0
-        events = max(1, len(table.events))
-        carrier, carrier_keys = factorize(
-            [pairs.line[carries], event[carries]], [pairs.count, events]
+    def of(cls, table: Table, grouping: Grouping) -> Partition:
+        """Any grouping of the table as the adversary sees it."""
+        holds = grouping.holding(table)
+        alone = (grouping.sizes == 1) & ~holds
+        chosen = np.flatnonzero(~alone)
+        source = np.repeat(chosen, grouping.copies[chosen])
+        copy = np.arange(len(source)) - np.repeat(
+            np.cumsum(grouping.copies[chosen]) - grouping.copies[chosen], grouping.copies[chosen]
         )
-        carrier_pair, carrier_event = np.divmod(carrier_keys, events)
-        row_pair = np.full(table.rows, -1, np.int32)
-        row_pair[rows] = pairs.line
-        return cls(
-            group_number=number,
-            alone=int(alone.sum()),
-            group_start=pairs.start,
-            pair_signature=pairs.signature,
-            pair_size=pairs.size,
-            value_start=_starts(value_group, len(number)),
-            value_code=value_code.astype(np.int32),
-            value_count=np.bincount(held, minlength=len(value_keys)),
-            carrier_start=_starts(carrier_pair, pairs.count),
-            carrier_event=carrier_event.astype(np.int32),
-            carrier_count=np.bincount(carrier, minlength=len(carrier_keys)),
-            row_group=groups,
-            row_pair=row_pair,
-            row_value=published,
-            distorted=values is not None and not np.array_equal(values, table.row_value),
+        group, line = ragged(np.searchsorted(grouping.group, np.arange(len(holds) + 1)), source)
+        return cls._counted(
+            table,
+            group_number=grouping.first_number[source] + copy,
+            alone=int(grouping.copies[alone].sum()),
+            group=group,
+            signature=grouping.signature[line],
+            shown=grouping.published_values(table)[line],
+            rows=grouping.rows[line],
+            event=table.value_event[grouping.value[line]],
+            signature_people=grouping.signature_people(table),
+            distorted=grouping.values_changed > 0,
         )
 
     @classmethod
@@ -133,55 +123,93 @@ class Partition:
         """From published tables alone: lines with their signatures, and values with their counts
         (sorted by group and code). Who has which value is not known, so nobody is a carrier."""
         by_group = np.argsort(line_group, kind="stable")
-        row_value = np.empty(len(line_group), np.int32)
-        row_value[by_group] = np.repeat(value_code, value_count)
+        shown = np.empty(len(line_group), np.int32)
+        shown[by_group] = np.repeat(value_code, value_count)
         value_event = np.append(table.value_event, np.int32(-1))
-        number, alone = _larger_groups(line_group, value_event[row_value] >= 0)
+        size = np.bincount(line_group)
+        alone = size == 1
+        alone[line_group[value_event[shown] >= 0]] = False
+        number = np.flatnonzero(~alone)
         lines = np.flatnonzero(~alone[line_group])
-        group = np.searchsorted(number, line_group[lines]).astype(np.int32)
-        pairs = _Pairs(group, line_signature[lines], len(number), len(table.signatures))
-        row_pair = np.full(len(line_group), -1, np.int32)
-        row_pair[lines] = pairs.line
-        shown = np.flatnonzero(~alone[value_group])
-        return cls(
+        return cls._counted(
+            table,
             group_number=number,
             alone=int(alone.sum()),
-            group_start=pairs.start,
-            pair_signature=pairs.signature,
-            pair_size=pairs.size,
-            value_start=_starts(np.searchsorted(number, value_group[shown]), len(number)),
-            value_code=value_code[shown],
-            value_count=value_count[shown],
-            carrier_start=np.zeros(pairs.count + 1, np.int64),
-            carrier_event=np.zeros(0, np.int32),
-            carrier_count=np.zeros(0, np.int64),
-            row_group=line_group,
-            row_pair=row_pair,
-            row_value=row_value,
+            group=np.searchsorted(number, line_group[lines]).astype(np.int64),
+            signature=line_signature[lines],
+            shown=shown[lines],
+            rows=np.ones(len(lines), np.int64),
+            event=np.full(len(lines), -1, np.int32),
+            signature_people=np.bincount(line_signature, minlength=len(table.signatures)),
             distorted=True,
         )
 
+    @classmethod
+    def _counted(
+        cls,
+        table: Table,
+        *,
+        group_number: NDArray[np.int64],
+        alone: int,
+        group: NDArray[np.int64],
+        signature: IntArray,
+        shown: IntArray,
+        rows: NDArray[np.int64],
+        event: IntArray,
+        signature_people: NDArray[np.int64],
+        distorted: bool,
+    ) -> Partition:
+        groups, width = len(group_number), len(table.values) + 1
+        pair, keys = _sorted_pairs(group, signature, len(table.signatures))
+        pair_group, pair_signature = np.divmod(keys, len(table.signatures))
+        held, value_keys = _sorted_pairs(group, shown, width)
+        value_group, value_code = np.divmod(value_keys, width)
+        carries = np.flatnonzero(event >= 0)
+        events = max(1, len(table.events))
+        carrier, carrier_keys = _sorted_pairs(pair[carries], event[carries], events)
+        carrier_pair, carrier_event = np.divmod(carrier_keys, events)
+        world, world_keys = _sorted_pairs(pair, shown, width)
+        world_pair, world_value = np.divmod(world_keys, width)
+        return cls(
+            group_number=group_number.astype(np.int64),
+            alone=alone,
+            group_start=_starts(pair_group, groups),
+            pair_signature=pair_signature.astype(np.int32),
+            pair_size=_added(pair, rows, len(keys)),
+            value_start=_starts(value_group, groups),
+            value_code=value_code.astype(np.int32),
+            value_count=_added(held, rows, len(value_keys)),
+            carrier_start=_starts(carrier_pair, len(keys)),
+            carrier_event=carrier_event.astype(np.int32),
+            carrier_count=_added(carrier, rows[carries], len(carrier_keys)),
+            world_start=_starts(world_pair, len(keys)),
+            world_value=world_value.astype(np.int32),
+            world_count=_added(world, rows, len(world_keys)),
+            signature_people=signature_people,
+            distorted=distorted,
+        )
 
-class _Pairs:
-    """The distinct (group, signature) pairs of some lines, in order; groups have no holes."""
 
-    def __init__(self, group: IntArray, signature: IntArray, groups: int, signatures: int) -> None:
-        self.line, keys = factorize([group, signature], [groups, signatures])
-        pair_group, pair_signature = np.divmod(keys, signatures)
-        self.count = len(keys)
-        self.start = _starts(pair_group, groups)
-        self.signature: IntArray = pair_signature.astype(np.int32)
-        self.size: NDArray[np.int64] = np.bincount(self.line, minlength=self.count)
+def ragged(
+    start: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All places of some stretches, one after another, and which of the stretches each is from."""
+    lengths = (start[1:] - start[:-1])[chosen]
+    owner = np.repeat(np.arange(len(chosen)), lengths)
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return owner, start[chosen][owner] + place
 
 
-def _larger_groups(
-    groups: IntArray, has_event: NDArray[np.bool_]
-) -> tuple[IntArray, NDArray[np.bool_]]:
-    """The groups of several rows or with an event, and which groups (by number) are not."""
-    size = np.bincount(groups[groups >= 0])
-    alone = size == 1
-    alone[groups[(groups >= 0) & has_event]] = False
-    return np.flatnonzero(~alone).astype(np.int32), alone
+def _sorted_pairs(
+    left: NDArray[np.integer], right: NDArray[np.integer], width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which of the distinct pairs each line has, and these as sorted keys left * width + right."""
+    keys, line = np.unique(left.astype(np.int64) * width + right, return_inverse=True)
+    return line, keys
+
+
+def _added(line: NDArray[np.int64], rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    return np.bincount(line, rows, count).astype(np.int64)
 
 
 def number_groups(labels: pl.Series) -> tuple[IntArray, tuple[str, ...]]:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from shoal._version import __version__
 from shoal.auditing.verdict import Audit
 from shoal.grouping import Grouping
@@ -32,11 +30,9 @@ def make_certificate(
     """Everything that may be said in public: no row, no witness, no hash of the input; and nothing
     but what is suppressed that depends on who in a group carries what. (How often guesses are right
     does: where groups are few, it tells who the carriers are.)"""
-    sizes = np.bincount(grouping.groups[grouping.groups >= 0])
-    values, kept = grouping.values, grouping.groups >= 0
-    shows_event = table.value_event[grouping.row_values(table)] >= 0
-    holding = np.unique(grouping.groups[shows_event & kept])
-    changed = 0 if values is None else int((values != table.row_value)[kept].sum())
+    holding, copies, sizes = grouping.holding(table), grouping.copies, grouping.sizes
+    with_event = int(copies[holding].sum())
+    carriers = int(table.value_rows[table.value_event >= 0].sum())
     return {
         "format": FORMAT,
         "software": f"shoal {__version__}",
@@ -73,18 +69,20 @@ def make_certificate(
         },
         "rows": {
             "table": table.rows,
-            "published": int(kept.sum()),
-            "suppressed": grouping.suppressed,
-            "suppressed_with_event": int(((table.row_event >= 0) & ~kept).sum()),
-            "values_changed": changed,
+            "published": grouping.published,
+            "suppressed": table.rows - grouping.published,
+            "suppressed_with_event": carriers - grouping.carriers(table),
+            "values_changed": grouping.values_changed,
         },
         "groups": {
             "count": grouping.count,
-            "with_event": len(holding),
-            "pooled": 0 if grouping.pooled is None else int(grouping.pooled.sum()),
+            "with_event": with_event,
+            "pooled": 0 if grouping.pooled is None else int(copies[grouping.pooled].sum()),
             "smallest": int(sizes.min()),
             "largest": int(sizes.max()),
-            "mean_with_event": float(sizes[holding].mean()) if len(holding) else 0.0,
+            "mean_with_event": (
+                float((sizes * copies)[holding].sum() / with_event) if with_event else 0.0
+            ),
         },
         "seed": seed,
     }

@@ -7,22 +7,21 @@ suppressed would tell of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.engines.dealing import Dealt
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Recoding
-from shoal.grouping.partition import OTHER
+from shoal.grouping.partition import OTHER, ragged
 from shoal.table import IntArray, Table
 
 GID = "gid"
-ROWS_AT_ONCE = 1 << 17
 
-Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame | None, IntArray]
+Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame | None]
 
 
 def check_names(table: Table) -> None:
@@ -42,61 +41,59 @@ def check_names(table: Table) -> None:
         )
 
 
-def build_tables(table: Table, grouping: Grouping) -> Tables:
-    """QI table, sensitive table, members, ranges, and each row's gid (-1: suppressed)."""
+def build_tables(table: Table, grouping: Grouping, dealt: Dealt) -> Tables:
+    """QI table, sensitive table, members and ranges of a grouping whose groups are numbered as
+    `canonical` does it; gid is the group's number + 1."""
     check_names(table)
-    if grouping.groups.max(initial=-1) < 0:
+    if not grouping.published:
         raise InputError("nothing-published", "No row is in a group.", "Publish at least one row.")
-    return canonical_tables(table, canonical(table, grouping))
+    qi = _bucketized(table, grouping) if grouping.form == "bucketized" else _ranged(table, grouping)
+    kept = np.flatnonzero(dealt.group >= 0)
+    return qi, _sensitive(table, grouping), _members(table, kept), _ranges(table, grouping)
 
 
-def canonical_tables(table: Table, grouping: Grouping) -> Tables:
-    """The same of a grouping whose groups are numbered already: gid is the group's number + 1."""
-    row_gid = np.where(grouping.groups >= 0, grouping.groups + 1, -1).astype(np.int32)
-    kept = np.flatnonzero(row_gid >= 0)
-    if grouping.form == "bucketized":
-        # Signatures are numbered in the order of their values, so this order is canonical.
-        lines = row_gid[kept].astype(np.int64) * len(table.signatures)
-        lines += table.row_signature[kept]
-        lines.sort()
-        line_gid = (lines // len(table.signatures)).astype(np.int32)
-        lines %= len(table.signatures)
-        columns = [
-            _coded(column.values).gather(table.signatures[lines, position]).alias(column.name)
-            for position, column in enumerate(table.qi)
-        ]
-    else:
-        rows = kept[np.argsort(row_gid[kept], kind="stable")]
-        line_gid, group = row_gid[rows], grouping.groups[rows]
-        columns = [
-            _coded(pl.Series(column.name, recoding.labels)).gather(recoding.node[group])
-            for column, recoding in zip(table.qi, grouping.recodings, strict=True)
-        ]
-    qi = pl.DataFrame([pl.Series(GID, line_gid), *columns])
-    return (
-        qi,
-        _sensitive(table, grouping, row_gid, kept),
-        _members(table, kept),
-        _ranges(table, grouping, kept),
-        row_gid,
-    )
+def _bucketized(table: Table, grouping: Grouping) -> pl.DataFrame:
+    """gid and QI values, in the order of gid and signature: signatures are numbered in the order of
+    their values, so that this order tells nothing."""
+    gid, line = _copied(grouping)
+    rows = grouping.rows[line]
+    signature = np.repeat(grouping.signature[line], rows)
+    columns = [
+        _coded(column.values).gather(table.signatures[signature, position]).alias(column.name)
+        for position, column in enumerate(table.qi)
+    ]
+    return pl.DataFrame([pl.Series(GID, np.repeat(gid, rows).astype(np.int32)), *columns])
 
 
-def _sensitive(
-    table: Table, grouping: Grouping, row_gid: IntArray, kept: NDArray[np.int64]
-) -> pl.DataFrame:
+def _ranged(table: Table, grouping: Grouping) -> pl.DataFrame:
+    """gid and the ranges of its group, once for every person."""
+    sizes = np.repeat(grouping.sizes, grouping.copies)
+    group = np.repeat(np.repeat(np.arange(len(grouping.copies)), grouping.copies), sizes)
+    gid = np.repeat(np.arange(1, len(sizes) + 1, dtype=np.int32), sizes)
+    columns = [
+        _coded(pl.Series(column.name, recoding.labels)).gather(recoding.node[group])
+        for column, recoding in zip(table.qi, grouping.recodings, strict=True)
+    ]
+    return pl.DataFrame([pl.Series(GID, gid), *columns])
+
+
+def _copied(grouping: Grouping) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The lines of all copies of all groups, and their gids."""
+    start = np.searchsorted(grouping.group, np.arange(len(grouping.copies) + 1))
+    copy, line = ragged(start, np.repeat(np.arange(len(grouping.copies)), grouping.copies))
+    return copy + 1, line
+
+
+def _sensitive(table: Table, grouping: Grouping) -> pl.DataFrame:
     """gid, value, count, in this order."""
     texts = np.array([*table.values, OTHER])
     order = np.argsort(texts, kind="stable")
     rank = np.empty(len(texts), np.int32)
     rank[order] = np.arange(len(texts))
-    keys = row_gid[kept].astype(np.int64)
-    keys *= len(texts)
-    keys += rank[_published_values(table, grouping, kept)]
-    keys.sort()
-    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    count = np.diff(first, append=len(keys))
-    keys = keys[first]
+    gid, line = _copied(grouping)
+    keys = gid * len(texts) + rank[grouping.published_values(table)[line]]
+    keys, place = np.unique(keys, return_inverse=True)
+    count = np.bincount(place, grouping.rows[line], len(keys)).astype(np.int64)
     return pl.DataFrame(
         {
             GID: (keys // len(texts)).astype(np.int32),
@@ -117,26 +114,30 @@ def canonical(table: Table, grouping: Grouping) -> Grouping:
     """The same groups, numbered in the order of a hash of what each publishes: the numbers say
     nothing that the groups' content does not say."""
     signature_rank, value_rank = _published_ranks(table, grouping)
-    total = np.zeros(grouping.count, np.uint64)
+    rows = grouping.rows.astype(np.uint64)
+    total = np.zeros(len(grouping.copies), np.uint64)
     with np.errstate(over="ignore"):
-        for rows in _slices(grouping):
-            group = grouping.groups[rows]
-            held = value_rank[_published_values(table, grouping, rows)].astype(np.uint64)
-            np.add.at(total, group, _mix(held + np.uint64(1 << 40)))
-            if grouping.form == "bucketized":
-                shown = signature_rank[table.row_signature[rows]].astype(np.uint64)
-                np.add.at(total, group, _mix(shown + np.uint64(1)))
+        held = value_rank[grouping.published_values(table)].astype(np.uint64)
+        np.add.at(total, grouping.group, rows * _mix(held + np.uint64(1 << 40)))
+        if grouping.form == "bucketized":
+            shown = signature_rank[grouping.signature].astype(np.uint64)
+            np.add.at(total, grouping.group, rows * _mix(shown + np.uint64(1)))
         for recoding in grouping.recodings:
             labels = np.array(recoding.labels)[recoding.node]
             shown = np.unique(labels, return_inverse=True)[1].astype(np.uint64)
             total = _mix(total + shown + np.uint64(1))
         order = np.argsort(_mix(total), kind="stable")
-    number = np.empty(grouping.count + 1, np.int32)
-    number[order] = np.arange(grouping.count)
-    number[-1] = -1  # suppressed rows stay suppressed
+    number = np.empty(len(order), np.int32)
+    number[order] = np.arange(len(order))
+    by_number = np.argsort(number[grouping.group], kind="stable")
     return replace(
         grouping,
-        groups=number[grouping.groups],
+        group=number[grouping.group][by_number],
+        signature=grouping.signature[by_number],
+        value=grouping.value[by_number],
+        rows=grouping.rows[by_number],
+        shown=None if grouping.shown is None else grouping.shown[by_number],
+        copies=grouping.copies[order],
         recodings=tuple(
             Recoding(one.labels, one.members, one.node[order]) for one in grouping.recodings
         ),
@@ -148,30 +149,12 @@ def _published_ranks(table: Table, grouping: Grouping) -> tuple[IntArray, IntArr
     """Numbers of the signatures and of the values that are published, among these alone; values by
     their texts."""
     signatures = np.zeros(len(table.signatures), bool)
+    signatures[grouping.signature] = True
     values = np.zeros(len(table.values) + 1, bool)
-    for rows in _slices(grouping):
-        signatures[table.row_signature[rows]] = True
-        values[_published_values(table, grouping, rows)] = True
+    values[grouping.published_values(table)] = True
     texts = np.where(values, np.array([*table.values, OTHER]), "")
     by_text = np.argsort(np.argsort(texts, kind="stable"), kind="stable") - int((~values).sum())
     return np.cumsum(signatures).astype(np.int32), by_text.astype(np.int32) + 1
-
-
-def _slices(grouping: Grouping) -> Iterator[NDArray[np.int64]]:
-    """The published rows, some at a time."""
-    rows = len(grouping.groups)
-    for first in range(0, rows, ROWS_AT_ONCE):
-        some = np.arange(first, min(rows, first + ROWS_AT_ONCE))
-        yield some[grouping.groups[some] >= 0]
-
-
-def _published_values(table: Table, grouping: Grouping, rows: NDArray[np.int64]) -> IntArray:
-    """The value code of some rows as published; `len(table.values)` where it is pooled."""
-    value: IntArray = grouping.row_values(table)[rows]
-    if grouping.pooled is None:
-        return value
-    hidden = grouping.pooled[grouping.groups[rows]] & (table.value_event[value] < 0)
-    return np.where(hidden, len(table.values), value).astype(np.int32)
 
 
 def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -194,11 +177,11 @@ def _members(table: Table, kept: NDArray[np.int64]) -> pl.DataFrame:
     return pl.DataFrame(lines, schema=schema, orient="row")
 
 
-def _ranges(table: Table, grouping: Grouping, kept: NDArray[np.int64]) -> pl.DataFrame | None:
+def _ranges(table: Table, grouping: Grouping) -> pl.DataFrame | None:
     """What each published label covers, of the values that published rows have."""
     if grouping.form == "bucketized":
         return None
-    signatures = table.signatures[np.unique(table.row_signature[kept])]
+    signatures = table.signatures[np.unique(grouping.signature)]
     parts = []
     for position, (column, recoding) in enumerate(zip(table.qi, grouping.recodings, strict=True)):
         used, shown = np.unique(recoding.node), np.unique(signatures[:, position])

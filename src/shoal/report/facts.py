@@ -74,12 +74,16 @@ def audit_facts(
 ) -> Facts:
     """The facts of an audit. `grouping` tells of values that the judged release changed."""
     _check(audit, table)
-    published = audit.risks.published
-    values = table.row_value if grouping is None else grouping.row_values(table)
+    people = audit.risks.partition.signature_people
+    if grouping is None:
+        values = np.bincount(table.row_value[audit.risks.published], minlength=len(table.values))
+    else:
+        shown = grouping.value if grouping.shown is None else grouping.shown
+        values = np.bincount(shown, grouping.people, len(table.values))
     return _facts(
         audit,
         table,
-        columns=loss.published_rows(table, published, values),
+        columns=loss.published_people(table, people, values.astype(np.float64)),
         method=None,
         certificate=None,
         repeat=repeat or Repeat(),
@@ -202,8 +206,8 @@ def _event_worst(witness: Witness | None) -> Record | None:
 def _risk(audit: Audit, limits: list[float]) -> dict[str, list[Record]]:
     risks, relative = audit.risks, len(limits) > 1
     limit = 1.0 if relative else limits[0]
-    known, people = risks.known["known_exposure" if relative else "known_before"], risks.published
-    people_known = np.bincount(risks.row_signature[people], minlength=len(known))
+    known = risks.known["known_exposure" if relative else "known_before"]
+    people_known = risks.partition.signature_people
     before = known.to_numpy()[people_known > 0]
     linked = risks.worst["exposure" if relative else "posterior"].to_numpy()
     # A breach by less than rounding can show is drawn above the limit all the same.

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from shoal.grouping.partition import OTHER
 from shoal.release import Release
-from shoal.table import Column, IntArray, Table
+from shoal.table import Column, Table
 
+Counts = NDArray[np.int64]
 Shares = NDArray[np.float64]
 Record = dict[str, Any]
 MOST_VALUES = 12
@@ -19,26 +20,24 @@ MOST_VALUES = 12
 REST = "(all others)"
 
 
-def published_rows(table: Table, published: NDArray[np.bool_], values: IntArray) -> list[Record]:
-    """For true QI values: what is left when some rows are not published, and values changed."""
-    after = _true_values(table, published)
-    counts = np.bincount(values[published], minlength=len(table.values)).astype(np.float64)
-    return _columns(table, after, counts)
+def published_people(table: Table, people: Counts, values: Shares) -> list[Record]:
+    """For true QI values: what is left when some people (`people` of each signature stay) are not
+    published, and values (so many of each are shown) changed."""
+    return _columns(table, _true_values(table, people), values)
 
 
 def released(table: Table, release: Release) -> list[Record]:
     """For a release: as its reader would reckon, ranges spread evenly over what they cover."""
     if release.ranges is None:
-        assert release.row_groups is not None
-        after = _true_values(table, release.row_groups >= 0)
+        assert release.audit is not None
+        after = _true_values(table, release.audit.risks.partition.signature_people)
     else:
         after = [_spread(column, release.qi, release.ranges) for column in table.qi]
     return _columns(table, after, _value_counts(table, release))
 
 
-def _true_values(table: Table, published: NDArray[np.bool_]) -> list[Shares]:
-    """For each QI, how many published rows have each of its values."""
-    people = np.bincount(table.row_signature[published], minlength=len(table.signatures))
+def _true_values(table: Table, people: Counts) -> list[Shares]:
+    """For each QI, how many published people have each of its values."""
     return [
         np.bincount(table.signatures[:, place], people, len(column)).astype(np.float64)
         for place, column in enumerate(table.qi)

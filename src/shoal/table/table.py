@@ -81,7 +81,7 @@ class Table:
             value_event=value_event,
             row_signature=row_signature,
             row_member=row_member,
-            signatures=_digits(keys, sizes),
+            signatures=digits(keys, sizes),
             native=frame if keep else None,
         )
 
@@ -117,8 +117,8 @@ class Table:
     def _counted(self, codes: IntArray, size: int) -> tuple[IntArray, IntArray, NDArray[np.int64]]:
         sizes = [len(self.signatures), size]
         inverse, keys = factorize([self.row_signature, codes], sizes)
-        digits = _digits(keys, sizes)
-        return digits[:, 0], digits[:, 1], np.bincount(inverse, minlength=len(keys))
+        parts = digits(keys, sizes)
+        return parts[:, 0], parts[:, 1], np.bincount(inverse, minlength=len(keys))
 
     @cached_property
     def value_rows(self) -> NDArray[np.int64]:
@@ -218,12 +218,13 @@ def _factorize_wide(
     return inverse, np.array(wide, dtype=object)
 
 
-def _digits(keys: NDArray[Any], sizes: list[int]) -> IntArray:
-    digits = np.empty((len(keys), len(sizes)), dtype=np.int32)
+def digits(keys: NDArray[Any], sizes: list[int]) -> IntArray:
+    """The codes that mixed-radix keys are made of, a column each."""
+    codes = np.empty((len(keys), len(sizes)), dtype=np.int32)
     for position in range(len(sizes) - 1, -1, -1):
-        digits[:, position] = keys % sizes[position]
+        codes[:, position] = keys % sizes[position]
         keys = keys // sizes[position]
-    return digits
+    return codes
 
 
 def _plain(series: pl.Series) -> pl.Series:

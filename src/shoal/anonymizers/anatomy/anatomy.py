@@ -68,7 +68,7 @@ class Anatomy:
             "guarantee": f"each group has at least {diversity} rows and every event at most once",
             "residue": len(residue),
         }
-        return Grouping(groups, claims=claims)
+        return Grouping.of_rows(table, groups, claims=claims)
 
 
 def _hashed(table: Table, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

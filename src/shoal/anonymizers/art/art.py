@@ -26,7 +26,7 @@ mixed groups are ours. Rows without an event that nobody needs are published alo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from shoal.anonymizers.art.bound import merge_by_bound
@@ -34,7 +34,7 @@ from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.anonymizers.art.hide import hide_among_filler
 from shoal.anonymizers.art.mixed import mix_events
 from shoal.errors import InputError
-from shoal.grouping import SUPPRESSED, Form, Grouping, Progress, silent
+from shoal.grouping import Form, Grouping, Progress, silent
 from shoal.grouping.generalization import generalize
 from shoal.knowledge import Knowledge
 from shoal.table import Table
@@ -81,7 +81,7 @@ class Art:
     def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
         knowledge = self.knowledge or Knowledge.of(table)
         cells = Cells.of(table)  # 1
-        groups = Assembly(table, cells, seed)
+        groups = Assembly(table, cells)
         if self.condition == "bound":
             merge_by_bound(groups, knowledge, largest=self.largest, progress=progress)
         else:
@@ -99,27 +99,21 @@ class Art:
                 )
                 groups.drop_unsafe(knowledge)  # 4
             mix_events(groups, knowledge, seed=seed, progress=progress)  # 5
-        rows = groups.rows()
-        self._check_suppression(table, rows)  # 6
-        recodings = (
-            generalize(table, rows, self.hierarchies or {}) if self.form == "generalized" else ()
-        )
-        return Grouping(
-            rows,
-            form=self.form,
-            recodings=recodings,
-            pooled=groups.pooled(),
-            claims=self._claims(table, groups),
-        )
+        grouping = replace(groups.grouping(), claims=self._claims(table, groups))
+        self._check_suppression(table, grouping)  # 6
+        if self.form == "bucketized":
+            return grouping
+        recodings = generalize(table, grouping.group, grouping.signature, self.hierarchies or {})
+        return replace(grouping, form=self.form, recodings=recodings)
 
-    def _check_suppression(self, table: Table, rows: Any) -> None:
-        carriers = table.row_event >= 0
-        lost = int(((rows == SUPPRESSED) & carriers).sum())
-        share = lost / max(1, int(carriers.sum()))
+    def _check_suppression(self, table: Table, grouping: Grouping) -> None:
+        carriers = int(table.value_rows[table.value_event >= 0].sum())
+        lost = carriers - grouping.carriers(table)
+        share = lost / max(1, carriers)
         if share > self.max_suppression:
             raise InputError(
                 "suppression-limit",
-                f"{lost:,} of {int(carriers.sum()):,} rows that carry an event ({share:.1%}) find "
+                f"{lost:,} of {carriers:,} rows that carry an event ({share:.1%}) find "
                 f"no group at r = {table.spec.r:g}, over the limit of {self.max_suppression:.1%}.",
                 "`shoal plan` says what stands in the way; lower r, raise min_support, drop or "
                 "band a QI, or raise max_suppression.",

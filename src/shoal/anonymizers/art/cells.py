@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymizers.art.kernels.rows import deal_rows, rows_by_cell
-from shoal.grouping import SUPPRESSED
+from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge, with_pool
 from shoal.table import IntArray, Table
 
@@ -46,11 +45,10 @@ class Cells:
 
 
 class Assembly:
-    """The groups made so far, as lists of cells; turned into rows at the end."""
+    """The groups made so far, as lists of cells."""
 
-    def __init__(self, table: Table, cells: Cells, seed: int) -> None:
+    def __init__(self, table: Table, cells: Cells) -> None:
         self.table, self.cells = table, cells
-        self._random = np.random.default_rng(seed)
         self._groups: list[NDArray[np.int64]] = []
         self._kinds: list[GroupKind] = []
 
@@ -62,36 +60,25 @@ class Assembly:
     def count(self, kind: GroupKind) -> int:
         return self._kinds.count(kind)
 
-    def pooled(self) -> NDArray[np.bool_] | None:
-        """Which groups are pooled, over all groups including rows published alone."""
-        if not self.count("pooled"):
-            return None
-        pooled = np.zeros(len(self._kinds) + self._alone(), bool)
-        pooled[: len(self._kinds)] = [kind == "pooled" for kind in self._kinds]
-        return pooled
-
-    def _alone(self) -> int:
-        """How many rows are published alone: those without an event that nobody needs."""
-        return int(self.cells.free[self.cells.event < 0].sum())
-
-    def rows(self) -> IntArray:
-        """The group of every row: grouped rows first, rows without an event alone, free carriers
-        suppressed. Which of a cell's rows goes where is drawn at random: they are all alike."""
+    def grouping(self) -> Grouping:
+        """The groups as counts, and rows without an event that nobody needs alone; carriers who
+        are still free are in no group."""
         cells, table = self.cells, self.table
-        cell_start = np.concatenate([[0], np.cumsum(cells.rows)])
-        ordered = rows_by_cell(
-            self._random.permutation(np.arange(table.rows, dtype=np.int32)),
-            table.row_signature,
-            table.row_value,
-            np.searchsorted(cells.signature, np.arange(len(table.signatures) + 1)),
-            cells.value,
-            cell_start,
+        alone = np.flatnonzero((cells.event < 0) & (cells.free > 0))
+        made = len(self._groups)
+        sizes = [len(group) for group in self._groups]
+        owner = np.concatenate([np.repeat(np.arange(made), sizes), made + np.arange(len(alone))])
+        member = np.concatenate([np.zeros(0, np.int64), *self._groups, alone])
+        pooled = np.array([kind == "pooled" for kind in self._kinds] + [False] * len(alone))
+        return Grouping.of_lines(
+            table,
+            owner.astype(np.int32),
+            cells.signature[member],
+            cells.value[member],
+            np.ones(len(member), np.int64),
+            copies=np.concatenate([np.ones(made, np.int64), cells.free[alone]]),
+            pooled=pooled if pooled.any() else None,
         )
-        taken = np.concatenate([np.zeros(0, np.int64), *self._groups])
-        owner = np.repeat(np.arange(len(self._groups)), [len(group) for group in self._groups])
-        groups = np.full(table.rows, SUPPRESSED, np.int32)
-        deal_rows(ordered, cell_start, taken, owner, cells.event < 0, groups)
-        return groups
 
     def drop_unsafe(self, knowledge: Knowledge) -> None:
         """Checks pure and pooled groups in double precision and takes apart what fails."""

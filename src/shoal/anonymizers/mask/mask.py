@@ -70,19 +70,20 @@ class Mask:
         k = whole("k", self.k, table, least=1)
         m = table.event_r if self.m is None else np.full(len(table.events), float(self.m))
         rng = np.random.default_rng(seed)
-        classes = Mondrian(k=k, hierarchies=self.hierarchies).anonymize(
-            table, progress=progress
-        )  # 1
+        boxes = Mondrian(k=k, hierarchies=self.hierarchies)
+        classes = boxes.anonymize(table, progress=progress)  # 1
+        groups = _row_classes(table, classes)
         progress("distorting", 0, table.rows)
-        before = _Shares.of(classes.groups, table.row_event, m)
-        values = _distorted(table, classes.groups, before, rng)
-        after = _Shares.of(classes.groups, table.value_event[values], m)
+        before = _Shares.of(groups, table.row_event, m)
+        values = _distorted(table, groups, before, rng)
+        after = _Shares.of(groups, table.value_event[values], m)
         progress("distorting", table.rows, table.rows)
-        return Grouping(
-            classes.groups,
-            "generalized",
-            classes.recodings,
+        return Grouping.of_rows(
+            table,
+            groups,
             values=values,
+            form="generalized",
+            recodings=classes.recodings,
             claims={
                 "k": k,
                 "m": _published_m(table, m),
@@ -90,6 +91,13 @@ class Mask:
                 "values_changed": int((values != table.row_value).sum()),
             },
         )
+
+
+def _row_classes(table: Table, classes: Grouping) -> IntArray:
+    """The class of every row: alike rows are in one."""
+    of_signature = np.empty(len(table.signatures), np.int32)
+    of_signature[classes.signature] = classes.group
+    return of_signature[table.row_signature]
 
 
 @dataclass(frozen=True, eq=False)

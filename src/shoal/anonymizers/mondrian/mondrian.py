@@ -67,9 +67,15 @@ class Mondrian:
             table.signatures, _domains(table, trees), _content(table), rows, values
         )
         progress("cutting", table.rows, table.rows)
-        groups = classes[table.row_signature]
-        recodings = generalize(table, groups, trees, sets=True)  # 4
-        return Grouping(groups, "generalized", recodings, claims=_claims(rows, self.l))
+        signatures = np.arange(len(classes), dtype=np.int32)
+        recodings = generalize(table, classes, signatures, trees, sets=True)  # 4
+        return Grouping.of_classes(
+            table,
+            classes,
+            form="generalized",
+            recodings=recodings,
+            claims=_claims(rows, self.l),
+        )
 
 
 def _claims(rows: int, values: int | None) -> dict[str, Any]:

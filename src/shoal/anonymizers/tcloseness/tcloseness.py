@@ -110,7 +110,7 @@ class TCloseness:
         distance = np.concatenate([judge.distances(_shares(counts)) for counts in batches])
         kept = distance <= judge.t + TOLERANCE  # 7
         number = np.where(kept, np.cumsum(kept) - 1, SUPPRESSED).astype(np.int32)
-        groups = number[class_of][table.row_signature]
+        classes = number[class_of]
         claims: dict[str, Any] = {
             "t": judge.t,
             "emd": self.emd,
@@ -122,10 +122,12 @@ class TCloseness:
             "lattice_nodes": lattice.size,
             "nodes_tested": tested,
             "max_suppression": float(self.max_suppression),
-            "suppressed": int((groups == SUPPRESSED).sum()),
+            "suppressed": int(table.signature_rows[classes == SUPPRESSED].sum()),
         }
         recodings = _recodings(table, lattice, levels, class_of, kept)
-        return Grouping(groups, form="generalized", recodings=recodings, claims=claims)
+        return Grouping.of_classes(
+            table, classes, form="generalized", recodings=recodings, claims=claims
+        )
 
     def _distances(self, table: Table) -> Callable[[Floats], Floats]:
         """The function from class distributions to their EMD from the table's."""

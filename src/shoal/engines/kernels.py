@@ -1,4 +1,4 @@
-"""From groups of cells to groups of rows: the rows of a cell are all alike, so that any will do."""
+"""The rows of a table by cell, in one pass."""
 
 from __future__ import annotations
 
@@ -36,27 +36,3 @@ def rows_by_cell(
         ordered[filled[low]] = row
         filled[low] += 1
     return ordered
-
-
-@kernel
-def deal_rows(
-    ordered: NDArray[np.int32],
-    cell_start: NDArray[np.int64],
-    taken: NDArray[np.int64],
-    owner: NDArray[np.int64],
-    filler: NDArray[np.bool_],
-    groups: NDArray[np.int32],
-) -> None:
-    """Writes each row's group: the next row of cell `taken[i]` goes to group `owner[i]`, then every
-    row left in a `filler` cell to a new group of its own. Other rows keep what they have."""
-    used = cell_start[:-1].copy()
-    number = -1
-    for i in range(len(taken)):
-        groups[ordered[used[taken[i]]]] = owner[i]
-        used[taken[i]] += 1
-        number = max(number, owner[i])
-    for cell in range(len(used)):
-        if filler[cell]:
-            for place in range(used[cell], cell_start[cell + 1]):
-                number += 1
-                groups[ordered[place]] = number
