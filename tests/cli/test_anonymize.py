@@ -9,12 +9,12 @@ import pytest
 
 from shoal.cli.anonymize import show_verdict
 from shoal.datasets import HOSPITAL_EVENT
-from tests.cli.program import RELEASE_FILES, SPEC, refused, shoal_
+from tests.cli.program import RELEASE_FILES, SPEC, refused, shoal_, shoal_process
 
 
 def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = shoal_("anonymize", home / "table.csv", "--out", out, *SPEC, "--json")
+    done = shoal_process("anonymize", home / "table.csv", "--out", out, *SPEC, "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert {"rows", "groups", "suppressed", "pooled", "r", "worst_posterior"} <= set(found)
@@ -38,11 +38,11 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
 
     table = out / "qi.csv"
     table.write_text(table.read_text(encoding="utf-8").replace("1", "2", 1), encoding="utf-8")
-    tampered = shoal_("verify", out)
+    tampered = shoal_process("verify", out)
     assert tampered.returncode == 1
     assert "WRONG  file qi.csv" in tampered.stdout
     assert "REFUTED" in tampered.stdout
-    refused(shoal_("verify", tmp_path), "release-not")
+    refused(shoal_process("verify", tmp_path), "release-not")
 
 
 def test_a_spec_file_does_what_options_do(home: Path, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_kill_while_replacing_leaves_the_old_release_or_the_new(
 
 
 MOMENTS = {
-    "searching": "shoal.anonymizers.art.mix_events",
+    "searching": "shoal.anonymizers.art.art.mix_events",
     "auditing": "shoal.api.anonymize.judge",
     "writing": "shoal.release.folder.readme_text",
     "private": "shoal.release.folder._save_private",
@@ -93,7 +93,9 @@ def test_stopped_at_any_moment_nothing_is_published(
         "def stop(*_, **__):\n"
         f"    os.kill(os.getpid(), signal.{name})\n"
         "    time.sleep(60)\n"
-        f"setattr(importlib.import_module('{module}'), '{function}', stop)\n"
+        f"module = importlib.import_module('{module}')\n"
+        f"assert hasattr(module, '{function}')\n"
+        f"module.{function} = stop\n"
         "from shoal.cli import main\n"
         "main()\n"
     )
