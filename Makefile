@@ -6,11 +6,13 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
 CODE   := $(wildcard src tests benchmarks tools)
+# Each process starts with one half of the tests, in order: what a file sets up is made once.
+WORKERS := -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format types imports unit bench docs wheel lock clean python-version
+.PHONY: help demo test lint format types imports unit slow bench docs wheel lock clean python-version
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -18,7 +20,7 @@ help: ## List the targets
 demo: $(VENV)/.runtime ## Install the program into .venv if needed, and run its demonstration
 	$(BIN)/shoal demo
 
-test: lint types imports unit ## Everything that must hold: lint, types, imports, tests
+test: lint types imports unit ## What must hold before a change goes in: lint, types, imports, tests
 
 lint: $(VENV)/.dev ## Check style and formatting
 	$(BIN)/ruff check $(CODE)
@@ -34,8 +36,11 @@ types: $(VENV)/.dev ## Check the types
 imports: $(VENV)/.dev ## Check who may import whom
 	$(BIN)/lint-imports
 
-unit: $(VENV)/.dev ## Run the tests (ARGS="-k word" for some of them)
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+unit: $(VENV)/.dev ## Run the tests but the slow ones (ARGS=tests/spec or ARGS="-k word" for some)
+	$(BIN)/python -m pytest $(WORKERS) -m 'not slow' $(ARGS)
+
+slow: $(VENV)/.dev ## Run the slow studies, which `make test` leaves out
+	$(BIN)/python -m pytest $(WORKERS) -m slow $(ARGS)
 
 bench: $(VENV)/.dev ## Run the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)

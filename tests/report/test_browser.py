@@ -22,7 +22,7 @@ from shoal.auditing.verdict import Audit
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
 from shoal.table import Table
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

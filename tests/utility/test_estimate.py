@@ -277,7 +277,6 @@ def test_the_sql_gives_the_same_counts_over_the_saved_files(
 
 
 @pytest.mark.data
-@pytest.mark.slow
 def test_art_answers_better_than_anatomy_on_adult(adult_path: Path) -> None:
     from shoal.comparison.trial import Trial, equip
     from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
