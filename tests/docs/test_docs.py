@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import DOCS, blocks, run_page
-from tools.error_codes import collect
+from tools.error_codes import Entry, collect
 from tools.pages import cli_page, errors_page
 
 HOWTOS = sorted(f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md"))
@@ -30,19 +30,25 @@ def test_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.Monk
     assert run_page(page, tmp_path) >= 1
 
 
-def test_every_error_code_is_in_the_catalogue() -> None:
+@pytest.fixture(scope="module")
+def entries() -> list[Entry]:
+    """What the source says of each error, read once."""
+    return collect()
+
+
+def test_every_error_code_is_in_the_catalogue(entries: list[Entry]) -> None:
     page = (DOCS / "errors.md").read_text("utf-8")
-    missing = [entry.code for entry in collect() if f"## `{entry.code}`\n" not in page]
+    missing = [entry.code for entry in entries if f"## `{entry.code}`\n" not in page]
     assert not missing, "run python -m tools"
 
 
-def test_every_error_says_what_to_do() -> None:
-    silent = [entry.code for entry in collect() if not all(map(str.strip, entry.remedies))]
+def test_every_error_says_what_to_do(entries: list[Entry]) -> None:
+    silent = [entry.code for entry in entries if not all(map(str.strip, entry.remedies))]
     assert not silent
 
 
-def test_codes_in_a_call_of_a_helper_are_found() -> None:
-    assert {"parquet-damaged", "arrow-damaged"} <= {entry.code for entry in collect()}
+def test_codes_in_a_call_of_a_helper_are_found(entries: list[Entry]) -> None:
+    assert {"parquet-damaged", "arrow-damaged"} <= {entry.code for entry in entries}
 
 
 @pytest.mark.parametrize("name", ["errors.md", "reference/cli.md"])
