@@ -177,7 +177,8 @@ def test_nothing_private_is_in_the_release_folder(release: Release, tmp_path: Pa
     for secret in ("PERSON", "patient", "ward", str(tmp_path)):
         assert secret not in public
     inside = {file.name for file in (tmp_path / "inside").iterdir()}
-    assert inside == {"row_groups.parquet", "row_risks.parquet", "audit.json", "spec.toml"}
+    tables, texts_ = {"row_groups.parquet", "row_risks.parquet"}, {"audit.json", "spec.toml"}
+    assert inside == tables | texts_ | {"report.json"}
     rows = pl.read_parquet(tmp_path / "inside" / "row_groups.parquet")
     assert made.row_groups is not None
     assert rows["gid"].to_list() == made.row_groups.tolist()
@@ -295,6 +296,7 @@ def test_a_folder_of_somebody_elses_is_not_replaced(release: Release, tmp_path: 
         ({"format": "excel"}, "release-format"),
         ({"private": "inside"}, "private-inside"),
         ({"private": ""}, "private-inside"),
+        ({"private": ".."}, "private-around"),
     ],
 )
 def test_bad_ways_to_save_write_nothing(

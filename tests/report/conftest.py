@@ -7,7 +7,7 @@ import pytest
 import shoal
 from shoal import report
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
-from shoal.report.facts import Facts
+from shoal.facts.contents import Facts
 from shoal.table import Table
 from tests.report.marked import ROWS, marked_table
 

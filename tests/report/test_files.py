@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
 import shoal
@@ -17,7 +20,7 @@ from shoal import report
 from shoal.cli import app
 from shoal.cli.report import check_reports
 from shoal.errors import InputError
-from shoal.report.facts import Facts
+from shoal.facts.contents import Facts
 from shoal.table import Table
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked, marked_table
 
@@ -106,7 +109,6 @@ def test_report_command_renders_again(made: tuple[shoal.Release, Table], tmp_pat
     run, page = tmp_path / "run", tmp_path / "page.html"
     release.save(run, private=tmp_path / "run-private")
     facts = report.release_facts(release, table)
-    report.keep_facts(facts, tmp_path / "run-private")
     done = CliRunner().invoke(app, ["report", str(run), "--public-report", str(page)])
     assert done.exit_code == 0, done.output
     assert page.read_text(encoding="utf-8") == report.render(facts, edition="public")
@@ -118,3 +120,85 @@ def test_report_command_renders_again(made: tuple[shoal.Release, Table], tmp_pat
     done = CliRunner().invoke(app, ["report", str(run)])
     assert isinstance(done.exception, InputError)
     assert done.exception.code == "report-nowhere"
+
+
+COMMANDS = {
+    "anonymize": ["anonymize", "table.csv", "--out", "out", "--method", "anatomy", "--l", "3"],
+    "audit": ["audit", "table.csv", "--groups", "g", "--rows", "rows.csv"],
+}
+PAGES = ["--report", "inside.html", "--public-report", "outside.html"]
+
+
+@pytest.fixture
+def run_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Runs a command on a table in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    marked().with_columns(pl.Series("g", np.arange(ROWS) // 6)).write_csv("table.csv")
+    spec = [
+        "--qi",
+        "town,salary,sex",
+        "--sensitive",
+        "sick",
+        "--protect",
+        "HIV",
+        "-r",
+        "3",
+        "--min-support",
+        "40",
+    ]
+    return lambda *arguments: CliRunner().invoke(app, [*arguments, *spec])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("step", ["shoal.facts.contents._people", "shoal.report.page.public_facts"])
+def test_what_fails_in_the_report_leaves_nothing_behind(
+    run_in: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, command: str, step: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise InputError("made-up", "It fails.", "Try again.")
+
+    monkeypatch.setattr(step, fail)
+    done = run_in(*COMMANDS[command], *PAGES)
+    assert isinstance(done.exception, InputError)
+    assert done.exception.code == "made-up"
+    assert [entry.name for entry in Path().iterdir()] == ["table.csv"]
+
+
+def test_a_release_that_cannot_be_written_leaves_no_report(run_in: Callable[..., Result]) -> None:
+    Path("out").mkdir()
+    Path("out", "diary.txt").touch()
+    done = run_in(*COMMANDS["anonymize"], "--force", *PAGES)
+    assert isinstance(done.exception, InputError)
+    assert done.exception.code == "output-foreign"
+    assert {entry.name for entry in Path().iterdir()} == {"table.csv", "out"}
+
+
+def test_everything_is_written_when_all_is_well(run_in: Callable[..., Result]) -> None:
+    done = run_in(*COMMANDS["anonymize"], *PAGES)
+    assert done.exit_code == 0, done.output
+    names = {"table.csv", "out", "out-private", "inside.html", "outside.html"}
+    assert {entry.name for entry in Path().iterdir()} == names
+    again = CliRunner().invoke(app, ["report", "out", "--report", "again.html"])
+    assert again.exit_code == 0, again.output
+    assert Path("again.html").read_bytes() == Path("inside.html").read_bytes()
+
+
+@pytest.mark.parametrize("folder", ["out", "out-private"])
+def test_a_report_does_not_go_into_a_folder_that_is_replaced(
+    run_in: Callable[..., Result], folder: str
+) -> None:
+    assert run_in(*COMMANDS["anonymize"]).exit_code == 0
+    done = run_in(*COMMANDS["anonymize"], "--force", "--report", f"{folder}/page.html")
+    assert isinstance(done.exception, InputError)
+    assert done.exception.code == "report-inside"
+
+
+def test_facts_of_another_release_are_refused(
+    made: tuple[shoal.Release, Table], tmp_path: Path
+) -> None:
+    release, table = made
+    facts = replace(report.release_facts(release, table), certificate="other")
+    with pytest.raises(InputError) as raised:
+        release.save(tmp_path / "run", private=tmp_path / "inside", facts=facts)
+    assert raised.value.code == "facts-other"
+    assert not any(tmp_path.iterdir())

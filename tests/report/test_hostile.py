@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal import report
-from shoal.report.facts import Facts
+from shoal.facts.contents import Facts
 from shoal.report.page import script_json
 from shoal.report.words import command_line
 from shoal.table import Table

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import report
-from shoal.report.bins import merge_small
-from shoal.report.facts import Facts
+from shoal.facts.bins import merge_small
+from shoal.facts.contents import Facts
 from shoal.report.public import public_facts, public_risk
 from shoal.report.sentences import verdict_sentence
 from shoal.report.words import percent

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import report
+from shoal.facts.bins import count_within, probability_edges, size_edges
+from shoal.facts.contents import Facts
 from shoal.report import charts
-from shoal.report.bins import count_within, probability_edges, size_edges
-from shoal.report.facts import Facts
 from shoal.table import Table
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table
 from tests.report.page import Page
@@ -66,7 +66,7 @@ def test_group_sizes(facts: Facts) -> None:
 
 
 def test_distances_agree_with_the_utility(made: tuple[shoal.Release, Table]) -> None:
-    from shoal.report import loss
+    from shoal.facts import loss
 
     release, table = made
     facts = report.release_facts(release, table)
@@ -77,7 +77,7 @@ def test_distances_agree_with_the_utility(made: tuple[shoal.Release, Table]) -> 
 
 
 def test_distances_of_a_generalized_release_agree_with_the_utility() -> None:
-    from shoal.report import loss
+    from shoal.facts import loss
 
     table = marked_table()
     release = shoal.anonymize(table, table.spec, method="mondrian", k=6, seed=2)

@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal import report
-from shoal.report.facts import Facts
+from shoal.facts.contents import Facts
 from shoal.report.page import Edition
 from shoal.report.sentences import assumptions, known_sentence, story, verdict_sentence
 from shoal.report.words import command_line, isolated, judged, percent, visible

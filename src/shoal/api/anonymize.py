@@ -84,6 +84,7 @@ def anonymize(
         certificate=certificate,
         row_groups=np.where(dealt.group >= 0, dealt.group + 1, -1).astype(np.int32),
         audit=audit,
+        table=table,
         seconds=clock.laps,
         native=table.native,
     )

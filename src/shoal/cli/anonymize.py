@@ -10,7 +10,13 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.audit import across_line, common_r, known_line, own_limit
-from shoal.cli.report import PublicReportOption, ReportOption, check_reports, write_reports
+from shoal.cli.report import (
+    PublicReportOption,
+    ReportOption,
+    check_reports,
+    placed_together,
+    render_reports,
+)
 from shoal.cli.show import emit_json, percent, progress_bar
 from shoal.errors import InputError
 
@@ -81,10 +87,10 @@ def anonymize(
                     "Name another folder, or use --force.",
                 )
 
-    check_reports(report, public_report, table=table)
+    check_reports(report, public_report, table=table, replaced=(out, inside))
 
     from shoal.api.anonymize import anonymize as run
-    from shoal.report import Repeat, command_line, keep_facts, release_facts
+    from shoal.report import Repeat, command_line, release_facts
     from shoal.sources import read_table, refuse_overlap
     from shoal.table import Table
 
@@ -111,10 +117,10 @@ def anonymize(
     )
     with progress_bar(quiet=json) as progress:
         release = run(coded, made, method=method, seed=seed, progress=progress, **given)
-    release.save(out, format=format, force=force, private=inside)
     facts = release_facts(release, coded, repeat=Repeat(command_line(sys.argv[1:]), seed))
-    keep_facts(facts, inside)
-    write_reports(facts, report=report, public_report=public_report)
+    pages = render_reports(facts, report=report, public_report=public_report)
+    with placed_together(pages):
+        release.save(out, format=format, force=force, private=inside, facts=facts)
     if json:
         emit_json(_figures(release))
     else:

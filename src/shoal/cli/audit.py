@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from shoal.cli import options as o
-from shoal.cli.report import PublicReportOption, ReportOption, check_reports, write_reports
+from shoal.cli.report import (
+    PublicReportOption,
+    ReportOption,
+    check_reports,
+    placed_together,
+    render_reports,
+)
 from shoal.cli.show import emit_json, percent, progress_bar
 from shoal.errors import InputError
 
@@ -81,14 +87,16 @@ def audit(
             rows=aligned.rows,
             progress=progress,
         )
-    if rows is not None:
-        write_table(result.frame, rows)
+    pages: dict[Path, str] = {}
     if report is not None or public_report is not None:
         from shoal.report import Repeat, audit_facts, command_line
 
         repeat = Repeat(command=command_line(sys.argv[1:]), seed=seed)
         facts = audit_facts(result, original, grouping=aligned.grouping, repeat=repeat)
-        write_reports(facts, report=report, public_report=public_report)
+        pages = render_reports(facts, report=report, public_report=public_report)
+    with placed_together(pages):
+        if rows is not None:
+            write_table(result.frame, rows)
     if json:
         emit_json(result.to_dict())
     else:

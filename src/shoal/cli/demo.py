@@ -35,7 +35,7 @@ def demo(
 
     from shoal import datasets
     from shoal.api.anonymize import anonymize
-    from shoal.report import Repeat, command_line, keep_facts, release_facts
+    from shoal.report import Repeat, command_line, release_facts
     from shoal.sources import replace_folder, write_table
     from shoal.spec import Event, Spec
     from shoal.table import Table
@@ -80,10 +80,10 @@ def demo(
     say(f"5. An independent check {'confirms' if confirmed else 'REFUTES'} the certificate.")
     if out is not None:
         repeat = Repeat(command_line(sys.argv[1:]), seed)
+        facts = release_facts(release, table, repeat=repeat)
         with replace_folder(out, force=force, marker=TABLE_FILE) as new:
             write_table(frame, new / TABLE_FILE)
-            release.save(new / "release", private=new / "private")
-            keep_facts(release_facts(release, table, repeat=repeat), new / "private")
+            release.save(new / "release", private=new / "private", facts=facts)
             (new / "spec.toml").write_text(spec.to_toml(), encoding="utf-8")
         say(f"   Table, spec and release are in {out}.")
     raise typer.Exit(0 if confirmed and after.robust else 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,14 +55,18 @@ def report(
             f'"{inside}" belongs to another release than "{run}".',
             "Name the private folder that was written with this release.",
         )
-    write_reports(facts, report=report, public_report=public_report)
-    for path in (report, public_report):
-        if path is not None:
-            typer.echo(f"Report: {path}")
+    pages = render_reports(facts, report=report, public_report=public_report)
+    with placed_together(pages):
+        pass
+    for path in pages:
+        typer.echo(f"Report: {path}")
 
 
-def check_reports(*paths: Path | None, table: str | None = None) -> None:
-    """Before a long run: an InputError if a report could not be made, or would hit the input."""
+def check_reports(
+    *paths: Path | None, table: str | None = None, replaced: Sequence[Path] = ()
+) -> None:
+    """Before a long run: an InputError if a report could not be made, would hit the input, or
+    would lie in a folder that the run replaces."""
     wanted = [path for path in paths if path is not None]
     if not wanted:
         return
@@ -82,13 +88,35 @@ def check_reports(*paths: Path | None, table: str | None = None) -> None:
             )
         if table is not None:
             refuse_overlap(path, table)
+        for folder in replaced:
+            if path.resolve().is_relative_to(folder.resolve()):
+                raise InputError(
+                    "report-inside",
+                    f'The report "{path}" would lie in "{folder}", which this run replaces.',
+                    "Name a file elsewhere.",
+                )
 
 
-def write_reports(facts: Facts, *, report: Path | None, public_report: Path | None) -> None:
-    """Writes the editions that were asked for."""
-    from shoal.report import render, write
+def render_reports(
+    facts: Facts, *, report: Path | None, public_report: Path | None
+) -> dict[Path, str]:
+    """The editions that were asked for, each with the file that it is for."""
+    from shoal.report import render
 
+    pages = {}
     if report is not None:
-        write(render(facts, edition="internal"), report)
+        pages[report] = render(facts, edition="internal")
     if public_report is not None:
-        write(render(facts, edition="public"), public_report)
+        pages[public_report] = render(facts, edition="public")
+    return pages
+
+
+@contextmanager
+def placed_together(pages: Mapping[Path, str]) -> Iterator[None]:
+    """Writes pages beside their places; they are moved there once the body has succeeded."""
+    from shoal.sources import replace_file
+
+    with ExitStack() as stack:
+        for path, html in pages.items():
+            stack.enter_context(replace_file(path)).write_text(html, encoding="utf-8")
+        yield

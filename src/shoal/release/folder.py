@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,6 +18,9 @@ from shoal.release import GID, Release
 from shoal.release.readme import readme_text
 from shoal.sources import read_table, replace_folder, write_parts, write_table
 from shoal.spec import Spec
+
+if TYPE_CHECKING:
+    from shoal.facts import Facts
 
 CERTIFICATE, PACKAGE, README = "certificate.json", "datapackage.json", "README.txt"
 FORMATS = ("csv", "parquet")
@@ -44,6 +47,7 @@ def save(
     format: str,
     force: bool,
     private: str | Path | None,
+    facts: Facts | None,
 ) -> None:
     """Writes the release to `path`, and the publisher's own records to `private`."""
     if format not in FORMATS:
@@ -56,7 +60,15 @@ def save(
             f"The private folder {private} would lie inside the release.",
             "Name a folder elsewhere.",
         )
+    if private is not None and _inside(path, Path(private)):
+        raise InputError(
+            "private-around",
+            f"The release would lie inside the private folder {private}.",
+            "Name a folder elsewhere.",
+        )
     _refuse_inexact(release, format)
+    # Nothing but the writing itself can fail after this.
+    records = None if private is None else (Path(private), _facts_of(release, facts))
     with replace_folder(path, force=force, marker=CERTIFICATE) as folder:
         names = _write_tables(release, folder, format)
         (folder / PACKAGE).write_text(_json(data_package(release, names)), encoding="utf-8")
@@ -64,8 +76,8 @@ def save(
         files = [*names.values(), PACKAGE, README]
         certificate = {**release.certificate, "files": _describe(folder, files)}
         (folder / CERTIFICATE).write_text(_json(certificate), encoding="utf-8")
-        if private is not None:
-            _save_private(release, Path(private), force=force)
+        if records is not None:
+            _save_private(release, *records, force=force)
 
 
 def load(path: Path) -> Release:
@@ -248,14 +260,32 @@ def _describe(folder: Path, files: list[str]) -> dict[str, Any]:
     }
 
 
-def _save_private(release: Release, path: Path, *, force: bool) -> None:
-    """The group of every row, everybody's worst case: never part of the release."""
-    if release.row_groups is None or release.audit is None:
+def _facts_of(release: Release, given: Facts | None) -> Facts:
+    """What a report says of the release: as given, or gathered from its table."""
+    if release.row_groups is None or release.audit is None or release.table is None:
         raise InputError(
             "private-unknown",
             "A release that was loaded has no private records.",
             "Save them when the release is made.",
         )
+    from shoal.facts import certificate_digest, release_facts
+
+    if given is None:
+        return release_facts(release, release.table)
+    if given.certificate != certificate_digest(release.certificate):
+        raise InputError(
+            "facts-other",
+            "The facts given for the report are those of another release.",
+            "Leave them out: they are gathered when the release is saved.",
+        )
+    return given
+
+
+def _save_private(release: Release, path: Path, facts: Facts, *, force: bool) -> None:
+    """The group of every row, everybody's worst case: never part of the release."""
+    from shoal.facts import keep_facts
+
+    assert release.audit is not None, "facts are those of an audit"
     with replace_folder(path, force=force, marker="row_groups.parquet") as folder:
         rows = pl.DataFrame({GID: release.row_groups}).with_row_index("row")
         write_table(rows, folder / "row_groups.parquet")
@@ -263,6 +293,7 @@ def _save_private(release: Release, path: Path, *, force: bool) -> None:
         write_parts(risks, folder / "row_risks.parquet")
         (folder / "audit.json").write_text(_json(release.audit.to_dict()), encoding="utf-8")
         (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
+        keep_facts(facts, folder)
 
 
 def _field(column: pl.Series) -> dict[str, Any]:

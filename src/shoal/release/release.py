@@ -19,10 +19,11 @@ from shoal.auditing.verdict import Audit
 from shoal.grouping import Form
 from shoal.release.tables import GID
 from shoal.spec import Spec
-from shoal.table import IntArray
+from shoal.table import IntArray, Table
 from shoal.table.frames import like
 
 if TYPE_CHECKING:
+    from shoal.facts import Facts
     from shoal.utility.published import Published
 
 __all__ = ["GID", "Release"]
@@ -47,6 +48,8 @@ class Release:
     """For the publisher only: the gid of every input row, -1 if suppressed."""
     audit: Audit | None = None
     """For the publisher only: the audit behind the certificate."""
+    table: Table | None = field(default=None, repr=False)
+    """For the publisher only: the table that it was made of."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each stage took: never saved, so that the same input gives the same bytes."""
     native: Any = field(default=None, repr=False)
@@ -93,11 +96,16 @@ class Release:
         format: str = "csv",
         force: bool = False,
         private: str | Path | None = None,
+        facts: Facts | None = None,
     ) -> None:
-        """Writes the release folder, and what must stay inside to the `private` folder."""
+        """Writes the release folder, and what must stay inside to the `private` folder.
+
+        Among the latter are the `facts` that `shoal report` renders; without them they are
+        gathered here, before anything is written.
+        """
         from shoal.release.folder import save
 
-        save(self, Path(path), format=format, force=force, private=private)
+        save(self, Path(path), format=format, force=force, private=private, facts=facts)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:

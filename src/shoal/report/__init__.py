@@ -8,8 +8,16 @@ than five people. Facts can be kept beside a release's private records and rende
 
 from __future__ import annotations
 
-from shoal.report.facts import Facts, Repeat, audit_facts, certificate_digest, release_facts
-from shoal.report.keep import FACTS_FILE, keep_facts, load_facts
+from shoal.facts import (
+    FACTS_FILE,
+    Facts,
+    Repeat,
+    audit_facts,
+    certificate_digest,
+    keep_facts,
+    load_facts,
+    release_facts,
+)
 from shoal.report.page import (
     Edition,
     render,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.report.bins import Record
+from shoal.facts.bins import Record
 from shoal.report.parts import (
     AFTER,
     BEFORE,

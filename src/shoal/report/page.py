@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
+from shoal.facts.contents import Facts, Repeat, audit_facts, release_facts
 from shoal.grouping import Grouping
 from shoal.release import Release
 from shoal.report import charts, sentences
-from shoal.report.facts import Facts, Repeat, audit_facts, release_facts
 from shoal.report.parts import Chart
 from shoal.report.public import public_facts
 from shoal.report.words import hidden_count, isolated, judged, percent, visible

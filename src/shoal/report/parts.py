@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.report.bins import Record
+from shoal.facts.bins import Record
 from shoal.report.words import percent, visible
 
 Chart = dict[str, Any]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.report.bins import Record, merge_small
-from shoal.report.facts import Facts
-from shoal.report.loss import REST
+from shoal.facts.bins import Record, merge_small
+from shoal.facts.contents import Facts
+from shoal.facts.loss import REST
 from shoal.report.words import FEW
 
 MEASURED_WITH_THE_TRUTH = (

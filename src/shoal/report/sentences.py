@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.report.bins import Record
-from shoal.report.facts import Facts
+from shoal.facts.bins import Record
+from shoal.facts.contents import Facts
 from shoal.report.words import (
     hidden_count,
     isolated,

@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.report.facts import FORMAT, Facts
+from shoal.facts.contents import FORMAT, Facts
 from shoal.sources import replace_file
 
 FACTS_FILE = "report.json"

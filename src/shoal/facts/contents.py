@@ -14,11 +14,11 @@ import numpy as np
 from shoal._version import __version__
 from shoal.auditing.verdict import Audit, Witness
 from shoal.errors import InputError
+from shoal.facts import loss
+from shoal.facts.bins import HAIR, Record, count_within, probability_edges, size_edges
+from shoal.facts.queries import measure
 from shoal.grouping import Grouping
 from shoal.release import Release
-from shoal.report import loss
-from shoal.report.bins import HAIR, Record, count_within, probability_edges, size_edges
-from shoal.report.queries import measure
 from shoal.table import Table
 
 FORMAT = "shoal-report/1"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from shoal.facts.bins import Record
 from shoal.release import Release
-from shoal.report.bins import Record
 from shoal.table import Table
 from shoal.utility import ErrorSummary, Workload, summarize
 
