@@ -84,11 +84,12 @@ def load(path: Path) -> Release:
     """The release in a folder; nothing is checked but that it can be read."""
     certificate = read_certificate(path)
     fields = _fields(path)
-    tables = {
-        Path(name).stem: read_published(path / name, fields.get(Path(name).stem, {}))
+    files = {
+        Path(name).stem: path / name
         for name in certificate["files"]
         if Path(name).stem in TABLES and Path(name).suffix[1:] in FORMATS
     }
+    tables = {name: read_published(file, fields.get(name, {})) for name, file in files.items()}
     for needed in TABLES[:3]:
         if needed not in tables:
             raise InputError(
@@ -102,6 +103,7 @@ def load(path: Path) -> Release:
         members=tables["members"],
         ranges=tables.get("ranges"),
         certificate={key: value for key, value in certificate.items() if key != "files"},
+        loaded_from=files["qi"].suffix[1:],
     )
 
 

@@ -10,6 +10,8 @@ from shoal.release import GID, Release
 
 def readme_text(release: Release, names: dict[str, str]) -> str:
     """The page, in plain words, from the release's own names and figures."""
+    from shoal.utility.sql import example_sql
+
     certificate = release.certificate
     rows, groups = certificate["rows"], certificate["groups"]
     parts = [
@@ -40,37 +42,9 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
             "In DuckDB, from this folder:"
         )
         + "\n\n"
-        + textwrap.indent(example_sql(release, names), "  "),
+        + example_sql(release, format=names["qi"].rpartition(".")[2]),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def example_sql(release: Release, names: dict[str, str]) -> str:
-    """A count query that runs as it stands: one QI value and one sensitive value that occur."""
-    wanted = release.sensitive[release.spec.sensitive][0]
-    shown = [qi for qi in release.spec.qi if release.qi[qi].null_count() < release.qi.height]
-    matching = _matching(release, shown[0], names) if shown else "1"
-    return (
-        f"SELECT sum(s.count * g.share) AS estimate\n"
-        f"FROM '{names['sensitive']}' s\n"
-        f"JOIN (SELECT {GID}, {matching} AS share FROM '{names['qi']}' q GROUP BY {GID}) g "
-        f"USING ({GID})\n"
-        f"WHERE s.{_name(release.spec.sensitive)} = {_text(wanted)};"
-    )
-
-
-def _matching(release: Release, column: str, names: dict[str, str]) -> str:
-    """The share of a group's people who have the column's first value."""
-    if release.form == "generalized":
-        assert release.ranges is not None
-        first = release.ranges.filter(attribute=column)["value"][0]
-        return (
-            f"avg((SELECT avg((r.value = {_text(first)})::INT) FROM '{names['ranges']}' r "
-            f"WHERE r.attribute = {_text(column)} AND r.label = q.{_name(column)}::VARCHAR))"
-        )
-    value = release.qi[column].drop_nulls()[0]
-    literal = str(value) if release.qi[column].dtype.is_numeric() else _text(str(value))
-    return f"avg(({_name(column)} = {literal})::INT)"
 
 
 def _claim(release: Release) -> str:
@@ -179,11 +153,3 @@ def _losses(release: Release) -> str:
 
 def _filled(text: str) -> str:
     return textwrap.fill(text.strip(), 88)
-
-
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -50,6 +50,8 @@ class Release:
     """For the publisher only: the audit behind the certificate."""
     table: Table | None = field(default=None, repr=False)
     """For the publisher only: the table that it was made of."""
+    loaded_from: str | None = None
+    """The format of the folder that it was loaded from: csv or parquet."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each stage took: never saved, so that the same input gives the same bytes."""
     native: Any = field(default=None, repr=False)

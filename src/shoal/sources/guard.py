@@ -7,6 +7,8 @@ apostrophe restores every text. Numbers are never touched.
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 _RISKY = "^('*[=+@\t\r-])"
@@ -16,6 +18,11 @@ _GUARDED = "^'('*[=+@\t\r-])"
 def guarded(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with risky texts, also in the header, behind an apostrophe."""
     return _replaced(frame, _RISKY, "'$1")
+
+
+def guarded_text(text: str) -> str:
+    """One text as `guarded` shows it."""
+    return re.sub(_RISKY, r"'\1", text)
 
 
 def unguarded(frame: pl.DataFrame) -> pl.DataFrame:
