@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.facts import release_facts
 from shoal.release import GID, Release
 from shoal.spec import Event, Spec
 from shoal.table import Table
@@ -57,7 +58,9 @@ def saved(release: Release, home: Path, **changed: pl.DataFrame) -> Path:
         row_groups=release.row_groups,
         audit=release.audit,
     )
-    forged.save(home / "release", private=home / "private")
+    assert release.table is not None
+    facts = release_facts(release, release.table)
+    forged.save(home / "release", private=home / "private", facts=facts)
     return home / "release"
 
 

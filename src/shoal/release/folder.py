@@ -264,23 +264,24 @@ def _describe(folder: Path, files: list[str]) -> dict[str, Any]:
 
 def _facts_of(release: Release, given: Facts | None) -> Facts:
     """What a report says of the release: as given, or gathered from its table."""
-    if release.row_groups is None or release.audit is None or release.table is None:
-        raise InputError(
-            "private-unknown",
-            "A release that was loaded has no private records.",
-            "Save them when the release is made.",
-        )
     from shoal.facts import certificate_digest, release_facts
 
-    if given is None:
+    known = release.row_groups is not None and release.audit is not None
+    if known and given is not None:
+        if given.certificate != certificate_digest(release.certificate):
+            raise InputError(
+                "facts-other",
+                "The facts given for the report are those of another release.",
+                "Leave them out: they are gathered when the release is saved.",
+            )
+        return given
+    if known and release.table is not None:
         return release_facts(release, release.table)
-    if given.certificate != certificate_digest(release.certificate):
-        raise InputError(
-            "facts-other",
-            "The facts given for the report are those of another release.",
-            "Leave them out: they are gathered when the release is saved.",
-        )
-    return given
+    raise InputError(
+        "private-unknown",
+        "A release that was loaded has no private records.",
+        "Save them when the release is made.",
+    )
 
 
 def _save_private(release: Release, path: Path, facts: Facts, *, force: bool) -> None:
