@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.unit.test_release_types import KINDS
 
 import shoal
 from shoal.errors import InputError
@@ -17,6 +16,7 @@ from shoal.release import Release
 from shoal.spec import Event, Spec
 from shoal.utility import Between, sql_for_count
 from shoal.utility.sql import example
+from tests.release.test_types import KINDS
 
 duckdb = pytest.importorskip("duckdb")
 
