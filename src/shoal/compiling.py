@@ -14,18 +14,25 @@ _compiled: list[Any] = []
 
 def kernel(function: F) -> F:
     """Compiles a function in strict IEEE arithmetic and registers it for `is_cached`."""
-    dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    _compiled.append(dispatcher)
-    return cast(F, dispatcher)
+    return _compile(function, fastmath=False)
 
 
 def search_kernel(function: F) -> F:
     """Compiles a function that only searches: sums may be reordered, so that loops run in vector
     registers. Whatever such a function finds is checked by strict code before it counts."""
-    dispatcher = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"}
+    return _compile(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def _compile(function: F, fastmath: bool | set[str]) -> F:
+    """Only kernels call a function whose name begins with an underscore: it becomes a part of
+    theirs, without a door from Python or a file in the cache, which would take time to make."""
+    inner = function.__name__.startswith("_")
+    wrappers = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
+    dispatcher = numba.njit(  # type: ignore[call-overload]
+        cache=not inner, nogil=True, error_model="numpy", fastmath=fastmath, **wrappers
     )(function)
-    _compiled.append(dispatcher)
+    if not inner:
+        _compiled.append(dispatcher)
     return cast(F, dispatcher)
 
 

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from shoal.anonymizers.art import Art
 from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.anonymizers.art.hide import hide_among_filler
-from shoal.anonymizers.art.kernels.hide import CLOSE, STRIDE, grow, hide, let_go, shortlist
+from shoal.anonymizers.art.kernels.hide import (
+    CLOSE,
+    STRIDE,
+    Candidates,
+    Terms,
+    Views,
+    grow,
+    hide,
+    let_go,
+    shortlist,
+)
 from shoal.anonymizers.art.pools import Pools
 from shoal.anonymizers.art.search import Search, pressure, smallest_need_first
 from shoal.anonymizers.art.trade import givers, trade
@@ -38,6 +48,11 @@ def some_odds(seed: int, cells: int = 40, views: int = 5) -> tuple[Any, Any, Any
     anchor = rng.uniform(0.5, 1.5, views).astype(np.float32)
     odds = (anchor * rng.lognormal(-0.2, 0.5, (cells, views))).astype(np.float32)
     return anchor, odds, rng.integers(0, 4, cells), rng.uniform(20, 60, views)
+
+
+def one_pool(odds: Any, free: Any) -> Candidates:
+    """The cells as one pool; the levels are not used."""
+    return Candidates(odds, odds[:, 0].copy(), np.array([0, len(odds)]), free)
 
 
 def slow_gain(
@@ -111,7 +126,8 @@ def slow_cost(odds: Any, chosen: list[int], worth: Floats) -> float:
 def test_grow_makes_the_choices_of_its_slow_twin(seed: int, r: float, thrift: float) -> None:
     anchor, odds, free, worth = some_odds(seed)
     chosen, everyone = np.empty(101, np.int64), np.arange(len(odds))
-    size, cost = grow(anchor, odds, free, everyone, r, 1 / r, thrift, 100, worth, np.inf, chosen)
+    candidates, terms = one_pool(odds, free), Terms(r, 1 / r, thrift, 100, 99, 99)
+    size, cost = grow(anchor, everyone, candidates, terms, worth, np.inf, chosen)
     expected = slow_grow(anchor, odds, free, r, 1 / r, thrift, 100)
     if expected is None:
         assert size == -1
@@ -121,7 +137,7 @@ def test_grow_makes_the_choices_of_its_slow_twin(seed: int, r: float, thrift: fl
     group = np.vstack([anchor, odds[expected]]).astype(np.float64)
     assert np.all(r * group.max(axis=0) <= group.sum(axis=0))
     # Whoever would cost as much as the limit is not returned.
-    again = grow(anchor, odds, free, everyone, r, 1 / r, thrift, 100, worth, cost * 0.999, chosen)
+    again = grow(anchor, everyone, candidates, terms, worth, cost * 0.999, chosen)
     assert again == (-1, np.inf)
 
 
@@ -131,18 +147,18 @@ def test_let_go_leaves_out_whoever_its_slow_twin_does(seed: int) -> None:
     chosen = np.random.default_rng(seed).integers(0, len(odds), 30)
     group = np.vstack([anchor, odds[chosen]])
     r = float((group.sum(axis=0) / group.max(axis=0)).min() * 0.9)
-    low, high, total = group.min(axis=0), group.max(axis=0), group.sum(axis=0)
+    views = Views(group.min(axis=0), group.max(axis=0), group.sum(axis=0))
     expected = slow_let_go(anchor, odds, chosen.tolist(), r)
     assert len(expected) < len(chosen)
-    size = let_go(chosen, len(chosen), odds, low, high, total, r)
+    size = let_go(chosen, len(chosen), odds, views, r)
     assert sorted(chosen[:size].tolist()) == sorted(expected)
-    assert total == pytest.approx(anchor + odds[expected].sum(axis=0), rel=1e-4)
+    assert views.total == pytest.approx(anchor + odds[expected].sum(axis=0), rel=1e-4)
 
 
 def test_let_go_keeps_r_people_who_are_alike() -> None:
     odds = np.ones((8, 3), np.float32)
     chosen = np.arange(8)
-    assert let_go(chosen, 8, odds, odds[0], odds[0], 9 * odds[0], 4.5) == 4
+    assert let_go(chosen, 8, odds, Views(odds[0], odds[0], 9 * odds[0]), 4.5) == 4
     assert chosen[:4].tolist() == [4, 5, 6, 7]
 
 
@@ -152,7 +168,7 @@ def test_the_shortlist_is_the_nearest_that_are_free(seed: int, length: int) -> N
     anchor, odds, free, _ = some_odds(seed)
     far = np.abs(odds / anchor - 1).sum(axis=1)
     near = [c for c in np.argsort(far, kind="stable") if free[c] > 0 and 3 <= c < 37][:length]
-    assert shortlist(anchor, odds, free, 3, 37, length).tolist() == near
+    assert shortlist(anchor, one_pool(odds, free), 3, 37, length).tolist() == near
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -171,7 +187,14 @@ def test_of_all_pools_the_cheapest_group_is_taken(seed: int) -> None:
     left, stock = free.copy(), supply.copy()
     order = np.array([2, 0, 5, 1, 4, 3, 3])
     pool, begin, members = hide(
-        order, anchors, odds, level, start, free, supply, weight, r, 0.25, 0.1, 50, 99, 99, pools
+        order,
+        anchors,
+        Candidates(odds, level, start, free),
+        supply,
+        weight,
+        supply / weight,
+        Terms(r, 0.25, 0.1, 50, 99, 99),
+        pools,
     )
     for i, anchor in enumerate(order):
         offers = []

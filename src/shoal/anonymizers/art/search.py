@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymizers.art.kernels.hide import hide
+from shoal.anonymizers.art.kernels.hide import Candidates, Terms, hide
 from shoal.anonymizers.art.pools import Ints, Pools
 
 THOROUGH, QUICK = (8000, 300), (2000, 100)
@@ -47,23 +47,28 @@ class Search:
         pool, begin, members = hide(
             self.anchors[carriers],
             pools.anchor_odds,
-            pools.odds,
-            pools.level,
-            pools.start,
-            pools.free,
+            self.candidates(),
             pools.supply,
             self.pressure,
-            self.r,
-            self.cover,
-            self.thrift,
-            largest or self.largest,
-            self.width,
-            self.length,
+            pools.supply / self.pressure,
+            self.terms(largest or self.largest),
             self._tries,
         )
+        members = members[: begin[-1]].copy()
         self.pool[carriers] = pool
         for i, carrier in enumerate(carriers):
             self.partners[carrier] = members[begin[i] : begin[i + 1]]
+
+    def candidates(self) -> Candidates:
+        """The pools' cells, as the kernels read them."""
+        pools = self.pools
+        return Candidates(pools.odds, pools.level, pools.start, pools.free)
+
+    def terms(self, largest: int) -> Terms:
+        """What is asked of a group of at most `largest` partners."""
+        return Terms(
+            float(self.r), float(self.cover), float(self.thrift), largest, self.width, self.length
+        )
 
     def place(self, carrier: int, pool: int, partners: Ints) -> None:
         """Hides a carrier among given partners, who are free."""

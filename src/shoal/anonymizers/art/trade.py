@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.anonymizers.art.kernels.hide import grow, shortlist, window
+from shoal.anonymizers.art.kernels.hide import hide_in_pool
 from shoal.anonymizers.art.pools import Ints
 from shoal.anonymizers.art.search import NOBODY, Search
 
@@ -58,17 +58,12 @@ def _offers(search: Search, carrier: int) -> list[_Offer]:
         held = np.concatenate([NOBODY, *(search.partners[i] for i in owners)])
         owner = np.repeat(owners, [len(search.partners[i]) for i in owners])
         everybody = pools.free + np.bincount(held, minlength=len(pools.free))
-        first, last = window(mine[y], pools.level, pools.start[y], pools.start[y + 1], search.width)
-        cells = shortlist(mine[y], pools.odds, everybody, first, last, search.length)
-        size, _ = grow(
+        size, _ = hide_in_pool(
             mine[y],
-            pools.odds,
-            everybody,
-            cells,
-            search.r,
-            search.cover,
-            search.thrift,
-            search.largest,
+            int(y),
+            search.candidates()._replace(free=everybody),
+            search.terms(search.largest),
+            1,
             search.worth[y],
             np.inf,
             chosen,

@@ -17,9 +17,12 @@ cells of one value, sorted by `level`, the mean log odds over views.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.art.kernels.nearest import nearest_first
 from shoal.compiling import search_kernel
 
 CLOSE = np.float32(1.0 + 1e-5)
@@ -29,17 +32,175 @@ STRIDE = 16
 the best partners come first, so that it will hardly become faster."""
 
 
+class Candidates(NamedTuple):
+    """The cells that partners are taken from, pool after pool."""
+
+    odds: NDArray[np.float32]
+    """cells x views."""
+    level: NDArray[np.float32]
+    """The mean log odds of each cell, rising within a pool."""
+    start: NDArray[np.int64]
+    """Pool y has the cells from `start[y]` to `start[y + 1]`."""
+    free: NDArray[np.int64]
+    """The rows of each cell that are still free."""
+
+
+class Terms(NamedTuple):
+    """What is asked of a group, and how far the search for it goes."""
+
+    r: float
+    cover: float
+    thrift: float
+    largest: int
+    """Most partners of one group."""
+    width: int
+    """Cells of a pool that are looked at for one carrier."""
+    length: int
+    """How many of them, the nearest ones, are tried."""
+
+
+class Views(NamedTuple):
+    """A group under construction, as each view sees it."""
+
+    low: NDArray[np.float32]
+    """The smallest odds in it."""
+    high: NDArray[np.float32]
+    """The largest."""
+    total: NDArray[np.float32]
+    """The sum."""
+
+
 @search_kernel
-def shortlist(
+def hide(
+    anchors: NDArray[np.int64],
+    anchor_odds: NDArray[np.float32],
+    candidates: Candidates,
+    supply: NDArray[np.float64],
+    pressure: NDArray[np.float64],
+    worth: NDArray[np.float64],
+    terms: Terms,
+    tries: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Hides the carriers `anchors` (rows of `anchor_odds`, repeated) one after another.
+
+    Returns each one's pool (-1: not hidden), where its partners begin, and the partners' cells one
+    after another. Takes them out of `candidates.free` and `supply`. Among pools the group is taken
+    that uses the smallest part of what its pool has left, where views count by their `pressure`,
+    times its size squared; at most `tries` pools that work are compared. A carrier that finds
+    nobody near is given a longer list.
+
+    anchor_odds: anchors x pools x W, 0 where a pool is no option.
+    supply: pools x W, the odds left.
+    pressure: pools x W.
+    worth: supply / pressure, and kept so.
+    """
+    pools, W = len(candidates.start) - 1, anchor_odds.shape[2]
+    pool_of = np.empty(len(anchors), np.int64)
+    begin = np.empty(len(anchors) + 1, np.int64)
+    members = np.empty(len(anchors) * terms.largest, np.int64)
+    chosen, kept = np.empty(terms.largest + 1, np.int64), np.empty(terms.largest + 1, np.int64)
+    price, tried = np.empty(pools), np.empty(pools, np.int64)
+    begin[0] = 0
+    for i in range(len(anchors)):
+        a = anchors[i]
+        for y in range(pools):
+            price[y] = np.inf
+            if anchor_odds[a, y, 0] > 0.0 and candidates.start[y + 1] > candidates.start[y]:
+                price[y] = 0.0
+                for w in range(W):
+                    price[y] += anchor_odds[a, y, w] / worth[y, w]
+            tried[y] = 0
+        best_cost, best_size, best_pool, found = np.inf, 0, -1, 0
+        for reach in (1, 4):
+            for _ in range(pools):
+                y = pools
+                for other in range(pools):
+                    if tried[other] < reach and (y == pools or price[other] < price[y]):
+                        y = other
+                tried[y] = reach
+                # At least r members, partners at least r-1 times the carrier's odds: all that
+                # follow cost more.
+                if found == tries or terms.r**2 * (terms.r - 1.0) * price[y] >= best_cost:
+                    break
+                size, cost = hide_in_pool(
+                    anchor_odds[a, y], y, candidates, terms, reach, worth[y], best_cost, chosen
+                )
+                if size < 0:
+                    continue
+                found += 1
+                if cost < best_cost:
+                    best_cost, best_size, best_pool = cost, size, y
+                    chosen, kept = kept, chosen
+            if best_pool >= 0:
+                break
+        pool_of[i] = best_pool
+        begin[i + 1] = begin[i] + best_size
+        for k in range(best_size):
+            cell = kept[k]
+            members[begin[i] + k] = cell
+            candidates.free[cell] -= 1
+            for w in range(W):
+                left = max(supply[best_pool, w] - candidates.odds[cell, w], 1e-9)
+                supply[best_pool, w] = left
+                worth[best_pool, w] = left / pressure[best_pool, w]
+    return pool_of, begin, members
+
+
+@search_kernel
+def hide_in_pool(
     anchor: NDArray[np.float32],
-    odds: NDArray[np.float32],
-    free: NDArray[np.int64],
+    pool: int,
+    candidates: Candidates,
+    terms: Terms,
+    reach: int,
+    worth: NDArray[np.float64],
+    limit: float,
+    chosen: NDArray[np.int64],
+) -> tuple[int, float]:
+    """Looks for partners of one carrier in one pool, as `grow` does. `anchor` are its odds there
+    and `worth` what the pool is worth, both by view; `reach` times as many cells as usual are
+    tried."""
+    start = candidates.start
+    first, last = window(
+        anchor, candidates.level, start[pool], start[pool + 1], terms.width * reach
+    )
+    cells = shortlist(anchor, candidates, first, last, terms.length * reach)
+    return grow(anchor, cells, candidates, terms, worth, limit, chosen)
+
+
+@search_kernel
+def window(
+    anchor: NDArray[np.float32],
+    level: NDArray[np.float32],
     first: int,
     last: int,
-    length: int,
+    width: int,
+) -> tuple[int, int]:
+    """The stretch of a pool whose level is nearest to the anchor's."""
+    if last - first <= width:
+        return first, last
+    total = 0.0
+    for o in anchor:
+        total += np.log(o)
+    mean = np.float32(total / len(anchor))
+    middle, end = first, last
+    while middle < end:
+        half = (middle + end) // 2
+        if level[half] < mean:
+            middle = half + 1
+        else:
+            end = half
+    begin = min(max(first, middle - width // 2), last - width)
+    return begin, begin + width
+
+
+@search_kernel
+def shortlist(
+    anchor: NDArray[np.float32], candidates: Candidates, first: int, last: int, length: int
 ) -> NDArray[np.int64]:
-    """The cells from `first` to `last` whose odds are nearest to the anchor's, nearest first."""
-    W = len(anchor)
+    """The free cells from `first` to `last` whose odds are nearest to the anchor's, nearest
+    first."""
+    W, odds = len(anchor), candidates.odds
     inverse = np.empty(W, np.float32)
     for w in range(W):
         inverse[w] = np.float32(1.0) / anchor[w]
@@ -47,35 +208,22 @@ def shortlist(
     cells = np.empty(last - first, np.int64)
     found = 0
     for c in range(first, last):
-        if free[c] > 0:
+        if candidates.free[c] > 0:
             total = np.float32(0.0)
             for w in range(W):
                 total += abs(odds[c, w] * inverse[w] - np.float32(1.0))
             distance[found] = total
             cells[found] = c
             found += 1
-    distance, cells = distance[:found], cells[:found]
-    if found > length:
-        limit = np.partition(distance, length - 1)[length - 1]
-        kept = 0
-        for i in range(found):
-            if distance[i] <= limit and kept < length:
-                distance[kept], cells[kept] = distance[i], cells[i]
-                kept += 1
-        distance, cells = distance[:kept], cells[:kept]
-    return cells[np.argsort(distance, kind="mergesort")]
+    return cells[: nearest_first(distance[:found], cells[:found], length)]
 
 
 @search_kernel
 def grow(
     anchor: NDArray[np.float32],
-    odds: NDArray[np.float32],
-    free: NDArray[np.int64],
     cells: NDArray[np.int64],
-    r: float,
-    cover: float,
-    thrift: float,
-    largest: int,
+    candidates: Candidates,
+    terms: Terms,
     worth: NDArray[np.float64],
     limit: float,
     chosen: NDArray[np.int64],
@@ -83,18 +231,26 @@ def grow(
     """Writes the partners of one group into `chosen`; their number and what they cost, or -1 if no
     group that costs less than `limit` was found.
 
-    `cells` are the candidates, nearest first; `free` their rows, which are not touched. A group
+    `cells` are those that may be partners, nearest first; their free rows are not touched. A group
     costs the part of `worth` that its partners use, added up over views, times its size squared.
     In every view a safe group comes to r max at least and each member to at most max, so that cost
     and size can be bounded before the group is complete (letting go of partners may undercut that a
     little).
     """
-    W, K = len(anchor), len(cells)
-    strength = np.float32(r)
-    table = np.empty((K, W), np.float32)
-    within, top = anchor.copy(), np.zeros(W, np.float32)
+    W, K, odds, largest = len(anchor), len(cells), candidates.odds, terms.largest
+    r, strength = terms.r, np.float32(terms.r)
+    table, left = np.empty((K, W), np.float32), np.empty(K, np.int64)
+    views = Views(np.empty(W, np.float32), np.empty(W, np.float32), np.empty(W, np.float32))
+    low, high, total = views
+    within, top = np.empty(W, np.float32), np.empty(W, np.float32)
+    # 1/ties while the carrier is among the likeliest in a view, else 0: what a guess gives away.
+    leads = np.empty(W, np.float32)
+    for w in range(W):
+        low[w] = high[w] = total[w] = within[w] = anchor[w]
+        top[w], leads[w] = np.float32(0.0), np.float32(1.0)
     for k in range(K):
-        rows = np.float32(min(free[cells[k]], largest))
+        left[k] = candidates.free[cells[k]]
+        rows = np.float32(min(left[k], largest))
         for w in range(W):
             table[k, w] = odds[cells[k], w]
             within[w] += rows * table[k, w]
@@ -103,10 +259,6 @@ def grow(
         most = min(within[w], anchor[w] + np.float32(largest) * top[w])
         if most < strength * anchor[w]:
             return -1, np.inf
-    used = np.zeros(K, np.int64)
-    low, high, total = anchor.copy(), anchor.copy(), anchor.copy()
-    # 1/ties while the carrier is among the likeliest in a view, else 0: what a guess gives away.
-    leads = np.ones(W, np.float32)
     deficit, scale = np.empty(W, np.float32), np.empty(W, np.float32)
     used_up, before = 0.0, np.float32(0.0)
     for size in range(largest + 1):
@@ -127,25 +279,12 @@ def grow(
                 return -1, np.inf
             before = missing
         if open_views == 0 and size + 1 >= r:
-            size = let_go(chosen, size, odds, low, high, total, r)
+            size = let_go(chosen, size, odds, views, r)
             return size, _cost(chosen, size, odds, worth)
-        best = _most_needed(
-            table,
-            used,
-            free,
-            cells,
-            high,
-            total,
-            deficit,
-            scale,
-            leads,
-            strength,
-            np.float32(cover),
-            np.float32(thrift),
-        )
+        best = _most_needed(table, left, views, deficit, scale, leads, terms)
         if best < 0 or size == largest:
             return -1, np.inf
-        used[best] += 1
+        left[best] -= 1
         chosen[size] = cells[best]
         for w in range(W):
             value = table[best, w]
@@ -161,16 +300,11 @@ def grow(
 
 @search_kernel
 def let_go(
-    chosen: NDArray[np.int64],
-    size: int,
-    odds: NDArray[np.float32],
-    low: NDArray[np.float32],
-    high: NDArray[np.float32],
-    total: NDArray[np.float32],
-    r: float,
+    chosen: NDArray[np.int64], size: int, odds: NDArray[np.float32], views: Views, r: float
 ) -> int:
-    """Takes partners that a safe group can do without out of `chosen` and `total`, the first ones
-    first; how many stay. The maxima are left as they were, which is on the safe side."""
+    """Takes partners that a safe group can do without out of `chosen` and `views.total`, the first
+    ones first; how many stay. The maxima are left as they were, which is on the safe side."""
+    low, high, total = views
     W, kept = len(total), 0
     strength = np.float32(r)
     for k in range(size):
@@ -204,23 +338,26 @@ def _cost(
 @search_kernel
 def _most_needed(
     table: NDArray[np.float32],
-    used: NDArray[np.int64],
-    free: NDArray[np.int64],
-    cells: NDArray[np.int64],
-    high: NDArray[np.float32],
-    total: NDArray[np.float32],
+    left: NDArray[np.int64],
+    views: Views,
     deficit: NDArray[np.float32],
     scale: NDArray[np.float32],
     leads: NDArray[np.float32],
-    r: np.float32,
-    cover: np.float32,
-    thrift: np.float32,
+    terms: Terms,
 ) -> int:
     """The candidate that lowers the deficits (against r max of each view) and hides the carrier
-    most, at the least loss."""
+    most, at the least loss; -1 if nobody is left.
+
+    table: candidates x W, their odds.
+    left: the rows of each candidate that are not in the group yet.
+    deficit: what each view lacks; times `scale` as a part of r max.
+    leads: see `grow`.
+    """
     K, W = table.shape
+    high, total = views.high, views.total
+    cover, thrift = np.float32(terms.cover), np.float32(terms.thrift)
     best, best_gain = -1, np.float32(-1e30)
-    near = r * CLOSE
+    near = np.float32(terms.r) * CLOSE
     ahead, level = np.empty(W, np.float32), np.empty(W, np.float32)
     closed, lost = np.empty(W, np.float32), np.empty(W, np.float32)
     for w in range(W):
@@ -229,7 +366,7 @@ def _most_needed(
         lost[w] = thrift * scale[w]
         closed[w] = scale[w] + lost[w]
     for k in range(K):
-        if used[k] >= free[cells[k]]:
+        if left[k] <= 0:
             continue
         gain = np.float32(0.0)
         for w in range(W):
@@ -241,97 +378,3 @@ def _most_needed(
         if gain > best_gain:
             best, best_gain = k, gain
     return best
-
-
-@search_kernel
-def hide(
-    anchors: NDArray[np.int64],
-    anchor_odds: NDArray[np.float32],
-    odds: NDArray[np.float32],
-    level: NDArray[np.float32],
-    pool_start: NDArray[np.int64],
-    free: NDArray[np.int64],
-    supply: NDArray[np.float64],
-    pressure: NDArray[np.float64],
-    r: float,
-    cover: float,
-    thrift: float,
-    largest: int,
-    width: int,
-    length: int,
-    tries: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Hides the carriers `anchors` (rows of `anchor_odds`, repeated) one after another.
-
-    Returns each one's pool (-1: not hidden), where its partners begin, and the partners' cells one
-    after another. Takes them out of `free` and `supply` (pools x W: odds left). Among pools the
-    group is taken that uses the smallest part of what its pool has left, where views count by their
-    `pressure` (pools x W), times its size squared; at most `tries` pools that work are compared. A
-    carrier that finds nobody near is given a longer list.
-
-    anchor_odds: anchors x pools x W, 0 where a pool is no option.
-    """
-    pools, W = len(pool_start) - 1, anchor_odds.shape[2]
-    pool_of = np.full(len(anchors), -1, np.int64)
-    begin = np.zeros(len(anchors) + 1, np.int64)
-    members = np.empty(len(anchors) * largest, np.int64)
-    chosen, kept = np.empty(largest + 1, np.int64), np.empty(largest + 1, np.int64)
-    price, worth = np.empty(pools), supply / pressure
-    for i in range(len(anchors)):
-        a = anchors[i]
-        for y in range(pools):
-            price[y] = np.inf
-            if anchor_odds[a, y, 0] > 0.0 and pool_start[y + 1] > pool_start[y]:
-                price[y] = 0.0
-                for w in range(W):
-                    price[y] += anchor_odds[a, y, w] / worth[y, w]
-        best_cost, best_size, found = np.inf, 0, 0
-        for reach in (1, 4):
-            for y in np.argsort(price):
-                # At least r members, partners at least r-1 times the carrier's odds: all that
-                # follow cost more.
-                if found == tries or r**2 * (r - 1.0) * price[y] >= best_cost:
-                    break
-                mine = anchor_odds[a, y]
-                first, last = window(mine, level, pool_start[y], pool_start[y + 1], width * reach)
-                cells = shortlist(mine, odds, free, first, last, length * reach)
-                size, cost = grow(
-                    mine, odds, free, cells, r, cover, thrift, largest, worth[y], best_cost, chosen
-                )
-                if size < 0:
-                    continue
-                found += 1
-                if cost < best_cost:
-                    best_cost, best_size, pool_of[i] = cost, size, y
-                    kept[:size] = chosen[:size]
-            if pool_of[i] >= 0:
-                break
-        begin[i + 1] = begin[i] + best_size
-        for k in range(best_size):
-            cell = kept[k]
-            members[begin[i] + k] = cell
-            free[cell] -= 1
-            y = pool_of[i]
-            for w in range(W):
-                supply[y, w] = max(supply[y, w] - odds[cell, w], 1e-9)
-                worth[y, w] = supply[y, w] / pressure[y, w]
-    return pool_of, begin, members[: begin[len(anchors)]].copy()
-
-
-@search_kernel
-def window(
-    anchor: NDArray[np.float32],
-    level: NDArray[np.float32],
-    first: int,
-    last: int,
-    width: int,
-) -> tuple[int, int]:
-    """The stretch of a pool whose level is nearest to the anchor's."""
-    if last - first <= width:
-        return first, last
-    mean = 0.0
-    for o in anchor:
-        mean += np.log(o)
-    middle = first + int(np.searchsorted(level[first:last], np.float32(mean / len(anchor))))
-    begin = min(max(first, middle - width // 2), last - width)
-    return begin, begin + width

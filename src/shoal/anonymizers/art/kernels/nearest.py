@@ -1,0 +1,71 @@
+"""The nearest of many, in order: a selection and a sort that take little time to compile.
+
+NumPy's own, inside a kernel, would be compiled with all their options and error messages.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.compiling import search_kernel
+
+
+@search_kernel
+def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64], length: int) -> int:
+    """Moves the `length` nearest cells to the front, nearest first, and their distances with them;
+    of equally near ones the first are taken. Returns how many there are."""
+    found = len(cells)
+    if found > length:
+        limit = _smallest_but(distance, length - 1)
+        kept = 0
+        for i in range(found):
+            if distance[i] <= limit and kept < length:
+                distance[kept], cells[kept] = distance[i], cells[i]
+                kept += 1
+        found = kept
+    gap = 1
+    while gap < found:
+        gap = 3 * gap + 1
+    while gap > 1:  # Shell's sort; cells come in ascending order, which decides between equals
+        gap = gap // 3
+        for i in range(gap, found):
+            far, cell, j = distance[i], cells[i], i
+            while j >= gap:
+                other = distance[j - gap]
+                if other < far or (other == far and cells[j - gap] < cell):
+                    break
+                distance[j], cells[j] = other, cells[j - gap]
+                j -= gap
+            distance[j], cells[j] = far, cell
+    return found
+
+
+@search_kernel
+def _smallest_but(numbers: NDArray[np.float32], skipped: int) -> np.float32:
+    """The smallest number but for so many smaller ones (quickselect)."""
+    left = np.empty(len(numbers), np.float32)
+    for i in range(len(numbers)):
+        left[i] = numbers[i]
+    low, high = 0, len(numbers) - 1
+    while True:
+        # Not the middle, where a list that falls and then rises has its smallest number.
+        pivot = left[low + (high - low) // 4]
+        below, i, above = low, low, high
+        while i <= above:
+            number = left[i]
+            if number < pivot:
+                left[i], left[below] = left[below], number
+                below += 1
+                i += 1
+            elif number > pivot:
+                left[i], left[above] = left[above], number
+                above -= 1
+            else:
+                i += 1
+        if skipped < below:
+            high = below - 1
+        elif skipped > above:
+            low = above + 1
+        else:
+            return np.float32(pivot)
