@@ -17,7 +17,7 @@ from shoal.adversaries import (
     joint_estimate,
     joint_posterior,
 )
-from shoal.adversaries.kernels.worlds import _hand_out, balance, joint_cost, joint_exact
+from shoal.adversaries.kernels.worlds import balance, hand_out, joint_cost, joint_exact
 from shoal.datasets import worked_example
 from shoal.errors import InputError
 from shoal.planning.theorem1 import delta_max
@@ -184,8 +184,8 @@ def both_sides(
 ) -> tuple[Floats, Floats]:
     """Posteriors per signature: by values handed out, and by signatures filled."""
     scaled = balance(rows, sizes, counts)
-    placed = _hand_out(scaled.T.copy(), counts, sizes)
-    return _hand_out(scaled, sizes, counts), (placed * counts[:, None] / sizes).T
+    placed = hand_out(scaled.T.copy(), counts, sizes)
+    return hand_out(scaled, sizes, counts), (placed * counts[:, None] / sizes).T
 
 
 @pytest.mark.parametrize(

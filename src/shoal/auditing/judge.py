@@ -63,24 +63,7 @@ def judge_view(case: Case, view: View, number: int) -> Judgement:
     part, table = case.partition, case.table
     distributions = with_pool(view, table)
     value_event = np.append(table.value_event, np.int32(-1))
-    (
-        state,
-        posterior,
-        event,
-        breach,
-        guesses,
-        judged,
-        event_worst,
-        event_pair,
-    ) = kernels.judge_view(
-        case.joint,
-        case.budget,
-        view.index,
-        distributions,
-        event_chances(view, table),
-        value_event,
-        case.event_r,
-        case.known,
+    groups = kernels.Groups(
         part.holders(value_event),
         part.group_start,
         part.pair_signature,
@@ -92,6 +75,17 @@ def judge_view(case: Case, view: View, number: int) -> Judgement:
         part.carrier_event,
         part.carrier_count,
     )
+    known = kernels.Known(
+        view.index,
+        distributions,
+        event_chances(view, table),
+        value_event,
+        case.event_r,
+        case.known,
+    )
+    record = kernels.empty_record(part.groups, len(part.pair_signature), len(case.event_r))
+    judged = kernels.judge_view(case.joint, case.budget, groups, known, record)
+    state, posterior, event, breach, guesses, event_worst, event_pair = record
     kind = np.zeros(len(posterior), np.int8)
     undecided = np.zeros(len(posterior), bool)
     counted = [judged, 0, 0]
@@ -104,27 +98,8 @@ def judge_view(case: Case, view: View, number: int) -> Judgement:
         kind[first:last] = settled.kind
         undecided[first:last] = settled.undecided[settled.place].any(axis=1)
         counted[settled.kind] += len(settled.events)
-        kernels.record(
-            first,
-            settled.place,
-            part.pair_size,
-            settled.sizes,
-            settled.events,
-            settled.posterior,
-            settled.breach,
-            case.event_r,
-            case.known,
-            part.pair_signature,
-            part.carrier_start,
-            part.carrier_event,
-            part.carrier_count,
-            posterior,
-            event,
-            breach,
-            guesses,
-            event_worst,
-            event_pair,
-        )
+        answer = kernels.Answer(settled.place, settled.events, settled.posterior, settled.breach)
+        kernels.write_down(first, answer, groups, known, record)
     impossible = np.flatnonzero(state == kernels.NO_WORLD)
     if len(impossible) and not part.distorted:
         group = part.group_number[impossible[0]]
@@ -154,7 +129,7 @@ class _Settled:
     kind: int
     place: IntArray
     sizes: NDArray[np.int64]
-    events: NDArray[np.int64]
+    events: IntArray
     posterior: NDArray[np.float64]
     breach: NDArray[np.bool_]
     undecided: NDArray[np.bool_]

@@ -35,7 +35,7 @@ def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:
         table.row_signature,
         table.row_value,
         np.searchsorted(signature, np.arange(len(table.signatures) + 1)),
-        value,
+        np.ascontiguousarray(value),
         start,
     )
     width = len(table.values)

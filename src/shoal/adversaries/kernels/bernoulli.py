@@ -32,8 +32,10 @@ def conditional_bernoulli(
     A refuse weight of 0 forces x, a prefer weight of 0 forbids it. NaN everywhere: no world.
     """
     S = len(sizes)
-    posterior = np.zeros(S)
+    posterior = np.empty(S)
     open_tuples, left = 0, count
+    for s in range(S):
+        posterior[s] = 0.0
     for s in range(S):
         if refuse[s] == 0.0:
             posterior[s] = 1.0
@@ -44,7 +46,8 @@ def conditional_bernoulli(
         elif prefer[s] > 0.0:
             open_tuples += sizes[s]
     if left < 0 or left > open_tuples:
-        return np.full(S, np.nan)
+        posterior[:] = np.nan
+        return posterior
     if left == 0:
         return posterior
 
@@ -76,10 +79,11 @@ def conditional_bernoulli(
                 posterior[s] = np.exp(logit[s] - largest) / total
         return posterior
 
-    tilt = _tilt(logit, sizes, left, open_tuples, smallest, largest)
-    share, rest = np.zeros(S), np.ones(S)
+    tilt = _tilt(logit, sizes, left, smallest, largest)
+    share, rest = np.empty(S), np.empty(S)
     variance = 0.0
     for s in range(S):
+        share[s], rest[s] = 0.0, 1.0
         if not np.isnan(logit[s]):
             share[s] = _sigmoid(logit[s] + tilt)
             rest[s] = _sigmoid(-logit[s] - tilt)
@@ -112,11 +116,14 @@ def _tilt(
     logit: NDArray[np.float64],
     sizes: NDArray[np.int64],
     count: int,
-    tuples: int,
     smallest: float,
     largest: float,
 ) -> float:
     """The t with sum of sigmoid(logit + t) = count: Newton steps kept inside a bracket."""
+    tuples = 0
+    for s in range(len(sizes)):
+        if not np.isnan(logit[s]):
+            tuples += sizes[s]
     centre = np.log(count / (tuples - count))
     low, high = centre - largest, centre - smallest
     t = 0.5 * (low + high)
@@ -148,7 +155,8 @@ def _poisson_binomial(
     reach: int,
 ) -> NDArray[np.float64]:
     """P(sum = k) for k up to `top`, zero where it is farther than `reach` from the running mean."""
-    g = np.zeros(top + 1)
+    g = np.empty(top + 1)
+    g[:] = 0.0
     g[0] = 1.0
     mean, floor, ceiling = 0.0, 0, 0
     for s in range(len(sizes)):

@@ -5,6 +5,8 @@ States of a group in a view: no event in it, exact, unsettled (too large to be e
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,89 @@ MERGE_LIMIT = 64
 """Among more distributions than this, equal ones are not looked for, unless all are equal."""
 
 
+class Groups(NamedTuple):
+    """The groups of a partition. A *pair* is (group, signature), and pairs lie in order of group;
+    a *carrier* entry is (pair, event)."""
+
+    holders: NDArray[np.int64]
+    """The groups that hold an event: in all others there is nothing to judge."""
+    group_start: NDArray[np.int64]
+    """The first pair of each group, and the number of pairs."""
+    pair_signature: NDArray[np.int32]
+    pair_size: NDArray[np.int64]
+    """The tuples of each pair."""
+    value_start: NDArray[np.int64]
+    """The first published value of each group in the next two, and their length."""
+    value_code: NDArray[np.int32]
+    value_count: NDArray[np.int64]
+    """How often the group publishes it."""
+    carrier_start: NDArray[np.int64]
+    """The first carrier entry of each pair in the next two, and their length."""
+    carrier_event: NDArray[np.int32]
+    carrier_count: NDArray[np.int64]
+    """How many tuples of the pair carry the event in truth."""
+
+
+class Known(NamedTuple):
+    """What the adversary knows in one view, and what is protected."""
+
+    row: NDArray[np.int32]
+    """Where each signature stands in the next two."""
+    distributions: NDArray[np.float64]
+    """Over the published values."""
+    event_chance: NDArray[np.float64]
+    """The distributions added up by event, which is all that a binary adversary uses."""
+    value_event: NDArray[np.int32]
+    """The event of each value, or -1."""
+    event_r: NDArray[np.float64]
+    known: NDArray[np.bool_]
+    """signatures x events: whether the link was known before, from some view alone."""
+
+
+class Answer(NamedTuple):
+    """The posteriors of one group, whose S distinct distributions have E events."""
+
+    place: NDArray[np.int32]
+    """Which distribution each pair of the group has."""
+    events: NDArray[np.int32]
+    posterior: NDArray[np.float64]
+    """S x E."""
+    breach: NDArray[np.bool_]
+    """S x E: whether that is above 1/r."""
+
+
+class Record(NamedTuple):
+    """What is written down of all groups; changed in place."""
+
+    state: NDArray[np.int8]
+    """Of each group."""
+    posterior: NDArray[np.float64]
+    """Of each pair, for the event that is worst against its own r."""
+    event: NDArray[np.int32]
+    """That event, -1 in groups without one."""
+    breach: NDArray[np.bool_]
+    """Of each pair: whether any event is above 1/r."""
+    guesses: NDArray[np.float64]
+    """[unknown before, known before] x [right, made]."""
+    event_worst: NDArray[np.float64]
+    """Each event's largest posterior."""
+    event_pair: NDArray[np.int64]
+    """The pair that has it, -1: nobody."""
+
+
+def empty_record(groups: int, pairs: int, events: int) -> Record:
+    """A record of nothing."""
+    return Record(
+        np.zeros(groups, np.int8),
+        np.zeros(pairs),
+        np.full(pairs, -1, np.int32),
+        np.zeros(pairs, np.bool_),
+        np.zeros((2, 2)),
+        np.zeros(events),
+        np.full(events, -1, np.int64),
+    )
+
+
 @kernel
 def collect(
     pairs: NDArray[np.int32],
@@ -32,74 +117,61 @@ def collect(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]:
     """One group's distinct distributions (S x its values), their sizes, and each pair's place.
 
-    `slot` is scratch of one entry per distribution, -1 before and after.
+    pairs: the signature of each pair of the group.
+    sizes: its tuples.
+    values: the columns of `distributions` that count.
+    index: the row of each signature in `distributions`.
+    slot: scratch of one entry per distribution, -1 before and after.
     """
     place = np.empty(len(pairs), np.int32)
-    seen = np.empty(len(pairs), np.int32)
-    S = 0
+    target = np.empty(len(pairs), np.int32)  # of each distribution: its place among distinct ones
+    weights = np.empty((len(pairs), len(values)))
+    total = np.empty(len(pairs), np.int64)
+    seen, S = 0, 0
     for p in range(len(pairs)):
         row = index[pairs[p]]
         if slot[row] < 0:
-            slot[row] = S
-            seen[S] = row
-            S += 1
+            slot[row] = seen
+            seen += 1
         place[p] = slot[row]
-    for s in range(S):
-        slot[seen[s]] = -1
-    weights = np.empty((S, len(values)))
-    for s in range(S):
-        for v in range(len(values)):
-            weights[s, v] = distributions[seen[s], values[v]]
-    if 1 < S <= MERGE_LIMIT or _all_equal(weights):
-        S = _merge_equal(weights, S, place)
-    total = np.zeros(S, np.int64)
     for p in range(len(pairs)):
-        total[place[p]] += sizes[p]
-    return weights[:S].copy(), total, place
-
-
-@kernel
-def _all_equal(weights: NDArray[np.float64]) -> bool:
-    for s in range(1, len(weights)):
-        for v in range(weights.shape[1]):
-            if weights[s, v] != weights[0, v]:
-                return False
-    return True
-
-
-@kernel
-def _merge_equal(weights: NDArray[np.float64], S: int, place: NDArray[np.int32]) -> int:
-    target = np.empty(S, np.int32)
-    kept = 0
-    for s in range(S):
-        target[s] = -1
-        for k in range(kept):
-            same = True
-            for v in range(weights.shape[1]):
-                if weights[s, v] != weights[k, v]:
-                    same = False
-                    break
-            if same:
-                target[s] = k
-                break
-        if target[s] < 0:
-            weights[kept] = weights[s]
-            target[s] = kept
-            kept += 1
-    for p in range(len(place)):
+        row = index[pairs[p]]
+        if slot[row] >= 0:
+            slot[row] = -1
+            for v in range(len(values)):
+                weights[S, v] = distributions[row, values[v]]
+            # In a larger group only people like the first are found: all of them, if all are alike.
+            s = _first_like(weights, S, S if seen <= MERGE_LIMIT else 1)
+            if s == S:
+                total[s] = 0
+                S += 1
+            target[place[p]] = s
         place[p] = target[place[p]]
-    return kept
+        total[place[p]] += sizes[p]
+    return weights[:S], total[:S], place
+
+
+@kernel
+def _first_like(rows: NDArray[np.float64], last: int, most: int) -> int:
+    """The first of at most `most` rows before the last that is equal to it, or the last itself."""
+    for s in range(min(last, most)):
+        v = 0
+        while v < rows.shape[1] and rows[s, v] == rows[last, v]:
+            v += 1
+        if v == rows.shape[1]:
+            return s
+    return last
 
 
 @kernel
 def event_columns(
     values: NDArray[np.int32], value_event: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The events of a group, and for each of its values the column of its event (or -1)."""
-    events = np.empty(len(values), np.int64)
-    column = np.full(len(values), -1, np.int64)
+    events, column = np.empty(len(values), np.int32), np.empty(len(values), np.int64)
     found = 0
     for v in range(len(values)):
+        column[v] = -1
         event = value_event[values[v]]
         if event < 0:
             continue
@@ -115,204 +187,149 @@ def event_columns(
 
 
 @kernel
-def everybody_can(
+def _everybody_can(
     joint: bool, weights: NDArray[np.float64], event_count: NDArray[np.int64], N: int
 ) -> bool:
     """Whether everybody can have whatever the group publishes: then every world has weight."""
-    if (weights == 0.0).any():
-        return False
-    return joint or bool(((weights < 1.0) | (event_count == N)).all())
+    for s in range(weights.shape[0]):
+        for v in range(weights.shape[1]):
+            if weights[s, v] == 0.0:
+                return False
+            if not joint and not (weights[s, v] < 1.0 or event_count[v] == N):
+                return False
+    return True
 
 
 @kernel
-def record(
-    first_pair: int,
-    place: NDArray[np.int32],
-    pair_size: NDArray[np.int64],
-    total: NDArray[np.int64],
-    events: NDArray[np.int64],
-    posterior: NDArray[np.float64],
-    breach: NDArray[np.bool_],
-    event_r: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    pair_signature: NDArray[np.int32],
-    carrier_start: NDArray[np.int64],
-    carrier_event: NDArray[np.int32],
-    carrier_count: NDArray[np.int64],
-    pair_posterior: NDArray[np.float64],
-    pair_event: NDArray[np.int32],
-    pair_breach: NDArray[np.bool_],
-    guesses: NDArray[np.float64],
-    event_worst: NDArray[np.float64],
-    event_pair: NDArray[np.int64],
-) -> None:
-    """Writes a group's S x events posteriors to its pairs (the event worst against its own r), and
-    adds one guess per event to `guesses` ([unknown before, known before] x [right, made]). Keeps
-    each event's largest posterior so far in `event_worst`, and whose it is in `event_pair`."""
-    S = len(total)
+def _one_by_one(
+    joint: bool,
+    weights: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """The posterior of each column: against the other of two values (joint), or against all else
+    (binary). weights: distributions x columns; sizes of the former, counts of the latter."""
+    S, V = weights.shape
+    chances, prefer, refuse = np.empty((S, V)), np.empty(S), np.empty(S)
+    for v in range(1 if joint else V):
+        for s in range(S):
+            prefer[s] = weights[s, v]
+            refuse[s] = weights[s, 1] if joint else 1.0 - weights[s, v]
+        chance = conditional_bernoulli(prefer, refuse, sizes, counts[v])
+        for s in range(S):
+            chances[s, v] = chance[s]
+            if joint:
+                chances[s, 1] = 1.0 - chance[s]
+    return chances
+
+
+@kernel
+def write_down(first: int, answer: Answer, groups: Groups, known: Known, record: Record) -> None:
+    """Adds a group's answer to the record; `first` is its first pair. An adversary makes one guess
+    per event, at the tuples with the largest posterior."""
+    place, events, posterior = answer.place, answer.events, answer.posterior
     for p in range(len(place)):
         s, worst = place[p], -1.0
         for e in range(len(events)):
-            exposure = posterior[s, e] * event_r[events[e]]
+            exposure = posterior[s, e] * known.event_r[events[e]]
             if exposure > worst:
                 worst = exposure
-                pair_posterior[first_pair + p] = posterior[s, e]
-                pair_event[first_pair + p] = events[e]
-            pair_breach[first_pair + p] |= breach[s, e]
-            if posterior[s, e] > event_worst[events[e]]:
-                event_worst[events[e]] = posterior[s, e]
-                event_pair[events[e]] = first_pair + p
+                record.posterior[first + p] = posterior[s, e]
+                record.event[first + p] = events[e]
+            record.breach[first + p] |= answer.breach[s, e]
+            if posterior[s, e] > record.event_worst[events[e]]:
+                record.event_worst[events[e]] = posterior[s, e]
+                record.event_pair[events[e]] = first + p
     for e in range(len(events)):
         top = 0.0
-        for s in range(S):
+        for s in range(len(posterior)):
             top = max(top, posterior[s, e])
         tied, right, before = 0.0, 0.0, 0
         for p in range(len(place)):
-            pair = first_pair + p
+            pair = first + p
             leads = posterior[place[p], e] >= top - TIE
             if leads:
-                tied += pair_size[pair]
-            for k in range(carrier_start[pair], carrier_start[pair + 1]):
-                if carrier_event[k] == events[e]:
+                tied += groups.pair_size[pair]
+            for k in range(groups.carrier_start[pair], groups.carrier_start[pair + 1]):
+                if groups.carrier_event[k] == events[e]:
                     if leads:
-                        right += carrier_count[k]
-                    if known[pair_signature[pair], events[e]]:
+                        right += groups.carrier_count[k]
+                    if known.known[groups.pair_signature[pair], events[e]]:
                         before = 1
-        guesses[before, 0] += right / tied
-        guesses[before, 1] += 1.0
+        record.guesses[before, 0] += right / tied
+        record.guesses[before, 1] += 1.0
 
 
 @kernel
-def judge_view(
-    joint: bool,
-    budget: float,
-    index: NDArray[np.int32],
-    distributions: NDArray[np.float64],
-    event_chance: NDArray[np.float64],
-    value_event: NDArray[np.int32],
-    event_r: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    holders: NDArray[np.int64],
-    group_start: NDArray[np.int64],
-    pair_signature: NDArray[np.int32],
-    pair_size: NDArray[np.int64],
-    value_start: NDArray[np.int64],
-    value_code: NDArray[np.int32],
-    value_count: NDArray[np.int64],
-    carrier_start: NDArray[np.int64],
-    carrier_event: NDArray[np.int32],
-    carrier_count: NDArray[np.int64],
-) -> tuple[
-    NDArray[np.int8],
-    NDArray[np.float64],
-    NDArray[np.int32],
-    NDArray[np.bool_],
-    NDArray[np.float64],
-    int,
-    NDArray[np.float64],
-    NDArray[np.int64],
-]:
-    """State of each group; posterior, event and breach of each pair; guesses; posteriors counted;
-    each event's largest posterior and the pair that has it (-1: nobody).
-
-    `holders` are the groups that hold an event: in all others there is nothing to judge.
-    `event_chance` are the distributions added up by event, which is all a binary adversary uses.
-    """
-    groups, pairs = len(group_start) - 1, len(pair_signature)
-    state = np.zeros(groups, np.int8)
-    pair_posterior, pair_breach = np.zeros(pairs), np.zeros(pairs, np.bool_)
-    pair_event = np.full(pairs, -1, np.int32)
-    guesses = np.zeros((2, 2))
-    event_worst, event_pair = np.zeros(len(event_r)), np.full(len(event_r), -1, np.int64)
-    slot = np.full(len(distributions), -1, np.int32)
+def judge_view(joint: bool, budget: float, groups: Groups, known: Known, record: Record) -> int:
+    """Judges the groups that hold an event in one view: writes into `record`, and counts the
+    posteriors that were computed. A joint posterior may take `budget` steps."""
+    slot = np.empty(len(known.distributions), np.int32)
+    for row in range(len(slot)):
+        slot[row] = -1
     judged = 0
-    for g in holders:
-        first, last = group_start[g], group_start[g + 1]
-        values = value_code[value_start[g] : value_start[g + 1]]
-        counts = value_count[value_start[g] : value_start[g + 1]]
-        events, column = event_columns(values, value_event)
+    for g in groups.holders:
+        first, last = groups.group_start[g], groups.group_start[g + 1]
+        values = groups.value_code[groups.value_start[g] : groups.value_start[g + 1]]
+        counts = groups.value_count[groups.value_start[g] : groups.value_start[g + 1]]
+        events, column = event_columns(values, known.value_event)
         E = len(events)
         if E == 0:
             continue
-        members, sizes = pair_signature[first:last], pair_size[first:last]
-        if joint:
-            weights, total, place = collect(members, sizes, values, index, distributions, slot)
-        else:
-            weights, total, place = collect(
-                members, sizes, events.astype(np.int32), index, event_chance, slot
-            )
-        S, N = len(total), total.sum()
-        event_count = np.zeros(E, np.int64)
+        weights, total, place = collect(
+            groups.pair_signature[first:last],
+            groups.pair_size[first:last],
+            values if joint else events,
+            known.row,
+            known.distributions if joint else known.event_chance,
+            slot,
+        )
+        S, N = len(total), total[0]
+        for s in range(1, S):
+            N += total[s]
+        event_count = np.empty(E, np.int64)
+        for e in range(E):
+            event_count[e] = 0
         for v in range(len(values)):
             if column[v] >= 0:
                 event_count[column[v]] += counts[v]
-        posterior = np.zeros((S, E))
-        breach = np.zeros((S, E), np.bool_)
-        state[g] = EXACT
+        posterior, breach = np.empty((S, E)), np.empty((S, E), np.bool_)
+        record.state[g] = EXACT
         even = S == 1 or event_count[0] == N  # then everybody's is count / N, if there is a world
-        if even and everybody_can(joint, weights, event_count, N):
-            pass
-        elif S == 1:
-            state[g] = NO_WORLD
-            continue
-        elif joint:
-            if len(values) == 2:
-                first_value = conditional_bernoulli(
-                    weights[:, 0].copy(), weights[:, 1].copy(), total, counts[0]
-                )
-                for s in range(S):
-                    for v in range(2):
-                        if column[v] >= 0:
-                            share = first_value[s] if v == 0 else 1.0 - first_value[s]
-                            posterior[s, column[v]] += share
-            elif min(joint_cost(total, counts)) <= budget:
-                by_value = joint_exact(weights, total, counts)
-                for s in range(S):
-                    for v in range(len(values)):
-                        if column[v] >= 0:
-                            posterior[s, column[v]] += by_value[s, v]
-            else:
-                state[g] = UNSETTLED
+        if not (even and _everybody_can(joint, weights, event_count, N)):
+            by_value = joint and len(values) != 2
+            if S == 1:
+                record.state[g] = NO_WORLD
                 continue
-        else:
-            for e in range(E):
-                posterior[:, e] = conditional_bernoulli(
-                    weights[:, e].copy(), 1.0 - weights[:, e], total, event_count[e]
-                )
-        if np.isnan(posterior).any():
-            state[g] = NO_WORLD
-            continue
+            if by_value and min(joint_cost(total, counts)) > budget:
+                record.state[g] = UNSETTLED
+                continue
+            if by_value:
+                chances = joint_exact(weights, total, counts)
+            else:
+                chances = _one_by_one(joint, weights, total, counts if joint else event_count)
+            for s in range(S):
+                for e in range(E):
+                    posterior[s, e] = 0.0
+                for v in range(chances.shape[1]):
+                    e = column[v] if joint else v
+                    if e >= 0:
+                        posterior[s, e] += chances[s, v]
+                        if np.isnan(posterior[s, e]):
+                            record.state[g] = NO_WORLD
+            if record.state[g] == NO_WORLD:
+                continue
         for s in range(S):
             for e in range(E):
-                r = event_r[events[e]]
+                r = known.event_r[events[e]]
                 if even:
                     posterior[s, e] = event_count[e] / N
                     breach[s, e] = r * event_count[e] > N
                 else:
                     breach[s, e] = r * (posterior[s, e] + TOLERANCE) > 1.0
         judged += E
-        record(
-            first,
-            place,
-            pair_size,
-            total,
-            events,
-            posterior,
-            breach,
-            event_r,
-            known,
-            pair_signature,
-            carrier_start,
-            carrier_event,
-            carrier_count,
-            pair_posterior,
-            pair_event,
-            pair_breach,
-            guesses,
-            event_worst,
-            event_pair,
-        )
-    return state, pair_posterior, pair_event, pair_breach, guesses, judged, event_worst, event_pair
+        write_down(first, Answer(place, events, posterior, breach), groups, known, record)
+    return judged
 
 
 @kernel
@@ -328,11 +345,17 @@ def deviations(
     meets: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
     """The paper's measure 4 in one view: for each event the sums over groups of delta, of delta in
-    groups that hold the event, of their theoretical bound, and how many groups hold it. Clears
-    `meets` for groups in which Theorem 1's condition fails. `event_count` is groups x events;
-    `several` are the groups to look at: those with different tuples, or with an event."""
+    groups that hold the event, of their theoretical bound, and how many groups hold it.
+
+    index, event_chance, event_r: as `row` and the others in `Known`.
+    group_start, pair_signature, pair_size: as in `Groups`.
+    event_count: groups x events, the carriers.
+    several: the groups to look at, those with different tuples or with an event.
+    meets: by group, cleared where Theorem 1's condition fails.
+    """
     E = event_count.shape[1]
-    sums = np.zeros((E, 4))
+    sums = np.empty((E, 4))
+    sums[:] = 0.0
     for g in several:
         N = 0
         for p in range(group_start[g], group_start[g + 1]):

@@ -47,17 +47,20 @@ def joint_exact(
     by_value, by_signature = joint_cost(sizes, counts)
     scaled = balance(weights, sizes, counts)
     if by_value <= by_signature:
-        return _hand_out(scaled, sizes, counts)
-    turned = np.empty((len(counts), len(sizes)))
-    for v in range(len(counts)):
-        for s in range(len(sizes)):
-            turned[v, s] = scaled[s, v] / counts[v] * sizes[s]  # rows sum to 1, s about n_s times
-    placed = _hand_out(turned, counts, sizes)
-    posterior = np.empty(weights.shape)
+        forms, tuples, places = scaled, sizes, counts
+    else:
+        forms, tuples, places = np.empty((len(counts), len(sizes))), counts, sizes
+        for v in range(len(counts)):
+            for s in range(len(sizes)):
+                # Rows sum to 1 here too, and s is expected about n_s times.
+                forms[v, s] = scaled[s, v] / counts[v] * sizes[s]
+    posterior = hand_out(forms, tuples, places)
+    if by_value <= by_signature:
+        return posterior
     for s in range(len(sizes)):
         for v in range(len(counts)):
-            posterior[s, v] = placed[v, s] * counts[v] / sizes[s]
-    return posterior
+            scaled[s, v] = posterior[v, s] * counts[v] / sizes[s]
+    return scaled
 
 
 @kernel
@@ -90,38 +93,41 @@ def balance(
 
 @kernel
 def _rows_to_one(weights: NDArray[np.float64]) -> None:
-    for row in weights:
+    S, V = weights.shape
+    for s in range(S):
         total = 0.0
-        for weight in row:
-            total += weight
+        for v in range(V):
+            total += weights[s, v]
         if total > 0.0:
-            for v in range(len(row)):
-                row[v] /= total
+            for v in range(V):
+                weights[s, v] /= total
 
 
 @kernel
-def _hand_out(
+def hand_out(
     weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     S, V = weights.shape
-    free = 0
-    for v in range(V):
-        if counts[v] > counts[free]:
+    free = V - 1
+    for v in range(V - 1, -1, -1):
+        if counts[v] >= counts[free]:
             free = v
-    stride = np.zeros(V, np.int64)
+    stride = np.empty(V, np.int64)
     states = 1
     for v in range(V):
+        stride[v] = 0
         if v != free:
             stride[v] = states
             states *= counts[v] + 1
 
-    before = np.zeros((S, states))
-    now, spare = np.zeros(states), np.zeros(states)
+    before, now, spare = np.empty((S, states)), np.empty(states), np.empty(states)
+    now[:] = 0.0
     now[0] = 1.0
     for s in range(S):
         for copy in range(sizes[s]):
             if copy == sizes[s] - 1:
-                before[s] = now
+                for i in range(states):
+                    before[s, i] = now[i]
             _multiply(now, spare, weights[s], counts, stride, free)
             now, spare = spare, now
         _rescale(now)

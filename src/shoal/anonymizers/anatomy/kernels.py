@@ -26,8 +26,11 @@ def deal(
     """
     B = len(start) - 1
     pool = B - 1
-    groups = np.full(len(rows), -1, np.int32)
-    left = np.diff(start)
+    groups, left = np.empty(len(rows), np.int32), np.empty(B, np.int64)
+    for i in range(len(rows)):
+        groups[i] = -1
+    for b in range(B):
+        left[b] = start[b + 1] - start[b]
     filled = 0
     while filled < B and left[order[filled]] > 0:
         filled += 1
