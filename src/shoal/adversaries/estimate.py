@@ -6,10 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
-from scipy.stats import t as student
 
 from shoal.adversaries.group import Group, no_world
 from shoal.adversaries.kernels.chain import swap_chain
@@ -69,6 +65,8 @@ def interval(
     has too little spread to be trusted; the standard error is therefore never taken below that of
     independent draws, one per signature and four sweeps.
     """
+    from scipy.special import stdtrit  # SciPy takes a second to load: only where it is used
+
     batches = len(means)
     middle = means.mean(axis=0)
     error = means.std(axis=0, ddof=1) / np.sqrt(batches)
@@ -79,7 +77,7 @@ def interval(
     draws = batches * sweeps / 4.0
     shrunk = (middle * draws + 1.0) / (draws + 2.0)
     floor = np.sqrt(shrunk * (1.0 - shrunk) / (draws * np.sqrt(sizes)[:, None]))
-    reach = student.ppf(0.5 + confidence / 2, batches - 1) * np.maximum(error, floor)
+    reach = stdtrit(batches - 1, 0.5 + confidence / 2) * np.maximum(error, floor)
     return middle, np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
 
 
@@ -98,6 +96,8 @@ def _likeliest_world(
     weights: NDArray[np.float64], member: NDArray[np.int64], codes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """The world of the largest weight: an assignment of N values to N tuples."""
+    from scipy.optimize import linear_sum_assignment
+
     with np.errstate(divide="ignore"):
         cost = -np.log(weights)[member][:, codes]
     impossible = ~np.isfinite(cost)
@@ -132,6 +132,9 @@ def _holders(
     A largest flow from the signatures (each has as many tuples as its size) to the values (each
     takes as many as its count); if it leaves a tuple over, no world has weight.
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
     signatures, values = allowed.shape
     source, sink = signatures + values, signatures + values + 1
     row, column = np.nonzero(allowed)

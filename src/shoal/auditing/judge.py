@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
 
 from shoal.adversaries.estimate import BATCHES, CONFIDENCE, SWEEPS, interval, possible_world
 from shoal.adversaries.kernels import judge as kernels
@@ -197,6 +195,9 @@ def _has_world(
     that it can have. Tuples that can have the same values are one node."""
     if (weights > 0).all():
         return True
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
     can, node = np.unique(weights > 0, axis=0, return_inverse=True)
     tuples = np.bincount(node.ravel(), weights=sizes)
     nodes, values = can.shape
