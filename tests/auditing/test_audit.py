@@ -187,7 +187,7 @@ def test_meeting_theorem_1_is_no_proof() -> None:
 def test_the_binary_adversary_does_not_see_that_breach() -> None:
     table, knowledge = counterexample()
     found = audit(table, [0, 0, 0], knowledge=knowledge, adversary="binary")
-    assert found.adversary == "binary"
+    assert found.adversaries == ("binary",)
     assert found.robust is True
 
 
@@ -378,6 +378,6 @@ def test_knowledge_that_contradicts_the_table_is_named() -> None:
 
 def test_plain_data_for_machines_names_what_the_command_promises() -> None:
     plain = audit(like_people(4, r=2), [0] * 4).to_dict()
-    promised = "robust r adversary worst_posterior problematic problematic_share average_delta"
+    promised = "robust r adversaries worst_posterior problematic problematic_share average_delta"
     assert {*promised.split(), "guess_rate", "exact_share"} <= set(plain)
     assert plain["worst"]["posterior"] == plain["worst_posterior"] == 0.25

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
+from shoal.adversaries.judging import _has_world
 from shoal.auditing.audit import audit
-from shoal.auditing.judge import _has_world
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge

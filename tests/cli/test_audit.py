@@ -55,9 +55,9 @@ def test_audit_speaks_to_machines(home: Path, adversary: str) -> None:
         "audit", home / "grouped.csv", "--groups", "safe", *SPEC, "--json", "--adversary", adversary
     )
     found = json.loads(done.stdout)
-    promised = "robust r adversary worst_posterior problematic problematic_share average_delta"
+    promised = "robust r adversaries worst_posterior problematic problematic_share average_delta"
     assert {*promised.split(), "guess_rate", "exact_share"} <= set(found)
-    assert (found["robust"], found["r"], found["adversary"]) == (True, 3, adversary)
+    assert (found["robust"], found["r"], found["adversaries"]) == (True, 3, [adversary])
     assert done.stderr == ""
     assert done.returncode == 0
 

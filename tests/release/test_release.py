@@ -60,7 +60,7 @@ def test_the_certificate_says_what_is_claimed(release: Release) -> None:
         len(claimed["knowledge"]["views"])
         == claimed["audit"]["posteriors"]["exact"] / (claimed["groups"]["with_event"])
     )
-    assert claimed["audit"]["adversary"] == "joint"
+    assert [one["name"] for one in claimed["audit"]["adversaries"]] == ["joint"]
     (event,) = claimed["events"]
     assert event["label"] == "grave"
     assert 0 < event["worst_posterior"] == claimed["audit"]["worst_posterior"] <= 1 / 3

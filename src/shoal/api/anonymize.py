@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.adversaries.adversary import Adversaries
 from shoal.anonymizers.registry import make_method
 from shoal.auditing.audit import audit as judge
 from shoal.engines.dealing import deal
@@ -28,14 +29,15 @@ def anonymize(
     spec: Spec,
     *,
     method: str | Anonymizer = "art",
+    adversary: Adversaries = "joint",
     seed: int = 0,
     progress: Progress = silent,
     **parameters: Any,
 ) -> Release:
-    """Makes a release of a table and audits it with the joint adversary.
+    """Makes a release of a table and audits it with the joint adversary, or with others.
 
     `method` is a name with its `parameters`, or an anonymizer. A release by ART (verified) that the
-    auditor does not confirm is never returned.
+    joint adversary refutes is never returned.
     """
     clock, seed = _Clock(), checked_seed(seed)
     chosen = make_method(method, parameters) if isinstance(method, str) else method
@@ -56,10 +58,17 @@ def anonymize(
     dealt = deal(table, grouping, seed=seed)
     clock.lap("deal")
     audit = judge(
-        table, grouping, knowledge=knowledge, seed=seed, rows=dealt.group, progress=progress
+        table,
+        grouping,
+        knowledge=knowledge,
+        adversary=adversary,
+        seed=seed,
+        rows=dealt.group,
+        progress=progress,
     )
     clock.lap("audit")
-    if chosen.name == "art" and grouping.claims.get("condition") == "joint" and not audit.robust:
+    answered = audit.by_adversary.get(str(grouping.claims.get("condition")))
+    if chosen.name == "art" and answered is not None and not answered.robust:
         raise InternalError(
             "the auditor refutes ART's groups; nothing is released. Please report this table's spec"
         )

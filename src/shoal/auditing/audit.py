@@ -9,6 +9,7 @@ one tells only one event from the rest. Nothing here is shared with the anonymiz
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,19 +17,24 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.adversaries.adversary import Adversaries, Adversary, as_adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
-from shoal.auditing.judge import Case, Judgement, judge_view
+from shoal.adversaries.judging import Case
 from shoal.auditing.measures import (
+    Lens,
+    adversary_verdict,
+    counted,
     counted_across,
     deviations_by_view,
     guess_rate,
     risk_by_view,
     row_risks,
+    verdict,
     worst_by_event,
     worst_witness,
 )
 from shoal.auditing.row_risks import People
-from shoal.auditing.verdict import KINDS, Adversary, Audit
+from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.partition import Partition, number_groups
@@ -44,7 +50,7 @@ def audit(
     *,
     knowledge: Knowledge | None = None,
     r: float | None = None,
-    adversary: Adversary = "joint",
+    adversary: Adversaries = "joint",
     budget: float = JOINT_BUDGET,
     seed: int = 0,
     rows: IntArray | None = None,
@@ -58,10 +64,7 @@ def audit(
     group and view; beyond it, certified bounds, and estimates (from `seed`) that can call a breach
     but never call a table robust.
     """
-    if adversary not in ("joint", "binary"):
-        raise InputError(
-            "adversary", f'There is no adversary "{adversary}".', "Choose joint or binary."
-        )
+    adversaries = as_adversaries(adversary)
     grouping, labels, rows = _grouping(table, groups, rows)
     partition = Partition.of(table, grouping)
     known = knowledge or Knowledge.of(table)
@@ -74,13 +77,12 @@ def audit(
         partition=partition,
         event_r=event_r,
         known=before * event_r > 1.0,
-        joint=adversary == "joint",
         budget=budget,
         seed=checked_seed(seed),
     )
-    judgements = _judge_all(case, known, progress)
+    lenses = _judge_all(case, adversaries, known, progress)
     people = People(partition, rows, labels)
-    return _assemble(case, known, judgements, people, strength, adversary, before)
+    return _assemble(case, known, lenses, people, strength, before)
 
 
 def _grouping(
@@ -120,46 +122,48 @@ def _known_before(table: Table, knowledge: Knowledge) -> NDArray[np.float64]:
     return best
 
 
-def _judge_all(case: Case, knowledge: Knowledge, progress: Progress) -> list[Judgement]:
-    views = knowledge.views
-    judgements: list[Judgement] = []
+def _judge_all(
+    case: Case, adversaries: Sequence[Adversary], knowledge: Knowledge, progress: Progress
+) -> list[Lens]:
+    pairs = [(one, i, view) for one in adversaries for i, view in enumerate(knowledge.views)]
+    lenses: list[Lens] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        tasks = [pool.submit(judge_view, case, view, i) for i, view in enumerate(views)]
+        tasks = [pool.submit(one.judge, case, view, i) for one, i, view in pairs]
         try:
-            for task in tasks:
-                judgements.append(task.result())
-                progress("judging", len(judgements), len(views))
+            for (one, _, view), task in zip(pairs, tasks, strict=True):
+                lenses.append(Lens(one.name, view, task.result()))
+                progress("judging", len(lenses), len(pairs))
         except BaseException:
             for task in tasks:
                 task.cancel()
             raise
-    return judgements
+    return lenses
 
 
 def _assemble(
     case: Case,
     knowledge: Knowledge,
-    judgements: list[Judgement],
+    lenses: list[Lens],
     people: People,
     r: float,
-    adversary: Adversary,
     before: NDArray[np.float64],
 ) -> Audit:
     table, part = case.table, case.partition
-    risks = row_risks(case, knowledge, judgements, people, before)
+    risks = row_risks(case, lenses, people, before)
     breach = risks.worst["problematic"].to_numpy()
     undecided = risks.worst["undecided"].to_numpy()
-    contradictory = len(np.unique(np.concatenate([j.contradictory for j in judgements])))
-    robust: bool | None = not breach.any()
-    if robust and (undecided.any() or contradictory):
-        robust = None
+    contradictory = len(np.unique(np.concatenate([one.judged.contradictory for one in lenses])))
+    by_adversary = {
+        name: adversary_verdict(case, [lens for lens in lenses if lens.adversary == name])
+        for name in dict.fromkeys(lens.adversary for lens in lenses)
+    }
     carriers, everybody = risks.carriers, int(table.value_rows[table.value_event >= 0].sum())
     known = np.asarray(case.known.any(axis=1))
     deltas, meets, holding = deviations_by_view(case, knowledge)
     return Audit(
-        robust=robust,
+        robust=verdict(bool(breach.any()), bool(undecided.any()) or contradictory > 0),
         r=r,
-        adversary=adversary,
+        by_adversary=by_adversary,
         rows=table.rows,
         published=part.published,
         suppressed=table.rows - part.published,
@@ -168,7 +172,7 @@ def _assemble(
         views=len(knowledge.views),
         knowledge=knowledge.source,
         worst=worst_witness(risks, table),
-        worst_by_event=worst_by_event(case, knowledge, judgements, risks),
+        worst_by_event=worst_by_event(case, lenses, risks),
         problematic=int(risks.sizes[breach].sum()),
         carriers=int(carriers.sum()),
         problematic_carriers=int(carriers[risks.held[breach]].sum()),
@@ -179,9 +183,9 @@ def _assemble(
         average_bound=float(deltas[:, 2].mean()),
         theorem1_groups=int((meets & holding).sum()),
         event_groups=int(holding.sum()),
-        guess_rate=guess_rate(judgements, knowledge),
-        by_view=risk_by_view(case, knowledge, judgements, deltas),
-        posteriors={name: sum(j.counted[k] for j in judgements) for k, name in enumerate(KINDS)},
+        guess_rate=guess_rate(lenses),
+        by_view=risk_by_view(case, lenses, deltas),
+        posteriors=counted(lenses),
         known_before=int(part.signature_people[known].sum()),
         counted_across=counted_across(case, knowledge),
         risks=risks,

@@ -3,46 +3,85 @@ deviations (the paper's measure 4), risks by view, guess rates."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.adversaries.judging import Case, Judgement
 from shoal.adversaries.kernels.judge import deviations
-from shoal.auditing.judge import Case, Judgement
 from shoal.auditing.row_risks import People, RowRisks
-from shoal.auditing.verdict import KINDS, GuessRate, ViewRisk, Witness
-from shoal.knowledge import Knowledge, event_chances
+from shoal.auditing.verdict import KINDS, AdversaryVerdict, GuessRate, Kind, ViewRisk, Witness
+from shoal.knowledge import Knowledge, View, event_chances
 from shoal.table import Table
+
+
+class Lens(NamedTuple):
+    """What one adversary makes of all groups through one view."""
+
+    adversary: str
+    view: View
+    judged: Judgement
+
+
+def verdict(breached: bool, in_doubt: bool) -> bool | None:
+    """Robust unless somebody is linked too well; not known where somebody might be."""
+    if breached:
+        return False
+    return None if in_doubt else True
+
+
+def counted(lenses: Sequence[Lens]) -> dict[Kind, int]:
+    """How many judgements are exact, bounds, estimates."""
+    return {name: sum(one.judged.counted[k] for one in lenses) for k, name in enumerate(KINDS)}
+
+
+def adversary_verdict(case: Case, lenses: Sequence[Lens]) -> AdversaryVerdict:
+    """What one adversary can do through all views."""
+    sizes = case.partition.pair_size[_held(case)]
+    breach = np.any([one.judged.breach for one in lenses], axis=0)
+    undecided = np.any([one.judged.undecided for one in lenses], axis=0) & ~breach
+    impossible = any(len(one.judged.contradictory) for one in lenses)
+    return AdversaryVerdict(
+        robust=verdict(bool(breach.any()), bool(undecided.any()) or impossible),
+        worst_posterior=max(float(one.judged.event_worst.max(initial=0.0)) for one in lenses),
+        problematic=int(sizes[breach].sum()),
+        undecided=int(sizes[undecided].sum()),
+        posteriors=counted(lenses),
+    )
+
+
+def _held(case: Case) -> NDArray[np.int64]:
+    return case.partition.held_pairs(np.append(case.table.value_event, np.int32(-1)))
 
 
 def row_risks(
     case: Case,
-    knowledge: Knowledge,
-    judgements: list[Judgement],
+    lenses: Sequence[Lens],
     people: People,
     before: NDArray[np.float64],
 ) -> RowRisks:
     """The worst of all views' judgements for everybody; `before` is what was known anyway."""
     table, part = case.table, case.partition
-    held = part.held_pairs(np.append(table.value_event, np.int32(-1)))
+    held = _held(case)
     exposure, posterior = np.full(len(held), -1.0), np.zeros(len(held))
-    event, view = np.full(len(held), -1, np.int32), np.zeros(len(held), np.int32)
+    event, through = np.full(len(held), -1, np.int32), np.zeros(len(held), np.int32)
     kind = np.zeros(len(held), np.int8)
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
-    for number, one in enumerate(judgements):
+    for number, (_, _, one) in enumerate(lenses):
         with_r = one.posterior * np.where(one.event >= 0, case.event_r[one.event], 0.0)
         worse = with_r > exposure
         exposure[worse], posterior[worse] = with_r[worse], one.posterior[worse]
-        event[worse], kind[worse], view[worse] = one.event[worse], one.kind[worse], number
+        event[worse], kind[worse], through[worse] = one.event[worse], one.kind[worse], number
         breach |= one.breach
         undecided |= one.undecided
     chance = np.zeros(len(held))
     signature = part.pair_signature[held]
-    for number, known in enumerate(knowledge.views):
-        here = np.flatnonzero((view == number) & (event >= 0))
-        chance[here] = event_chances(known, table)[known.index[signature[here]], event[here]]
+    for number, (_, view, _) in enumerate(lenses):
+        here = np.flatnonzero((through == number) & (event >= 0))
+        chance[here] = event_chances(view, table)[view.index[signature[here]], event[here]]
     ranked = np.argmax(before * case.event_r, axis=1)
     earlier = before[np.arange(len(before)), ranked]
     return RowRisks(
@@ -52,7 +91,8 @@ def row_risks(
         worst=pl.DataFrame(
             {
                 "event": _named([event.label for event in table.events], event, event >= 0),
-                "view": _named([one.name for one in knowledge.views], view, event >= 0),
+                "view": _named([lens.view.name for lens in lenses], through, event >= 0),
+                "adversary": _named([lens.adversary for lens in lenses], through, event >= 0),
                 "before": chance,
                 "posterior": posterior,
                 "exposure": np.maximum(exposure, 0.0),
@@ -89,26 +129,25 @@ def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
         before=line["before"],
         posterior=line["posterior"],
         kind=line["kind"],
+        adversary=line["adversary"],
     )
 
 
-def worst_by_event(
-    case: Case, knowledge: Knowledge, judgements: list[Judgement], risks: RowRisks
-) -> dict[str, Witness]:
+def worst_by_event(case: Case, lenses: Sequence[Lens], risks: RowRisks) -> dict[str, Witness]:
     """Everybody's links to each event, the largest of them; of equal ones the first row's."""
     table, part = case.table, case.partition
     found = {}
     for number, event in enumerate(table.events):
-        largest = max(one.event_worst[number] for one in judgements)
+        largest = max(lens.judged.event_worst[number] for lens in lenses)
         equal = []
-        for i, one in enumerate(judgements):
+        for i, (_, _, one) in enumerate(lenses):
             if one.event_worst[number] == largest and one.event_pair[number] >= 0:
                 row, pair = risks.first_of(_with_largest(one, number, risks.held))
                 equal.append((-1 if row is None else row, i, pair))
         if not equal:
             continue
         first, best, pair = min(equal)
-        one, view = judgements[best], knowledge.views[best]
+        adversary, view, one = lenses[best]
         signature = int(part.pair_signature[pair])
         found[event.label] = Witness(
             row=None if first < 0 else first,
@@ -119,6 +158,7 @@ def worst_by_event(
             before=float(event_chances(view, table)[view.index[signature], number]),
             posterior=float(one.event_worst[number]),
             kind=KINDS[one.kind[np.searchsorted(risks.held, pair)]],
+            adversary=adversary,
         )
     return dict(sorted(found.items()))
 
@@ -192,43 +232,49 @@ def counted_across(case: Case, knowledge: Knowledge) -> int:
 
 
 def risk_by_view(
-    case: Case,
-    knowledge: Knowledge,
-    judgements: list[Judgement],
-    deltas: NDArray[np.float64],
+    case: Case, lenses: Sequence[Lens], deltas: NDArray[np.float64]
 ) -> dict[str, ViewRisk]:
-    held = case.partition.held_pairs(np.append(case.table.value_event, np.int32(-1)))
+    """What each view can do on its own, in the hands of the adversary for whom it does most."""
+    held = _held(case)
     sizes = case.partition.pair_size[held]
     published = np.flatnonzero(case.partition.signature_people)
-    found = {}
-    for view, one, (_, delta, bound) in zip(knowledge.views, judgements, deltas, strict=True):
-        with_r = one.posterior * np.where(one.event >= 0, case.event_r[one.event], 0.0)
+    risks = {}
+    for number, (_, delta, bound) in enumerate(deltas):
+        view = lenses[number].view
+        judged = [lens.judged for lens in lenses[number :: len(deltas)]]  # of each adversary
+        exposures = [
+            one.posterior * np.where(one.event >= 0, case.event_r[one.event], 0.0) for one in judged
+        ]
+        most = int(np.argmax([exposure.max(initial=0.0) for exposure in exposures]))
+        one, with_r = judged[most], exposures[most]
         worst = int(np.argmax(with_r)) if len(held) else -1
         chances = event_chances(view, case.table)[view.index[published]]
         known = int(np.argmax(chances * case.event_r))
-        found[view.name] = ViewRisk(
+        risks[view.name] = ViewRisk(
             worst=float(one.posterior[worst]) if len(held) else 0.0,
             exposure=float(with_r[worst]) if len(held) else 0.0,
             kind=KINDS[one.kind[worst]] if len(held) else "exact",
             before=float(chances.flat[known]),
             exposure_before=float((chances * case.event_r).flat[known]),
-            problematic=int(sizes[one.breach].sum()),
+            problematic=int(sizes[np.any([one.breach for one in judged], axis=0)].sum()),
             delta=float(delta),
             bound=float(bound),
         )
-    return found
+    return risks
 
 
-def guess_rate(judgements: list[Judgement], knowledge: Knowledge) -> GuessRate:
-    guesses = np.stack([one.guesses for one in judgements])
+def guess_rate(lenses: Sequence[Lens]) -> GuessRate:
+    """How often the likeliest member is the carrier, for whoever guesses best."""
+    guesses = np.stack([lens.judged.guesses for lens in lenses])
     made = guesses[:, :, 1]
     rates = np.divide(guesses[:, :, 0], made, out=np.zeros_like(made), where=made > 0)
     worst = int(np.argmax(rates[:, 0]))
+    by_view: dict[str, float] = {}
+    for lens, rate in zip(lenses, rates[:, 0], strict=True):
+        by_view[lens.view.name] = max(by_view.get(lens.view.name, 0.0), float(rate))
     return GuessRate(
         worst=float(rates[worst, 0]),
-        view=knowledge.views[worst].attributes,
-        by_view={
-            view.name: float(rate) for view, rate in zip(knowledge.views, rates[:, 0], strict=True)
-        },
+        view=lenses[worst].view.attributes,
+        by_view=by_view,
         known_before=float(rates[:, 1].max()) if made[:, 1].any() else None,
     )

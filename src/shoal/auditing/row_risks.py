@@ -51,7 +51,7 @@ class RowRisks:
     held: NDArray[np.int64]
     """The pairs in groups that hold an event, in order."""
     worst: pl.DataFrame
-    """The worst case of each held pair: event, view, before, posterior, exposure, kind,
+    """The worst case of each held pair: event, view, adversary, before, posterior, exposure, kind,
     problematic, undecided."""
     known: pl.DataFrame
     """Of each signature, before anything is published: known_before, known_exposure."""
@@ -131,6 +131,7 @@ class RowRisks:
             "group",
             "event",
             "view",
+            "adversary",
             "before",
             "posterior",
             "exposure",

@@ -11,7 +11,6 @@ import polars as pl
 from shoal.auditing.row_risks import RowRisks
 from shoal.table.frames import like
 
-Adversary = Literal["joint", "binary"]
 Kind = Literal["exact", "bound", "estimate"]
 KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
 
@@ -33,6 +32,8 @@ class Witness:
     posterior: float
     """The probability after seeing the release."""
     kind: Kind
+    adversary: str
+    """Who reasons so."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,21 @@ class GuessRate:
     by_view: dict[str, float]
     known_before: float | None
     """The rate among groups with a carrier who was known above 1/r before publication."""
+
+
+@dataclass(frozen=True)
+class AdversaryVerdict:
+    """What one adversary can do, over all views."""
+
+    robust: bool | None
+    """None where it could not be judged."""
+    worst_posterior: float
+    problematic: int
+    """Published tuples that this adversary links to some event with more than 1/r."""
+    undecided: int
+    """Tuples for whom neither safety nor a breach could be shown."""
+    posteriors: dict[Kind, int]
+    """How many (group, view, event) judgements are exact, bounds, estimates."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +90,8 @@ class Audit:
 
     robust: bool | None
     r: float
-    adversary: Adversary
+    by_adversary: dict[str, AdversaryVerdict]
+    """Whom the groups were judged against, with a verdict for each."""
     rows: int
     published: int
     suppressed: int
@@ -117,6 +134,11 @@ class Audit:
     native: Any = None
 
     @property
+    def adversaries(self) -> tuple[str, ...]:
+        """The names of those who judged."""
+        return tuple(self.by_adversary)
+
+    @property
     def problematic_share(self) -> float:
         """The paper's measure 3: problematic tuples among those that carry an event."""
         return self.problematic_carriers / self.carriers if self.carriers else 0.0
@@ -150,7 +172,7 @@ class Audit:
             for name in (
                 "robust",
                 "r",
-                "adversary",
+                "adversaries",
                 "worst_posterior",
                 "problematic",
                 "problematic_share",

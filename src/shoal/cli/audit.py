@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -39,8 +39,9 @@ def audit(
         typer.Option("--key", help="Column that aligns the released file (default: row by row)."),
     ] = None,
     adversary: Annotated[
-        Literal["joint", "binary"], typer.Option("--adversary", help="Who judges.")
-    ] = "joint",
+        list[str] | None,
+        typer.Option("--adversary", help="Who judges: joint (the default) or binary; repeatable."),
+    ] = None,
     rows: Annotated[
         Path | None, typer.Option("--rows", help="Write everybody's worst case to this file.")
     ] = None,
@@ -82,7 +83,7 @@ def audit(
         result = judge(
             original,
             aligned.grouping if groups is None else frame[groups],
-            adversary=adversary,
+            adversary=adversary or "joint",
             seed=seed,
             rows=aligned.rows,
             progress=progress,
@@ -151,7 +152,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
     else:
         say(f"{word}: r = {r:g}, so nobody may be linked to an event above {percent(1 / r)}.")
     say(
-        f"{result.adversary} adversary, {views}, knowledge: {result.knowledge}"
+        f"{' and '.join(result.adversaries)} adversary, {views}, knowledge: {result.knowledge}"
         + ("; member values as published." if members else ".")
     )
     say("")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.adversaries.adversary import Adversaries
 from shoal.auditing.align import align_release
 from shoal.comparison.machine import machine_note
 from shoal.comparison.trial import RISKS, Trial, equip, warm_up
@@ -104,6 +105,7 @@ def compare(
     released: Mapping[str, Any] | None = None,
     key: str | None = None,
     workload: Workload | None = None,
+    adversary: Adversaries = "joint",
     repeat: int = 1,
     seed: int = 0,
     progress: Progress = silent,
@@ -111,7 +113,8 @@ def compare(
     """Runs each method `repeat` times (seeds `seed`, `seed+1`, ..) and measures what it gives.
 
     `parameters` go by method; `released` holds files of other tools as frames by name, aligned row
-    by row or by `key`. A method that cannot treat the table is a line that says why.
+    by row or by `key`; `adversary` says who judges. A method that cannot treat the table is a line
+    that says why.
     """
     _check(methods, repeat)
     table = Table.from_frame(frame, spec)
@@ -129,14 +132,14 @@ def compare(
         except InputError as error:
             lines.append(Line(name, dict.fromkeys(MEASURES), seeds, failed=str(error)))
             continue
-        lines.append(_line(name, trials, knowledge, queries, seeds))
+        lines.append(_line(name, trials, knowledge, adversary, queries, seeds))
     for name, other in (released or {}).items():
         try:
             trial, known = _released_trial(frame, other, spec, key)
         except InputError as error:
             lines.append(Line(name, dict.fromkeys(MEASURES), (), failed=str(error)))
             continue
-        lines.append(_line(name, [trial], known, queries, ()))
+        lines.append(_line(name, [trial], known, adversary, queries, ()))
     progress("done", len(made), len(made))
     return Comparison(
         tuple(lines), table.rows, table.spec.r, knowledge.source, queries, machine_note()
@@ -154,6 +157,7 @@ def _line(
     name: str,
     trials: Sequence[Trial],
     knowledge: Knowledge,
+    adversary: Adversaries,
     workload: Workload,
     seeds: tuple[int, ...],
 ) -> Line:
@@ -162,7 +166,8 @@ def _line(
     for number, trial in enumerate(trials):
         one = trial.losses() | trial.errors(replace(workload, seed=workload.seed + number))
         try:
-            one |= trial.risks(knowledge, seed=workload.seed + number)
+            seed = workload.seed + number
+            one |= trial.risks(knowledge, adversary=adversary, seed=seed)
         except InputError as error:
             unjudged = str(error)
             one |= dict.fromkeys(RISKS)

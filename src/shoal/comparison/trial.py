@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.adversaries.adversary import Adversaries
 from shoal.anonymizers.registry import make_method
 from shoal.auditing.audit import audit as judge
-from shoal.auditing.verdict import Adversary, Audit
+from shoal.auditing.verdict import Audit
 from shoal.engines.dealing import deal
 from shoal.errors import InputError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
@@ -102,7 +103,7 @@ class Trial:
         self,
         knowledge: Knowledge,
         *,
-        adversary: Adversary = "joint",
+        adversary: Adversaries = "joint",
         seed: int = 0,
         progress: Progress = silent,
     ) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal._version import __version__
+from shoal.adversaries.adversary import as_adversaries
 from shoal.errors import InputError, nearest
 from shoal.spec import Spec
 from shoal.spec.toml_text import read_toml
@@ -18,7 +19,6 @@ from shoal.utility import Workload
 
 FACTORS = ("qi_size", "r", "dimensions", "selectivity", "min_support")
 PAPER = ("qi-size", "r", "qd", "s", "min-support", "adversaries")
-ADVERSARIES = ("joint", "binary")
 
 
 @dataclass(frozen=True)
@@ -202,10 +202,7 @@ def _check_factor(path: Path, content: Mapping[str, Any]) -> None:
             "Name more QIs, or ask for fewer.",
         )
     for adversary in content.get("adversaries", ()):
-        if adversary not in ADVERSARIES:
-            raise InputError(
-                "adversary", f'There is no adversary "{adversary}".', "Choose joint or binary."
-            )
+        as_adversaries(adversary)
 
 
 def _made(kind: Any, given: Mapping[str, Any], path: Path) -> Any:

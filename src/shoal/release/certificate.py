@@ -59,7 +59,16 @@ def make_certificate(
             "views": [list(view.attributes) for view in knowledge.views],
         },
         "audit": {
-            "adversary": audit.adversary,
+            "adversaries": [
+                {
+                    "name": name,
+                    "robust": one.robust,
+                    "worst_posterior": one.worst_posterior,
+                    "problematic": one.problematic,
+                    "undecided": one.undecided,
+                }
+                for name, one in audit.by_adversary.items()
+            ],
             "robust": audit.robust,
             "worst_posterior": audit.worst_posterior,
             "problematic": audit.problematic,

@@ -116,6 +116,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
     try:
         certificate = json.loads((path / CERTIFICATE).read_text(encoding="utf-8"))
         whole = all(isinstance(certificate[name], kind) for name, kind in _PARTS.items())
+        whole = whole and bool([one["name"] for one in certificate["audit"]["adversaries"]])
         whole = whole and all(isinstance(file, dict) for file in certificate["files"].values())
     except (ValueError, KeyError, TypeError, AttributeError):
         whole = False

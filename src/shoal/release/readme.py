@@ -52,14 +52,19 @@ def _claim(release: Release) -> str:
     method = certificate["method"]
     sentences = [
         f"Method {method['name']}: {method['claims'].get('guarantee', 'no guarantee')}.",
-        f"Audited against the {certificate['audit']['adversary']} adversary, who takes one group "
-        "and one view (set of published attributes) at a time.",
+        f"Audited against {_adversaries(certificate)}, who takes one group and one view (set of "
+        "published attributes) at a time.",
         _known(release),
         _verdict(certificate),
         _known_before(certificate),
         "certificate.json has the details; `shoal verify` checks it.",
     ]
     return " ".join(sentences)
+
+
+def _adversaries(certificate: dict[str, Any]) -> str:
+    names = [one["name"] for one in certificate["audit"]["adversaries"]]
+    return " and ".join(f"the {name} adversary" for name in names)
 
 
 def _known(release: Release) -> str:

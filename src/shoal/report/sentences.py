@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
 from shoal.report.words import (
@@ -138,7 +140,7 @@ def assumptions(facts: Facts) -> list[tuple[str, str]]:
         ),
         ("Whom they recognise", f"Everybody, by {listed(spec['qi'])}."),
         ("What they know besides", _knowledge(facts)),
-        ("How they reason", _adversary(found["adversary"])),
+        ("How they reason", _reasoning(found["adversaries"])),
         ("How surely it was computed", _kinds(found["posteriors"])),
     ]
     if spec["publish_members"]:
@@ -178,19 +180,23 @@ def _source(facts: Facts) -> str:
     return isolated(facts.verdict["knowledge"])
 
 
-def _adversary(name: str) -> str:
-    if name == "joint":
-        return (
-            "Jointly: they weigh every way to hand out the group's values, by the probability of "
-            "each value for each person. The binary adversary, who only tells an event from the "
-            "rest, weighs other odds and may come to higher figures: neither contains the other. "
-            "“shoal audit --adversary binary” shows them."
-        )
-    return (
-        "One event against the rest: they do not use what they know of the other values. The joint "
-        "adversary, who does, may come to higher figures: neither contains the other. "
-        "“shoal audit --adversary joint” shows them."
-    )
+_REASONING = {
+    "joint": "Jointly: they weigh every way to hand out the group's values, by the probability of "
+    "each value for each person.",
+    "binary": "One event against the rest: they do not use what they know of the other values.",
+}
+
+
+def _reasoning(names: Sequence[str]) -> str:
+    """How each adversary reasons, and which of the two was not asked."""
+    told = [_REASONING.get(name, f"As the adversary {quoted(name)} does.") for name in names]
+    told += [
+        f"The {other} adversary weighs other odds and may come to higher figures: neither contains "
+        f"the other. “shoal audit --adversary {other}” shows them."
+        for other in _REASONING
+        if other not in names
+    ]
+    return " ".join(told)
 
 
 def _kinds(counts: dict[str, int]) -> str:

@@ -14,8 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.adversaries.adversary import as_adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
-from shoal.auditing.judge import Case, judge_view
+from shoal.adversaries.judging import Case
+from shoal.auditing.measures import Lens, adversary_verdict, verdict
 from shoal.errors import InputError
 from shoal.grouping.partition import OTHER, Partition
 from shoal.knowledge import Knowledge, event_chances
@@ -121,7 +123,6 @@ def _recompute(
         partition=_partition(table, lines),
         event_r=table.event_r,
         known=np.zeros((len(table.signatures), len(table.events)), bool),
-        joint=certificate["audit"]["adversary"] == "joint",
         budget=JOINT_BUDGET,
         seed=certificate["seed"],
     )
@@ -144,21 +145,34 @@ def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[
     held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
     exact, contradictory = True, False
-    for number, view in enumerate(known.views):
-        judged = judge_view(case, view, number)
-        breach |= judged.breach
-        undecided |= judged.undecided
-        contradictory |= len(judged.contradictory) > 0
-        exact &= judged.counted[2] == 0
-        np.maximum(worst, judged.event_worst, out=worst)
-    undecided &= ~breach
-    robust: bool | None = not breach.any()
-    if robust and (undecided.any() or contradictory):
-        robust = None
+    checks = []
     claimed, sizes = certificate["audit"], part.pair_size[held]
-    same = robust == claimed["robust"]
-    detail = f"recomputed {_word(robust)}, claimed {_word(claimed['robust'])}"
-    checks = [Check("verdict", same, "" if same else detail)]
+    for one in claimed["adversaries"]:
+        (adversary,) = as_adversaries(one["name"])
+        lenses = [
+            Lens(adversary.name, view, adversary.judge(case, view, number))
+            for number, view in enumerate(known.views)
+        ]
+        mine = adversary_verdict(case, lenses)
+        checks.append(_same_verdict(f"{adversary.name} adversary", mine.robust, one["robust"]))
+        near = abs(mine.worst_posterior - one["worst_posterior"])
+        agree = AGREEMENT if not mine.posteriors["estimate"] else ESTIMATES_AGREE
+        detail = f"{mine.worst_posterior:.6f}, claimed {one['worst_posterior']:.6f}"
+        name = f"worst posterior of the {adversary.name} adversary"
+        checks.append(Check(name, near <= agree, "" if near <= agree else detail))
+        exact &= mine.posteriors["estimate"] == 0
+        if not mine.posteriors["estimate"]:
+            for figure in ("problematic", "undecided"):
+                name = f"{figure} people, {adversary.name} adversary"
+                checks.append(same_figure(name, getattr(mine, figure), one[figure]))
+        for judged in (lens.judged for lens in lenses):
+            breach |= judged.breach
+            undecided |= judged.undecided
+            contradictory |= len(judged.contradictory) > 0
+            np.maximum(worst, judged.event_worst, out=worst)
+    undecided &= ~breach
+    robust = verdict(bool(breach.any()), bool(undecided.any()) or contradictory)
+    checks.append(_same_verdict("verdict", robust, claimed["robust"]))
     for event, found in zip(certificate["events"], worst, strict=True):
         stated = event["worst_posterior"]
         near = abs(found - stated) <= (AGREEMENT if exact else ESTIMATES_AGREE)
@@ -173,6 +187,12 @@ def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[
             same_figure("undecided people", int(sizes[undecided].sum()), claimed["undecided"])
         )
     return checks
+
+
+def _same_verdict(name: str, recomputed: bool | None, claimed: bool | None) -> Check:
+    same = recomputed == claimed
+    detail = f"recomputed {_word(recomputed)}, claimed {_word(claimed)}"
+    return Check(name, same, "" if same else detail)
 
 
 def _published(release: Release, table: Table, rows: Any) -> tuple[Lines | None, str]:

@@ -32,9 +32,37 @@ class Case:
     event_r: NDArray[np.float64]
     known: NDArray[np.bool_]
     """signatures x events: global probability above 1/r in some view."""
-    joint: bool
     budget: float
+    """The most steps of one exact answer."""
     seed: int
+
+    def arrays(
+        self, view: View, distributions: NDArray[np.float64]
+    ) -> tuple[kernels.Groups, kernels.Known]:
+        """The groups and what is known of them in one view, as the kernels take them."""
+        part, table = self.partition, self.table
+        value_event = np.append(table.value_event, np.int32(-1))
+        groups = kernels.Groups(
+            part.holders(value_event),
+            part.group_start,
+            part.pair_signature,
+            part.pair_size,
+            part.value_start,
+            part.value_code,
+            part.value_count,
+            part.carrier_start,
+            part.carrier_event,
+            part.carrier_count,
+        )
+        known = kernels.Known(
+            view.index,
+            distributions,
+            event_chances(view, table),
+            value_event,
+            self.event_r,
+            self.known,
+        )
+        return groups, known
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,37 +83,47 @@ class Judgement:
     event_pair: NDArray[np.int64]
     """The pair (of all) that has it, -1 where no group holds the event."""
 
+    @classmethod
+    def of_record(
+        cls,
+        case: Case,
+        record: kernels.Record,
+        *,
+        counted: tuple[int, int, int],
+        kind: NDArray[np.int8] | None = None,
+        undecided: NDArray[np.bool_] | None = None,
+        contradictory: NDArray[np.int64] | None = None,
+    ) -> Judgement:
+        """From what was written down of all pairs; without more, all of it is exact."""
+        pairs = len(record.posterior)
+        held = case.partition.held_pairs(np.append(case.table.value_event, np.int32(-1)))
+        open_ = np.zeros(pairs, bool) if undecided is None else undecided & ~record.breach
+        return cls(
+            posterior=record.posterior[held],
+            event=record.event[held],
+            breach=record.breach[held],
+            kind=(np.zeros(pairs, np.int8) if kind is None else kind)[held],
+            undecided=open_[held],
+            guesses=record.guesses,
+            counted=counted,
+            contradictory=np.zeros(0, np.int64) if contradictory is None else contradictory,
+            event_worst=record.event_worst,
+            event_pair=record.event_pair,
+        )
 
-def judge_view(case: Case, view: View, number: int) -> Judgement:
-    """Judges all groups in one view."""
+
+def judge_groups(case: Case, view: View, number: int, *, by_value: bool) -> Judgement:
+    """All groups in one view, the `number`th. `by_value`: every published value is told apart;
+    otherwise only one event from all else."""
     part, table = case.partition, case.table
     distributions = with_pool(view, table)
     value_event = np.append(table.value_event, np.int32(-1))
-    groups = kernels.Groups(
-        part.holders(value_event),
-        part.group_start,
-        part.pair_signature,
-        part.pair_size,
-        part.value_start,
-        part.value_code,
-        part.value_count,
-        part.carrier_start,
-        part.carrier_event,
-        part.carrier_count,
-    )
-    known = kernels.Known(
-        view.index,
-        distributions,
-        event_chances(view, table),
-        value_event,
-        case.event_r,
-        case.known,
-    )
+    groups, known = case.arrays(view, distributions)
     record = kernels.empty_record(part.groups, len(part.pair_signature), len(case.event_r))
-    judged = kernels.judge_view(case.joint, case.budget, groups, known, record)
-    state, posterior, event, breach, guesses, event_worst, event_pair = record
-    kind = np.zeros(len(posterior), np.int8)
-    undecided = np.zeros(len(posterior), bool)
+    judged = kernels.judge_view(by_value, case.budget, groups, known, record)
+    state = record.state
+    kind = np.zeros(len(record.posterior), np.int8)
+    undecided = np.zeros(len(record.posterior), bool)
     counted = [judged, 0, 0]
     for group in np.flatnonzero(state == kernels.UNSETTLED):
         settled = _settle(case, view, distributions, value_event, int(group), number)
@@ -107,18 +145,13 @@ def judge_view(case: Case, view: View, number: int) -> Judgement:
             "knowledge gives probability 0 to values that the group publishes.",
             "Check the outside knowledge for zeros that the table contradicts.",
         )
-    held = part.held_pairs(value_event)
-    return Judgement(
-        posterior[held],
-        event[held],
-        breach[held],
-        kind[held],
-        (undecided & ~breach)[held],
-        guesses,
-        (counted[0], counted[1], counted[2]),
-        impossible,
-        event_worst,
-        event_pair,
+    return Judgement.of_record(
+        case,
+        record,
+        counted=(counted[0], counted[1], counted[2]),
+        kind=kind,
+        undecided=undecided,
+        contradictory=impossible,
     )
 
 

@@ -1,0 +1,178 @@
+"""Adversaries: how a reader of a release turns what a group publishes into posteriors.
+
+Every adversary reasons with one view at a time. The *joint* one weighs a possible world by the
+probability of every value in it (equations 1 to 3 of the paper); the *binary* one tells only an
+event from the rest. Neither contains the other: they weigh different odds.
+
+To add one: give it a `name`, a sentence on how it reasons, and `judge`; subclass `GroupReader` if
+it answers group by group in plain NumPy. Then hand an instance to `audit` or `anonymize`, or
+`register` it under its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.adversaries.judging import Case, Judgement, judge_groups
+from shoal.adversaries.kernels import judge as kernels
+from shoal.errors import InputError, nearest
+from shoal.knowledge import View, event_chances, with_pool
+from shoal.table import IntArray, Table
+
+Floats = NDArray[np.float64]
+
+
+class Adversary(Protocol):
+    """A reader of releases."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reasoning(self) -> str:
+        """How this adversary reasons, as a sentence for certificates and reports."""
+        ...
+
+    def judge(self, case: Case, view: View, number: int) -> Judgement:
+        """The posteriors of everybody in groups that hold an event, in the `number`th view: exact,
+        bounds, or estimates that may call a breach but never call a group safe."""
+        ...
+
+    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
+        """distributions x len(y): the odds of the event value x against each of the values y, that
+        a group of one x and otherwise y has to balance (`len(table.values)`: the pooled value)."""
+        ...
+
+
+class Joint:
+    """The adversary of the paper's definition: uses every published value."""
+
+    name = "joint"
+    reasoning = "weighs every way to hand the published values of a group out to its people"
+
+    def judge(self, case: Case, view: View, number: int) -> Judgement:
+        return judge_groups(case, view, number, by_value=True)
+
+    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
+        chance = with_pool(view, table)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.asarray(chance[:, x, None] / chance[:, y])
+
+
+class Binary:
+    """The adversary of Theorem 1: tells one event from the rest, and is always exact."""
+
+    name = "binary"
+    reasoning = "tells a protected event from everything else, and makes no use of other values"
+
+    def judge(self, case: Case, view: View, number: int) -> Judgement:
+        return judge_groups(case, view, number, by_value=False)
+
+    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
+        chance = event_chances(view, table)[:, table.value_event[x]]
+        with np.errstate(divide="ignore"):
+            return np.repeat((chance / (1.0 - chance))[:, None], len(y), axis=1)
+
+
+class SeenGroup(NamedTuple):
+    """One group as an adversary sees it in one view."""
+
+    chances: Floats
+    """distributions x values: of each kind of person in the group, the chance of each value."""
+    people: NDArray[np.int64]
+    """How many people of each kind there are."""
+    counts: NDArray[np.int64]
+    """How often each value is published."""
+    event: NDArray[np.int64]
+    """The event of each value (a column of the answer), or -1."""
+    events: int
+
+
+class GroupReader:
+    """An adversary that answers group by group: only `posterior` has to be written."""
+
+    name = ""
+    reasoning = ""
+
+    def posterior(self, group: SeenGroup) -> Floats:
+        """kinds of people x events: the chance that such a person carries each event."""
+        raise NotImplementedError
+
+    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
+        return Joint().odds(view, table, x, y)
+
+    def judge(self, case: Case, view: View, number: int) -> Judgement:
+        part, table = case.partition, case.table
+        distributions = with_pool(view, table)
+        value_event = np.append(table.value_event, np.int32(-1))
+        record = kernels.empty_record(part.groups, len(part.pair_signature), len(case.event_r))
+        groups, known = case.arrays(view, distributions)
+        slot = np.full(len(distributions), -1, np.int32)
+        judged = 0
+        for group in groups.holders:
+            pairs = slice(part.group_start[group], part.group_start[group + 1])
+            held = slice(part.value_start[group], part.value_start[group + 1])
+            values = part.value_code[held]
+            chances, people, place = kernels.collect(
+                part.pair_signature[pairs],
+                part.pair_size[pairs],
+                values,
+                view.index,
+                distributions,
+                slot,
+            )
+            events, column = kernels.event_columns(values, value_event)
+            seen = SeenGroup(chances, people, part.value_count[held], column, len(events))
+            posterior = np.ascontiguousarray(self.posterior(seen), np.float64)
+            breach = case.event_r[events] * (posterior + kernels.TOLERANCE) > 1.0
+            answer = kernels.Answer(place, events, posterior, breach)
+            kernels.write_down(pairs.start, answer, groups, known, record)
+            judged += len(events)
+        return Judgement.of_record(case, record, counted=(judged, 0, 0))
+
+
+_known: dict[str, Adversary] = {"joint": Joint(), "binary": Binary()}
+
+
+def register(adversary: Adversary) -> Adversary:
+    """Makes an adversary known by its name, for this program."""
+    if adversary.name in ("joint", "binary") or not adversary.name:
+        raise InputError(
+            "adversary-name", f'The name "{adversary.name}" is taken.', "Choose another name."
+        )
+    _known[adversary.name] = adversary
+    return adversary
+
+
+def adversary_names() -> tuple[str, ...]:
+    """The adversaries that can be asked for by name."""
+    return tuple(_known)
+
+
+AdversaryLike = str | Adversary
+Adversaries = AdversaryLike | Sequence[AdversaryLike]
+
+
+def as_adversaries(given: Adversaries) -> tuple[Adversary, ...]:
+    """The adversaries that a caller names, or hands over; each once."""
+    several = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    adversaries = {one.name: one for one in map(_as_adversary, several)}
+    if not adversaries:
+        raise InputError("adversary", "No adversary is named.", "Name at least one.")
+    return tuple(adversaries.values())
+
+
+def _as_adversary(given: AdversaryLike) -> Adversary:
+    if not isinstance(given, str):
+        return given
+    if given not in _known:
+        raise InputError(
+            "adversary",
+            f'There is no adversary "{given}"{nearest(given, _known)}.',
+            f"Choose among: {', '.join(_known)}.",
+        )
+    return _known[given]

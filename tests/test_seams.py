@@ -1,0 +1,94 @@
+"""A newcomer's exercise: an anonymizer and an adversary of one's own, each in a few lines, work
+everywhere that shoal's do."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import shoal
+from shoal.adversaries import adversary as adversaries
+from shoal.adversaries.adversary import GroupReader, SeenGroup
+from shoal.anonymizers import registry
+from shoal.auditing.audit import audit
+from shoal.comparison import compare
+from shoal.datasets import HOSPITAL_SENSITIVE, hospital
+from shoal.grouping import Grouping, Progress, silent
+from shoal.table import Table
+from shoal.verification.verify import verify
+
+SPEC = shoal.Spec(qi=["sex", "region"], sensitive=HOSPITAL_SENSITIVE, protect=[["HIV"]], r=4)
+FRAME = hospital(3000, 5)
+
+
+@dataclass(frozen=True)
+class Crowds:
+    """Everybody of one QI combination in one group."""
+
+    name = "crowds"
+    least: int = 2
+    """The fewest people of a group."""
+
+    def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
+        large = table.signature_rows >= self.least
+        classes = np.where(large, np.cumsum(large) - 1, -1).astype(np.int32)
+        claims = {"guarantee": f"each group has at least {self.least} people"}
+        return Grouping.of_classes(table, classes, claims=claims)
+
+
+class Headcounter(GroupReader):
+    """Knows nothing beforehand: an event's share of the group is everybody's chance."""
+
+    name = "headcounter"
+    reasoning = "counts the group, and knows nothing of its people"
+
+    def posterior(self, group: SeenGroup) -> NDArray[np.float64]:
+        events = group.event >= 0
+        carried = np.bincount(group.event[events], group.counts[events], group.events)
+        return np.tile(carried / group.people.sum(), (len(group.people), 1))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_added", {})
+    monkeypatch.setattr(adversaries, "_known", dict(adversaries._known))
+
+
+def test_an_anonymizer_of_ones_own(tmp_path: Path) -> None:
+    registry.register(Crowds)
+    release = shoal.anonymize(FRAME, SPEC, method="crowds", least=5)
+    assert release.certificate["method"]["name"] == "crowds"
+    assert release.certificate["method"]["parameters"] == {"least": 5}
+    release.save(tmp_path / "release", private=tmp_path / "private")
+    assert verify(tmp_path / "release", table=FRAME).confirmed
+    table = Table.from_frame(FRAME, SPEC)
+    assert audit(table, Crowds(5).anonymize(table)).groups == release.certificate["groups"]["count"]
+    lines = compare(FRAME, SPEC, methods=["crowds", "anatomy"]).to_frame()
+    assert lines["method"].to_list() == ["crowds", "anatomy"]
+
+
+def test_an_adversary_of_ones_own(tmp_path: Path) -> None:
+    release = shoal.anonymize(FRAME, SPEC, adversary=["joint", Headcounter()])
+    assert release.audit is not None
+    assert release.audit.adversaries == ("joint", "headcounter")
+    shares = release.sensitive.filter(release.sensitive[HOSPITAL_SENSITIVE] == "HIV")["gid"]
+    smallest = release.qi.filter(release.qi["gid"].is_in(shares.implode())).group_by("gid").len()
+    worst = release.audit.by_adversary["headcounter"].worst_posterior
+    assert worst == pytest.approx(1 / smallest["len"].min())
+    release.save(tmp_path / "release")
+    stated = json.loads((tmp_path / "release" / "certificate.json").read_text())["audit"]
+    assert [one["name"] for one in stated["adversaries"]] == ["joint", "headcounter"]
+    with pytest.raises(shoal.InputError, match="no adversary"):
+        verify(tmp_path / "release", table=FRAME)
+    adversaries.register(Headcounter())
+    assert verify(tmp_path / "release", table=FRAME).confirmed
+    table = Table.from_frame(FRAME, SPEC)
+    groups = np.arange(table.rows) // 2
+    assert audit(table, groups, adversary="headcounter").robust is False
+    lines = compare(FRAME, SPEC, methods=["anatomy"], adversary=["joint", "headcounter"]).to_frame()
+    assert lines["robust"].to_list() == [False]
