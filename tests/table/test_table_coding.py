@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from shoal.spec import MISSING
-from shoal.table import DIRECT_KEYS, code_column, factorize
+from shoal.table import code_column, factorize
+from shoal.table.coding import DIRECT_KEYS
 
 
 @pytest.mark.parametrize(

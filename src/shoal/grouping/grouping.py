@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InternalError
-from shoal.table import IntArray, Table, factorize
-from shoal.table.table import digits
+from shoal.table import IntArray, Table, digits, factorize
 
 Form = Literal["bucketized", "generalized"]
 Counts = NDArray[np.int64]

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.table.table import (
-    DIRECT_KEYS,
-    Column,
-    IntArray,
-    Table,
-    code_column,
-    factorize,
-)
+from shoal.table.coding import Column, IntArray, code_column, digits, factorize
+from shoal.table.table import Table
 
-__all__ = ["DIRECT_KEYS", "Column", "IntArray", "Table", "code_column", "factorize"]
+__all__ = ["Column", "IntArray", "Table", "code_column", "digits", "factorize"]
