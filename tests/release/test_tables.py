@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from shoal.engines.dealing import Dealt, deal
+from shoal.engines import Dealt
+from shoal.engines.polars import deal
 from shoal.errors import InputError
 from shoal.grouping import Form, Grouping
 from shoal.grouping.generalization import generalize

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from shoal.errors import InputError
 from shoal.table import Table
 
 
 def check_eligible(table: Table, l: int) -> None:  # noqa: E741
     """Refuses a table where an event has more than rows/l rows: no grouping can dilute it."""
-    carried = table.row_event[table.row_event >= 0]
-    event_rows = np.bincount(carried, minlength=len(table.events))
+    event_rows = table.event_rows
     most = int(event_rows.max(initial=0))
     if most * l <= table.rows:
         return

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.adversaries.adversary import Adversaries
 from shoal.anonymizers.registry import make_method
 from shoal.auditing.audit import audit as judge
-from shoal.engines.dealing import deal
+from shoal.engines import Dealt, Engine, default_engine
 from shoal.errors import InputError, InternalError
 from shoal.grouping import Anonymizer, Progress, silent
 from shoal.knowledge import Knowledge
@@ -21,7 +21,7 @@ from shoal.release import Release
 from shoal.release.certificate import make_certificate
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.spec import Spec, checked_seed
-from shoal.table import Table
+from shoal.table import IntArray, Table
 
 
 def anonymize(
@@ -30,6 +30,7 @@ def anonymize(
     *,
     method: str | Anonymizer = "art",
     adversary: Adversaries = "joint",
+    engine: Engine | None = None,
     seed: int = 0,
     progress: Progress = silent,
     **parameters: Any,
@@ -41,7 +42,8 @@ def anonymize(
     """
     clock, seed = _Clock(), checked_seed(seed)
     chosen = make_method(method, parameters) if isinstance(method, str) else method
-    table = frame if isinstance(frame, Table) else Table.from_frame(frame, spec)
+    rows_with = engine or default_engine()
+    table = frame if isinstance(frame, Table) else rows_with.count(frame, spec)
     if table.spec != spec:
         raise InputError(
             "spec-other",
@@ -55,7 +57,7 @@ def anonymize(
     clock.lap("knowledge")
     grouping = canonical(table, chosen.anonymize(table, seed=seed, progress=progress))
     clock.lap("search")
-    dealt = deal(table, grouping, seed=seed)
+    dealt = rows_with.deal(table, grouping, seed=seed)
     clock.lap("deal")
     audit = judge(
         table,
@@ -63,7 +65,7 @@ def anonymize(
         knowledge=knowledge,
         adversary=adversary,
         seed=seed,
-        rows=dealt.group,
+        rows=None if dealt is None else dealt.group,
         progress=progress,
     )
     clock.lap("audit")
@@ -72,7 +74,7 @@ def anonymize(
         raise InternalError(
             "the auditor refutes ART's groups; nothing is released. Please report this table's spec"
         )
-    qi, sensitive, members, ranges = build_tables(table, grouping, dealt)
+    qi, sensitive, members, ranges = build_tables(table, grouping, dealt, seed=seed)
     certificate = make_certificate(
         table,
         grouping,
@@ -91,12 +93,17 @@ def anonymize(
         members=members,
         ranges=ranges,
         certificate=certificate,
-        row_groups=np.where(dealt.group >= 0, dealt.group + 1, -1).astype(np.int32),
+        row_groups=None if dealt is None else _gids(dealt),
         audit=audit,
         table=table,
         seconds=clock.laps,
         native=table.native,
     )
+
+
+def _gids(dealt: Dealt) -> IntArray:
+    """The gid of every row, -1 where it is not published."""
+    return np.where(dealt.group >= 0, dealt.group + 1, -1).astype(np.int32)
 
 
 def _shown(method: Anonymizer) -> dict[str, Any]:

@@ -157,7 +157,7 @@ def _assemble(
         name: adversary_verdict(case, [lens for lens in lenses if lens.adversary == name])
         for name in dict.fromkeys(lens.adversary for lens in lenses)
     }
-    carriers, everybody = risks.carriers, int(table.value_rows[table.value_event >= 0].sum())
+    carriers = risks.carriers
     known = np.asarray(case.known.any(axis=1))
     deltas, meets, holding = deviations_by_view(case, knowledge)
     return Audit(
@@ -167,7 +167,7 @@ def _assemble(
         rows=table.rows,
         published=part.published,
         suppressed=table.rows - part.published,
-        suppressed_carriers=everybody - int(carriers.sum()),
+        suppressed_carriers=table.carriers - int(carriers.sum()),
         groups=part.all_groups,
         views=len(knowledge.views),
         knowledge=knowledge.source,

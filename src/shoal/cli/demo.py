@@ -52,7 +52,7 @@ def demo(
     )
     table = Table.from_frame(frame, spec)
     event = " or ".join(datasets.HOSPITAL_EVENT)
-    say(f"1. A hospital has {rows:,} patients; {int((table.row_event >= 0).sum()):,} have {event}.")
+    say(f"1. A hospital has {rows:,} patients; {table.carriers:,} have {event}.")
     say(f"2. It wants to publish {', '.join(spec.qi)} and {spec.sensitive}, and asks for r = 5:")
     say("   nobody may be linked to those diagnoses with more than 20 %.")
     with progress_bar() as progress:

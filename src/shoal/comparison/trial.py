@@ -14,7 +14,6 @@ from shoal.adversaries.adversary import Adversaries
 from shoal.anonymizers.registry import make_method
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
-from shoal.engines.dealing import deal
 from shoal.errors import InputError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
@@ -59,14 +58,13 @@ class Trial:
     @classmethod
     def of(cls, table: Table, grouping: Grouping, *, seconds: float | None) -> Trial:
         grouping = canonical(table, grouping)
-        qi, sensitive, members, ranges = build_tables(table, grouping, deal(table, grouping))
+        qi, sensitive, members, ranges = build_tables(table, grouping)
         release = Release(table.spec, grouping.form, qi, sensitive, members, ranges, {})
         return cls(table, grouping, Published.of(release), seconds)
 
     def losses(self) -> dict[str, Any]:
         """Rows that are suppressed, pooled or changed, and group sizes."""
         grouping, table = self.grouping, self.table
-        carriers = int(table.value_rows[table.value_event >= 0].sum())
         carrying = np.zeros(len(grouping.copies), bool)
         carrying[grouping.group[table.value_event[grouping.value] >= 0]] = True
         copies, people = grouping.copies, grouping.sizes * grouping.copies
@@ -74,8 +72,8 @@ class Trial:
         return {
             "seconds": self.seconds,
             "suppressed": table.rows - grouping.published,
-            "suppressed_with_event": carriers - grouping.carriers(table),
-            "with_event": carriers,
+            "suppressed_with_event": table.carriers - grouping.carriers(table),
+            "with_event": table.carriers,
             "pooled": pooled,
             "changed": grouping.values_changed,
             "groups": grouping.count,

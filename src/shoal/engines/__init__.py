@@ -1,1 +1,15 @@
-"""Engines: the only code that touches rows."""
+"""Engines: the only code that touches rows, behind one protocol."""
+
+from __future__ import annotations
+
+from shoal.engines.engine import Dealt, Engine
+
+
+def default_engine() -> Engine:
+    """The engine that is used where none is named."""
+    from shoal.engines.polars import PolarsEngine
+
+    return PolarsEngine()
+
+
+__all__ = ["Dealt", "Engine", "default_engine"]

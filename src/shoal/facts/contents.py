@@ -147,7 +147,6 @@ def _facts(
     repeat: Repeat,
     queries: Record | None,
 ) -> Facts:
-    carriers = np.bincount(table.row_event[table.row_event >= 0], minlength=len(table.events))
     limit_of = {event.label: 1 / (event.r or audit.r) for event in table.events}
     events = [
         {
@@ -157,7 +156,7 @@ def _facts(
             "carriers": int(count),
             "worst": _event_worst(audit.worst_by_event.get(event.label)),
         }
-        for event, count in zip(table.events, carriers, strict=True)
+        for event, count in zip(table.events, table.event_rows, strict=True)
     ]
     limits = sorted(set(limit_of.values()))
     verdict = {key: value for key, value in audit.to_dict().items() if not key.startswith("worst")}

@@ -101,14 +101,14 @@ class Grouping:
     def of_rows(
         cls, table: Table, groups: IntArray, *, values: IntArray | None = None, **more: Any
     ) -> Grouping:
-        """From the group of each row, 0 to K-1 or -1 (suppressed), and published values where they
-        are not the true ones."""
+        """From the group of each of the table's `everybody`, 0 to K-1 or -1 (suppressed), and
+        published values where they are not the true ones."""
         kept = np.flatnonzero(groups >= 0)
         return cls.of_lines(
             table,
             groups[kept],
-            table.row_signature[kept],
-            table.row_value[kept],
+            table.everybody.signature[kept],
+            table.everybody.value[kept],
             np.ones(len(kept), np.int64),
             shown=None if values is None else values[kept],
             **more,

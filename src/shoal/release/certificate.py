@@ -32,7 +32,6 @@ def make_certificate(
     does: where groups are few, it tells who the carriers are.)"""
     holding, copies, sizes = grouping.holding(table), grouping.copies, grouping.sizes
     with_event = int(copies[holding].sum())
-    carriers = int(table.value_rows[table.value_event >= 0].sum())
     return {
         "format": FORMAT,
         "software": f"shoal {__version__}",
@@ -80,7 +79,7 @@ def make_certificate(
             "table": table.rows,
             "published": grouping.published,
             "suppressed": table.rows - grouping.published,
-            "suppressed_with_event": carriers - grouping.carriers(table),
+            "suppressed_with_event": table.carriers - grouping.carriers(table),
             "values_changed": grouping.values_changed,
         },
         "groups": {

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.engines.dealing import Dealt
+from shoal.engines import Dealt
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Recoding
 from shoal.grouping.partition import OTHER, ragged
@@ -41,15 +41,18 @@ def check_names(table: Table) -> None:
         )
 
 
-def build_tables(table: Table, grouping: Grouping, dealt: Dealt) -> Tables:
+def build_tables(
+    table: Table, grouping: Grouping, dealt: Dealt | None = None, *, seed: int = 0
+) -> Tables:
     """QI table, sensitive table, members and ranges of a grouping whose groups are numbered as
-    `canonical` does it; gid is the group's number + 1."""
+    `canonical` does it; gid is the group's number + 1. Without rows, which members of a set event
+    the suppressed have is drawn."""
     check_names(table)
     if not grouping.published:
         raise InputError("nothing-published", "No row is in a group.", "Publish at least one row.")
     qi = _bucketized(table, grouping) if grouping.form == "bucketized" else _ranged(table, grouping)
-    kept = np.flatnonzero(dealt.group >= 0)
-    return qi, _sensitive(table, grouping), _members(table, kept), _ranges(table, grouping)
+    members = _members(table, _published_members(table, grouping, dealt, seed))
+    return qi, _sensitive(table, grouping), members, _ranges(table, grouping)
 
 
 def _bucketized(table: Table, grouping: Grouping) -> pl.DataFrame:
@@ -164,9 +167,33 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def _members(table: Table, kept: NDArray[np.int64]) -> pl.DataFrame:
+def _published_members(
+    table: Table, grouping: Grouping, dealt: Dealt | None, seed: int
+) -> NDArray[np.int64]:
+    """How many published people have each sensitive value, as it stands in the table."""
+    if dealt is not None:
+        kept = np.flatnonzero(dealt.group >= 0)
+        return np.bincount(table.row_member[kept], minlength=len(table.members))
+    signature, value, rows = table.cells
+    width = len(table.values)
+    place = np.searchsorted(
+        signature.astype(np.int64) * width + value,
+        grouping.signature.astype(np.int64) * width + grouping.value,
+    )
+    published = np.bincount(place, grouping.people, len(rows)).astype(np.int64)
+    counts, random = table.member_rows.copy(), np.random.default_rng(seed)
+    member_signature, member, member_rows = table.member_cells
+    for cell in np.flatnonzero(published < rows):
+        first, last = np.searchsorted(member_signature, [signature[cell], signature[cell] + 1])
+        inside = first + np.flatnonzero(table.member_value[member[first:last]] == value[cell])
+        lost = int(rows[cell] - published[cell])
+        drawn = random.multivariate_hypergeometric(member_rows[inside], lost, method="marginals")
+        counts[member[inside]] -= drawn
+    return counts
+
+
+def _members(table: Table, counts: NDArray[np.int64]) -> pl.DataFrame:
     """Totals of the member values that labels stand for: the dataset based distribution."""
-    counts = np.bincount(table.row_member[kept], minlength=len(table.members))
     lines = [
         (event.label, value, int(counts[table.members.labels.index(value)]))
         for event in table.events

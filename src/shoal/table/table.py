@@ -1,15 +1,16 @@
 """Table: a table of people, coded as integers and compressed to signatures.
 
 Everything that a person is to the adversary is their combination of QI values, the full
-*signature*. `n` rows become `M` signatures and, for each of them, a count per sensitive value;
-knowledge, search and audit run on those, and rows are touched only on reading and writing.
+*signature*. `n` rows become `M` signatures and, for each of them, a count per sensitive value, the
+*cells*; knowledge, search and audit run on those. The rows themselves may be elsewhere: only an
+engine (shoal.engines) touches them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,9 +22,34 @@ from shoal.table.coding import Column, IntArray, code_column, digits, factorize
 from shoal.table.frames import to_polars
 
 
+class Cells(NamedTuple):
+    """A table compressed: how many rows have which signature and sensitive value."""
+
+    signature: IntArray
+    value: IntArray
+    rows: NDArray[np.int64]
+
+
+class People(NamedTuple):
+    """Rows in codes."""
+
+    signature: IntArray
+    member: IntArray
+
+
+class Everybody(NamedTuple):
+    """What is known of each person of a table."""
+
+    signature: IntArray
+    value: IntArray
+    """The published value."""
+    event: IntArray
+    """The event carried, or -1."""
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A coded table. Make one with `Table.from_frame`."""
+    """A coded table. Make one with `Table.from_frame`, or from counted cells with `from_cells`."""
 
     spec: Spec
     qi: tuple[Column, ...]
@@ -36,10 +62,12 @@ class Table:
     events: tuple[Event, ...]
     value_event: IntArray
     """For each published value, its event, or -1 for filler."""
-    row_signature: IntArray
-    row_member: IntArray
     signatures: IntArray
     """One row of QI codes per signature, in lexicographic order."""
+    member_cells: Cells
+    """The table compressed: (signature, sensitive value as it stands there, rows), in order."""
+    people: People | None
+    """The rows in codes, if they are here."""
     native: Any
     """The frame that the table was made from, as the caller gave it; None if it was not kept."""
 
@@ -48,13 +76,39 @@ class Table:
         """Codes a pandas, Polars or PyArrow frame, after checking it against the spec. Without
         `keep` the frame itself can be forgotten: all but `shoal.plan` needs the codes only."""
         data = to_polars(frame)
-        _check_columns(data, spec)
+        _check_columns(data, spec, rows=data.height)
+        return cls._coded(data, spec, None, native=frame if keep else None)
+
+    @classmethod
+    def from_cells(cls, cells: Any, spec: Spec, *, rows: str = "rows") -> Table:
+        """From counted cells: the QI columns and the sensitive one, and in the column `rows` how
+        many people have these values. Who they are stays where they were counted."""
+        data = to_polars(cells)
+        if rows not in data.columns or not data[rows].dtype.is_integer():
+            raise InputError(
+                "cells-rows",
+                f'The cells have no column "{rows}" of whole numbers.',
+                "Count the rows of each combination of values into one.",
+            )
+        if data[rows].null_count() or (data[rows] < 1).any():
+            raise InputError(
+                "cells-count", "A cell has no rows.", "Give only combinations that occur."
+            )
+        counts = data[rows].cast(pl.Int64).to_numpy()
+        _check_columns(data, spec.with_(identifiers=()), rows=int(counts.sum()))
+        return cls._coded(data, spec, counts, native=None)
+
+    @classmethod
+    def _coded(
+        cls, data: pl.DataFrame, spec: Spec, counts: NDArray[np.int64] | None, *, native: Any
+    ) -> Table:
         coded = [code_column(data[name]) for name in spec.qi]
-        members, row_member = code_column(data[spec.sensitive])
+        members, member = code_column(data[spec.sensitive])
         events = _events(members, spec)
         values, member_value, value_event = _published(members, events, spec)
         sizes = [len(column) for column, _ in coded]
-        row_signature, keys = factorize([codes for _, codes in coded], sizes)
+        signature, keys = factorize([codes for _, codes in coded], sizes)
+        cells = _counted(signature, member, counts, [len(keys), len(members)])
         return cls(
             spec=spec,
             qi=tuple(column for column, _ in coded),
@@ -63,15 +117,34 @@ class Table:
             member_value=member_value,
             events=events,
             value_event=value_event,
-            row_signature=row_signature,
-            row_member=row_member,
             signatures=digits(keys, sizes),
-            native=frame if keep else None,
+            member_cells=cells,
+            people=People(signature, member) if counts is None else None,
+            native=native,
         )
 
-    @property
+    @cached_property
     def rows(self) -> int:
-        return len(self.row_signature)
+        return int(self.member_cells.rows.sum())
+
+    @property
+    def row_signature(self) -> IntArray:
+        """The signature of each row."""
+        return self._here().signature
+
+    @property
+    def row_member(self) -> IntArray:
+        """The sensitive value of each row, as it stands in the table."""
+        return self._here().member
+
+    def _here(self) -> People:
+        if self.people is None:
+            raise InputError(
+                "rows-elsewhere",
+                "The table was counted elsewhere, and its rows are not here.",
+                "Ask for what can be told from counts, or give the table itself.",
+            )
+        return self.people
 
     @cached_property
     def row_value(self) -> IntArray:
@@ -86,28 +159,47 @@ class Table:
     @cached_property
     def signature_rows(self) -> NDArray[np.int64]:
         """How many rows each signature has."""
-        return np.bincount(self.row_signature, minlength=len(self.signatures))
+        signature, _, rows = self.member_cells
+        return np.bincount(signature, rows, len(self.signatures)).astype(np.int64)
 
     @cached_property
-    def cells(self) -> tuple[IntArray, IntArray, NDArray[np.int64]]:
+    def cells(self) -> Cells:
         """The table compressed: (signature, published value, rows), for rows > 0, in order."""
-        return self._counted(self.row_value, len(self.values))
+        signature, member, rows = self.member_cells
+        sizes = [len(self.signatures), len(self.values)]
+        return _counted(signature, self.member_value[member], rows, sizes)
 
     @cached_property
-    def member_cells(self) -> tuple[IntArray, IntArray, NDArray[np.int64]]:
-        """The same with the sensitive values as they stand in the table."""
-        return self._counted(self.row_member, len(self.members))
-
-    def _counted(self, codes: IntArray, size: int) -> tuple[IntArray, IntArray, NDArray[np.int64]]:
-        sizes = [len(self.signatures), size]
-        inverse, keys = factorize([self.row_signature, codes], sizes)
-        parts = digits(keys, sizes)
-        return parts[:, 0], parts[:, 1], np.bincount(inverse, minlength=len(keys))
+    def member_rows(self) -> NDArray[np.int64]:
+        """How many rows carry each sensitive value, as it stands in the table."""
+        _, member, rows = self.member_cells
+        return np.bincount(member, rows, len(self.members)).astype(np.int64)
 
     @cached_property
     def value_rows(self) -> NDArray[np.int64]:
         """How many rows carry each published value."""
-        return np.bincount(self.row_value, minlength=len(self.values))
+        return np.bincount(self.member_value, self.member_rows, len(self.values)).astype(np.int64)
+
+    @cached_property
+    def event_rows(self) -> NDArray[np.int64]:
+        """How many rows carry each event."""
+        carried = self.value_event >= 0
+        counts = np.bincount(self.value_event[carried], self.value_rows[carried], len(self.events))
+        return counts.astype(np.int64)
+
+    @property
+    def carriers(self) -> int:
+        """How many rows carry an event."""
+        return int(self.event_rows.sum())
+
+    @cached_property
+    def everybody(self) -> Everybody:
+        """One entry per person: in the order of the rows if they are here, else of the cells."""
+        if self.people is not None:
+            return Everybody(self.row_signature, self.row_value, self.row_event)
+        signature, value, rows = self.cells
+        shown = np.repeat(value, rows)
+        return Everybody(np.repeat(signature, rows), shown, self.value_event[shown])
 
     @cached_property
     def event_r(self) -> NDArray[np.float64]:
@@ -122,10 +214,20 @@ class Table:
         }
 
 
-def _check_columns(data: pl.DataFrame, spec: Spec) -> None:
-    if data.height == 0:
+def _counted(
+    signature: IntArray, code: IntArray, rows: NDArray[np.int64] | None, sizes: list[int]
+) -> Cells:
+    """The distinct pairs in order, and how many rows have each (one a line, if not told)."""
+    line, keys = factorize([signature, code], sizes)
+    parts = digits(keys, sizes)
+    counts = np.bincount(line, rows, len(keys)).astype(np.int64)
+    return Cells(parts[:, 0], parts[:, 1], counts)
+
+
+def _check_columns(data: pl.DataFrame, spec: Spec, *, rows: int) -> None:
+    if rows == 0:
         raise InputError("table-empty", "The table has no rows.", "Give a table with people in it.")
-    if data.height == 1:
+    if rows == 1:
         raise InputError(
             "table-one-row", "The table has one row, so nobody can hide.", "Give more rows."
         )

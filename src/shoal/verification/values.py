@@ -156,7 +156,7 @@ def _difference(one: NDArray[np.int64], other: NDArray[np.int64]) -> int:
 def _check_suppressed(release: Release, table: Table, lines: Lines) -> Check:
     """Carriers of the table who are not among the published values."""
     event = np.append(table.value_event, np.int32(-1))[lines.value_code]
-    lost = int((table.row_event >= 0).sum() - lines.value_count[event >= 0].sum())
+    lost = int(table.carriers - lines.value_count[event >= 0].sum())
     claimed = release.certificate["rows"]["suppressed_with_event"]
     detail = "" if lost == claimed else f"{lost}, claimed {claimed}"
     return Check("suppressed carriers", lost == claimed, detail)

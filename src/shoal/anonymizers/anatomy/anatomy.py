@@ -61,7 +61,7 @@ class Anatomy:
         by_size = np.argsort(-np.diff(start), kind="stable")
         groups = deal(rows, start, by_size, diversity)  # 3
         residue = np.flatnonzero(groups < 0)
-        _place(residue, groups, table.row_event, rng)  # 4
+        _place(residue, groups, table.everybody.event, rng)  # 4
         progress("grouping", table.rows, table.rows)
         claims = {
             "l": diversity,
@@ -75,7 +75,7 @@ def _hashed(table: Table, rng: np.random.Generator) -> tuple[NDArray[np.int64], 
     """The rows by bucket, and where each bucket starts; the last bucket is the pool."""
     pool = len(table.events)
     narrow = np.int16 if pool < np.iinfo(np.int16).max else np.int32
-    bucket = np.where(table.row_event < 0, pool, table.row_event).astype(narrow)
+    bucket = np.where(table.everybody.event < 0, pool, table.everybody.event).astype(narrow)
     shuffled = rng.permutation(table.rows)
     rows = shuffled[np.argsort(bucket[shuffled], kind="stable")]
     counts = np.bincount(bucket, minlength=pool + 1)

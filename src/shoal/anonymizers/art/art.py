@@ -107,13 +107,12 @@ class Art:
         return replace(grouping, form=self.form, recodings=recodings)
 
     def _check_suppression(self, table: Table, grouping: Grouping) -> None:
-        carriers = int(table.value_rows[table.value_event >= 0].sum())
-        lost = carriers - grouping.carriers(table)
-        share = lost / max(1, carriers)
+        lost = table.carriers - grouping.carriers(table)
+        share = lost / max(1, table.carriers)
         if share > self.max_suppression:
             raise InputError(
                 "suppression-limit",
-                f"{lost:,} of {carriers:,} rows that carry an event ({share:.1%}) find "
+                f"{lost:,} of {table.carriers:,} rows that carry an event ({share:.1%}) find "
                 f"no group at r = {table.spec.r:g}, over the limit of {self.max_suppression:.1%}.",
                 "`shoal plan` says what stands in the way; lower r, raise min_support, drop or "
                 "band a QI, or raise max_suppression.",

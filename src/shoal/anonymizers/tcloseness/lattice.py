@@ -56,11 +56,7 @@ class Lattice:
             )
             for position, hierarchy in enumerate(bound)
         )
-        width = len(table.members)
-        sizes = [len(table.signatures), width]
-        cell_of, keys = factorize([table.row_signature, table.row_member], sizes)
-        signature, member = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
-        return cls(bound, nodes, (signature, member, np.bincount(cell_of)), width)
+        return cls(bound, nodes, table.member_cells, len(table.members))
 
     @property
     def signatures(self) -> int:

@@ -132,7 +132,7 @@ class TCloseness:
     def _distances(self, table: Table) -> Callable[[Floats], Floats]:
         """The function from class distributions to their EMD from the table's."""
         members = table.members
-        whole = np.bincount(table.row_member, minlength=len(members)) / table.rows
+        whole = table.member_rows / table.rows
         if self.emd == "equal":
             return lambda shares: equal(shares, whole)
         hierarchy = self.sensitive_hierarchy or (self.hierarchies or {}).get(members.name)

@@ -126,7 +126,7 @@ def _refuse_twice(said: Statements, rows: NDArray[np.int64], signature: NDArray[
 
 def _completed(group: _Group, table: Table, source: str) -> Floats:
     """A full distribution over the member values for every signature."""
-    share = np.bincount(table.row_member, minlength=len(table.members)) / table.rows
+    share = table.member_rows / table.rows
     unsaid = np.isnan(group.member)
     full = np.where(unsaid, 0.0, group.member)
     code = {label: position for position, label in enumerate(table.members.labels)}

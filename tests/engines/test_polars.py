@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.engines.dealing import deal
 from shoal.engines.kernels import rows_by_cell
+from shoal.engines.polars import deal
 from shoal.grouping import Grouping
 from shoal.spec import Spec
 from shoal.table import Table

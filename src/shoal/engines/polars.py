@@ -1,32 +1,39 @@
-"""Dealing: which of a table's rows are the people that a grouping counts.
-
-People of one line are alike in all that is published, so any of the rows with that signature and
-value will do; which ones is drawn at random.
-"""
+"""The Polars engine: rows are read and coded here, and dealt from a random order."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.engines.engine import Dealt
 from shoal.engines.kernels import rows_by_cell
 from shoal.grouping import SUPPRESSED, Grouping
-from shoal.table import IntArray, Table
+from shoal.sources import read_table, write_table
+from shoal.spec import Spec
+from shoal.table import Table
 
 
-class Dealt(NamedTuple):
-    """A grouping row by row."""
+class PolarsEngine:
+    """Takes a frame, or reads a path or URL; the table's people are in memory."""
 
-    group: IntArray
-    """The number of each row's group, copies counted; -1 where it is suppressed."""
-    value: IntArray
-    """The value code that each row is published with, before pooling."""
+    name = "polars"
+
+    def count(self, source: Any, spec: Spec) -> Table:
+        frame = read_table(source) if isinstance(source, str | Path) else source
+        return Table.from_frame(frame, spec)
+
+    def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
+        return None if table.people is None else deal(table, grouping, seed=seed)
+
+    def write(self, frame: Any, path: Path) -> None:
+        write_table(frame, path)
 
 
 def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:
-    """Draws the rows of every line of a grouping."""
+    """Draws the rows of every line of a grouping, of a table whose rows are here."""
     signature, value, cell_rows = table.cells
     start = np.concatenate([[0], np.cumsum(cell_rows)])
     drawn = np.random.default_rng(seed).permutation(np.arange(table.rows, dtype=np.int32))

@@ -1,0 +1,45 @@
+"""Engine: who holds the rows of a table, and the only code that touches them.
+
+Everything between counting and writing works on cells and on groupings as counts. So an engine has
+three things to do: count the cells of a source, deal a grouping to the rows (for the publisher's
+own record), and write published tables. One that never brings rows here returns tables without
+people (`Table.from_cells`), and may refuse to deal.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from shoal.grouping import Grouping
+from shoal.spec import Spec
+from shoal.table import IntArray, Table
+
+
+class Dealt(NamedTuple):
+    """A grouping row by row."""
+
+    group: IntArray
+    """The number of each row's group, copies counted; -1 where it is suppressed."""
+    value: IntArray
+    """The value code that each row is published with, before pooling."""
+
+
+class Engine(Protocol):
+    """Counts, deals and writes."""
+
+    @property
+    def name(self) -> str: ...
+
+    def count(self, source: Any, spec: Spec) -> Table:
+        """The table behind a source: its cells, counted wherever the rows are."""
+        ...
+
+    def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
+        """Draws the rows of every line of a grouping: people of one line are alike in all that is
+        published, so any row with that signature and value will do. None where rows stay away."""
+        ...
+
+    def write(self, frame: Any, path: Path) -> None:
+        """Writes one published table, whole or not at all."""
+        ...
