@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from shoal.engines import Dealt
 from shoal.engines.polars import deal
 from shoal.errors import InputError
-from shoal.grouping import Form, Grouping
+from shoal.grouping import FormName, Grouping
 from shoal.grouping.generalization import generalize
 from shoal.release.tables import Tables, build_tables, canonical, check_names
 from shoal.spec import Spec
@@ -36,7 +36,7 @@ def random_frame(seed: int, rows: int = 60) -> tuple[pl.DataFrame, np.ndarray]:
     return frame, np.where(groups < 0, -1, np.searchsorted(used, groups)).astype(np.int32)
 
 
-def tables_of(frame: pl.DataFrame, groups: np.ndarray, form: Form) -> Tables:
+def tables_of(frame: pl.DataFrame, groups: np.ndarray, form: FormName) -> Tables:
     table = Table.from_frame(frame, SPEC)
     pooled = np.arange(groups.max() + 1) % 3 == 0
     grouping = Grouping.of_rows(table, groups, pooled=pooled)
@@ -48,7 +48,7 @@ def tables_of(frame: pl.DataFrame, groups: np.ndarray, form: Form) -> Tables:
 
 @pytest.mark.parametrize("form", ["bucketized", "generalized"])
 @pytest.mark.parametrize("seed", range(12))
-def test_who_is_suppressed_leaves_no_trace(seed: int, form: Form) -> None:
+def test_who_is_suppressed_leaves_no_trace(seed: int, form: FormName) -> None:
     frame, groups = random_frame(seed)
     kept = groups >= 0
     with_them = tables_of(frame, groups, form)

@@ -14,7 +14,7 @@ import pytest
 from shoal.datasets import hospital
 from shoal.engines.polars import deal
 from shoal.errors import InputError
-from shoal.grouping import Form, Grouping
+from shoal.grouping import FormName, Grouping
 from shoal.grouping.generalization import generalize
 from shoal.grouping.partition import OTHER
 from shoal.release import Release
@@ -43,7 +43,7 @@ def table() -> Table:
 
 
 def release_of(
-    table: Table, groups: Any, *, form: Form = "bucketized", pooled: Any = None
+    table: Table, groups: Any, *, form: FormName = "bucketized", pooled: Any = None
 ) -> Release:
     groups = np.asarray(groups, dtype=np.int32)
     grouping = Grouping.of_rows(table, groups, pooled=pooled)
@@ -116,7 +116,7 @@ def brute_force(release: Release, queries: Queries, query: int) -> float:
 
 @pytest.mark.parametrize("form", ["bucketized", "generalized"])
 @pytest.mark.parametrize("lost", [0, 40])
-def test_estimates_equal_brute_force(table: Table, form: Form, lost: int) -> None:
+def test_estimates_equal_brute_force(table: Table, form: FormName, lost: int) -> None:
     release = release_of(table, random_groups(table, 90, lost=lost), form=form)
     queries = Workload(queries=70, dimensions=2, selectivity=0.1).draw(table)
     estimates = estimate_counts(Published.of(release), queries)
@@ -189,7 +189,7 @@ def test_zero_count_queries_are_left_out_and_counted() -> None:
 
 
 @pytest.mark.parametrize("form", ["bucketized", "generalized"])
-def test_an_unrestricted_count_is_the_row_count(table: Table, form: Form) -> None:
+def test_an_unrestricted_count_is_the_row_count(table: Table, form: FormName) -> None:
     release = release_of(table, random_groups(table, 50, lost=10), form=form)
     assert release.count() == pytest.approx(table.rows - 10)
     assert release.count({"age": range(200)}) == pytest.approx(table.rows - 10)
@@ -245,7 +245,7 @@ WHERES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("form", ["bucketized", "generalized"])
 def test_the_sql_gives_the_same_counts_over_the_saved_files(
-    table: Table, form: Form, tmp_path: Path
+    table: Table, form: FormName, tmp_path: Path
 ) -> None:
     duckdb = pytest.importorskip("duckdb")
     from shoal.api.anonymize import anonymize

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from shoal.grouping.partition import OTHER
 from shoal.release import Release
-from shoal.table import Column, Table
+from shoal.release.forms import form_named
+from shoal.release.forms.bucketized import true_values
+from shoal.table import Table
 
 Counts = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -23,40 +25,13 @@ REST = "(all others)"
 def published_people(table: Table, people: Counts, values: Shares) -> list[Record]:
     """For true QI values: what is left when some people (`people` of each signature stay) are not
     published, and values (so many of each are shown) changed."""
-    return _columns(table, _true_values(table, people), values)
+    return _columns(table, true_values(table, people), values)
 
 
 def released(table: Table, release: Release) -> list[Record]:
     """For a release: as its reader would reckon, ranges spread evenly over what they cover."""
-    if release.ranges is None:
-        assert release.audit is not None
-        after = _true_values(table, release.audit.risks.partition.signature_people)
-    else:
-        after = [_spread(column, release.qi, release.ranges) for column in table.qi]
+    after = form_named(release.form).value_counts(release, table)
     return _columns(table, after, _value_counts(table, release))
-
-
-def _true_values(table: Table, people: Counts) -> list[Shares]:
-    """For each QI, how many published people have each of its values."""
-    return [
-        np.bincount(table.signatures[:, place], people, len(column)).astype(np.float64)
-        for place, column in enumerate(table.qi)
-    ]
-
-
-def _spread(column: Column, qi: pl.DataFrame, ranges: pl.DataFrame) -> Shares:
-    covered = ranges.filter(pl.col("attribute") == column.name)
-    lines = (
-        qi.select(pl.col(column.name).cast(pl.String).alias("label"))
-        .group_by("label")
-        .agg(pl.len().alias("people"))
-        .join(covered, on="label")
-        .with_columns(pl.col("people") / pl.len().over("label"))
-        .group_by("value")
-        .agg(pl.col("people").sum())
-    )
-    found = dict(lines.iter_rows())
-    return np.array([found.get(label, 0.0) for label in column.labels])
 
 
 def _value_counts(table: Table, release: Release) -> Shares:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from shoal.grouping.grouping import (
     SUPPRESSED,
     Anonymizer,
-    Form,
+    FormName,
     Grouping,
     Progress,
     Recoding,
     silent,
 )
 
-__all__ = ["SUPPRESSED", "Anonymizer", "Form", "Grouping", "Progress", "Recoding", "silent"]
+__all__ = ["SUPPRESSED", "Anonymizer", "FormName", "Grouping", "Progress", "Recoding", "silent"]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from shoal.errors import InternalError
 from shoal.table import IntArray, Table, digits, factorize
 
-Form = Literal["bucketized", "generalized"]
+FormName = Literal["bucketized", "generalized"]
 Counts = NDArray[np.int64]
 SUPPRESSED = -1
 
@@ -51,7 +51,7 @@ class Grouping:
     """How many groups with this content there are."""
     shown: IntArray | None = None
     """The published value codes where a method changes values; None means the true ones."""
-    form: Form = "bucketized"
+    form: FormName = "bucketized"
     recodings: tuple[Recoding, ...] = ()
     """One per QI in the generalized form; empty in the bucketized form."""
     pooled: NDArray[np.bool_] | None = None

@@ -184,7 +184,7 @@ def _fields(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
 
 def _refuse_inexact(release: Release, format: str) -> None:
     """An InputError for a column whose values would not be the same when they are read again."""
-    for column in (column for frame in _frames(release).values() for column in frame):
+    for column in (column for frame in release.frames.values() for column in frame):
         decimal = column.dtype == pl.Decimal  # in either format they are read as floats
         problem = _lost_in_csv(column) if decimal or format == "csv" else ""
         if problem and decimal:
@@ -227,7 +227,7 @@ def sha256(path: Path) -> str:
 
 def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
     """The Frictionless description of the folder, with the key between the two tables."""
-    frames = _frames(release)
+    frames = release.frames
     resources = []
     for name, file in names.items():
         schema: dict[str, Any] = {"fields": [_field(column) for column in frames[name]]}
@@ -243,14 +243,9 @@ def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
     return {"profile": "data-package", "name": "release", "resources": resources}
 
 
-def _frames(release: Release) -> dict[str, pl.DataFrame]:
-    frames = {"qi": release.qi, "sensitive": release.sensitive, "members": release.members}
-    return frames if release.ranges is None else {**frames, "ranges": release.ranges}
-
-
 def _write_tables(release: Release, folder: Path, format: str) -> dict[str, str]:
     names = {}
-    for name, frame in _frames(release).items():
+    for name, frame in release.frames.items():
         names[name] = f"{name}.{format}"
         write_table(frame, folder / names[name])
     return names

@@ -6,6 +6,7 @@ import textwrap
 from typing import Any
 
 from shoal.release import GID, Release
+from shoal.release.forms import form_named
 
 
 def readme_text(release: Release, names: dict[str, str]) -> str:
@@ -26,9 +27,8 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
                 f"{names['sensitive']}: {GID}, {release.spec.sensitive}, count",
                 f"{names['members']}: how often each value behind a label occurs in all",
                 *(
-                    [f"{names['ranges']}: which values each generalized label covers"]
-                    if "ranges" in names
-                    else []
+                    f"{names[name]}: {what}"
+                    for name, what in form_named(release.form).more_tables.items()
                 ),
             ]
         ),

@@ -2,7 +2,8 @@
 
 Two tables and nothing that links a person in the one to a value in the other but the group:
 the QI table (gid and QI values, one line per published row) and the sensitive table (gid, value,
-count). In the generalized form QI values are ranges, and a third table says what each covers.
+count). What the QI values look like is the form's: in the generalized form they are ranges, and a
+third table says what each covers.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.auditing.verdict import Audit
-from shoal.grouping import Form
-from shoal.release.tables import GID
+from shoal.errors import InputError
+from shoal.grouping import FormName
+from shoal.release.forms import form_named
+from shoal.release.lines import GID
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
 from shoal.table.frames import like
@@ -34,7 +37,7 @@ class Release:
     """A release in memory. Make one with `shoal.anonymize`, or load a saved one."""
 
     spec: Spec
-    form: Form
+    form: FormName
     qi: pl.DataFrame
     """gid and QI values, one line per published row, in canonical order; texts are Enums."""
     sensitive: pl.DataFrame
@@ -42,7 +45,7 @@ class Release:
     members: pl.DataFrame
     """event, value, count: table-wide totals of the values behind each set event's label."""
     ranges: pl.DataFrame | None
-    """attribute, label, value: what each generalized label covers; None if bucketized."""
+    """attribute, label, value: what each range covers; None in a form without ranges."""
     certificate: dict[str, Any]
     row_groups: IntArray | None = None
     """For the publisher only: the gid of every input row, -1 if suppressed."""
@@ -55,6 +58,21 @@ class Release:
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each stage took: never saved, so that the same input gives the same bytes."""
     native: Any = field(default=None, repr=False)
+
+    @property
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """All tables of its form, by name."""
+        frames = {"qi": self.qi, "sensitive": self.sensitive, "members": self.members}
+        for name in form_named(self.form).more_tables:
+            frame = getattr(self, name)
+            if frame is None:
+                raise InputError(
+                    "release-ranges",
+                    f"The release is {self.form} and has no table of {name}.",
+                    "`shoal verify` says what is wrong with a release.",
+                )
+            frames[name] = frame
+        return frames
 
     @property
     def qi_table(self) -> Any:

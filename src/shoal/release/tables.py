@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from shoal.engines import Dealt
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Recoding
-from shoal.grouping.partition import OTHER, ragged
+from shoal.grouping.partition import OTHER
+from shoal.release.forms import form_named
+from shoal.release.lines import GID, as_enum, copied, mix
 from shoal.table import IntArray, Table
-
-GID = "gid"
 
 Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame | None]
 
@@ -50,41 +50,9 @@ def build_tables(
     check_names(table)
     if not grouping.published:
         raise InputError("nothing-published", "No row is in a group.", "Publish at least one row.")
-    qi = _bucketized(table, grouping) if grouping.form == "bucketized" else _ranged(table, grouping)
+    qi, ranges = form_named(grouping.form).tables(table, grouping)
     members = _members(table, _published_members(table, grouping, dealt, seed))
-    return qi, _sensitive(table, grouping), members, _ranges(table, grouping)
-
-
-def _bucketized(table: Table, grouping: Grouping) -> pl.DataFrame:
-    """gid and QI values, in the order of gid and signature: signatures are numbered in the order of
-    their values, so that this order tells nothing."""
-    gid, line = _copied(grouping)
-    rows = grouping.rows[line]
-    signature = np.repeat(grouping.signature[line], rows)
-    columns = [
-        _coded(column.values).gather(table.signatures[signature, position]).alias(column.name)
-        for position, column in enumerate(table.qi)
-    ]
-    return pl.DataFrame([pl.Series(GID, np.repeat(gid, rows).astype(np.int32)), *columns])
-
-
-def _ranged(table: Table, grouping: Grouping) -> pl.DataFrame:
-    """gid and the ranges of its group, once for every person."""
-    sizes = np.repeat(grouping.sizes, grouping.copies)
-    group = np.repeat(np.repeat(np.arange(len(grouping.copies)), grouping.copies), sizes)
-    gid = np.repeat(np.arange(1, len(sizes) + 1, dtype=np.int32), sizes)
-    columns = [
-        _coded(pl.Series(column.name, recoding.labels)).gather(recoding.node[group])
-        for column, recoding in zip(table.qi, grouping.recodings, strict=True)
-    ]
-    return pl.DataFrame([pl.Series(GID, gid), *columns])
-
-
-def _copied(grouping: Grouping) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The lines of all copies of all groups, and their gids."""
-    start = np.searchsorted(grouping.group, np.arange(len(grouping.copies) + 1))
-    copy, line = ragged(start, np.repeat(np.arange(len(grouping.copies)), grouping.copies))
-    return copy + 1, line
+    return qi, _sensitive(table, grouping), members, ranges
 
 
 def _sensitive(table: Table, grouping: Grouping) -> pl.DataFrame:
@@ -93,24 +61,17 @@ def _sensitive(table: Table, grouping: Grouping) -> pl.DataFrame:
     order = np.argsort(texts, kind="stable")
     rank = np.empty(len(texts), np.int32)
     rank[order] = np.arange(len(texts))
-    gid, line = _copied(grouping)
+    gid, line = copied(grouping)
     keys = gid * len(texts) + rank[grouping.published_values(table)[line]]
     keys, place = np.unique(keys, return_inverse=True)
     count = np.bincount(place, grouping.rows[line], len(keys)).astype(np.int64)
     return pl.DataFrame(
         {
             GID: (keys // len(texts)).astype(np.int32),
-            table.spec.sensitive: _coded(pl.Series(texts[order])).gather(keys % len(texts)),
+            table.spec.sensitive: as_enum(pl.Series(texts[order])).gather(keys % len(texts)),
             "count": count,
         }
     )
-
-
-def _coded(texts: pl.Series) -> pl.Series:
-    """Texts as an Enum, which takes a byte or two per line instead of sixteen."""
-    if texts.dtype != pl.String:
-        return texts
-    return texts.cast(pl.Enum(texts.drop_nulls().unique(maintain_order=True)))
 
 
 def canonical(table: Table, grouping: Grouping) -> Grouping:
@@ -121,15 +82,9 @@ def canonical(table: Table, grouping: Grouping) -> Grouping:
     total = np.zeros(len(grouping.copies), np.uint64)
     with np.errstate(over="ignore"):
         held = value_rank[grouping.published_values(table)].astype(np.uint64)
-        np.add.at(total, grouping.group, rows * _mix(held + np.uint64(1 << 40)))
-        if grouping.form == "bucketized":
-            shown = signature_rank[grouping.signature].astype(np.uint64)
-            np.add.at(total, grouping.group, rows * _mix(shown + np.uint64(1)))
-        for recoding in grouping.recodings:
-            labels = np.array(recoding.labels)[recoding.node]
-            shown = np.unique(labels, return_inverse=True)[1].astype(np.uint64)
-            total = _mix(total + shown + np.uint64(1))
-        order = np.argsort(_mix(total), kind="stable")
+        np.add.at(total, grouping.group, rows * mix(held + np.uint64(1 << 40)))
+        total = form_named(grouping.form).hashed(total, grouping, signature_rank)
+        order = np.argsort(mix(total), kind="stable")
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order))
     by_number = np.argsort(number[grouping.group], kind="stable")
@@ -158,13 +113,6 @@ def _published_ranks(table: Table, grouping: Grouping) -> tuple[IntArray, IntArr
     texts = np.where(values, np.array([*table.values, OTHER]), "")
     by_text = np.argsort(np.argsort(texts, kind="stable"), kind="stable") - int((~values).sum())
     return np.cumsum(signatures).astype(np.int32), by_text.astype(np.int32) + 1
-
-
-def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A 64-bit finalizer: similar numbers end up far apart."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ (numbers >> np.uint64(31))
 
 
 def _published_members(
@@ -202,25 +150,3 @@ def _members(table: Table, counts: NDArray[np.int64]) -> pl.DataFrame:
     ]
     schema = {"event": pl.String, "value": pl.String, "count": pl.Int64}
     return pl.DataFrame(lines, schema=schema, orient="row")
-
-
-def _ranges(table: Table, grouping: Grouping) -> pl.DataFrame | None:
-    """What each published label covers, of the values that published rows have."""
-    if grouping.form == "bucketized":
-        return None
-    signatures = table.signatures[np.unique(grouping.signature)]
-    parts = []
-    for position, (column, recoding) in enumerate(zip(table.qi, grouping.recodings, strict=True)):
-        used, shown = np.unique(recoding.node), np.unique(signatures[:, position])
-        node, code = np.nonzero(recoding.members[np.ix_(used, shown)])
-        labels = pl.Series([recoding.labels[n] for n in used], dtype=pl.String)
-        parts.append(
-            pl.DataFrame(
-                {
-                    "attribute": pl.Series([column.name] * len(node), dtype=pl.String),
-                    "label": labels[node],
-                    "value": pl.Series(list(column.labels), dtype=pl.String)[shown[code]],
-                }
-            )
-        )
-    return pl.concat(parts).unique().sort("attribute", "label", "value")

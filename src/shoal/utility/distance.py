@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from shoal.release.forms import form_named
 from shoal.table import IntArray, Table
 from shoal.utility.published import Floats, Published
 
@@ -58,9 +59,7 @@ class _Marginals:
             _spread(column.labels, known.labels)
             for column, known in zip(published.columns, table.qi, strict=True)
         ]
-        if published.form == "generalized":
-            weight = [cover / cover.sum(axis=1, keepdims=True) for cover in published.covers]
-            spread = [part @ to for part, to in zip(weight, spread, strict=True)]
+        spread = form_named(published.form).spread(published, spread)
         spread.append(published.value_shares(table.members.labels))
         self.spread, self.x = spread, qis
         self.values = published.cells.matrix(len(published.values))

@@ -1,9 +1,7 @@
 """Published: the tables of a release, coded for counting. All that a recipient has, no more.
 
-In the bucketized form a group answers a query with (values asked for) x (share of its tuples that
-match). Summed over groups, that is a count over expected cells: a group of N tuples, n of them
-with signature s, that publishes c times value v adds n c / N rows to the cell (s, v). The cells do
-not depend on the query, so that they are added up once.
+The form says which people a query can tell apart: a unit is a signature or a whole group. What
+does not depend on the query, the rows expected of each unit with each value, is added up once.
 """
 
 from __future__ import annotations
@@ -17,17 +15,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shoal.errors import InputError
-from shoal.grouping import Form
+from shoal.grouping import FormName
 from shoal.grouping.partition import OTHER
-from shoal.spec import MISSING
-from shoal.table import Column, IntArray, code_column, factorize
+from shoal.release.forms import form_named
+from shoal.release.lines import GID
+from shoal.table import Column, IntArray, code_column
 
 if TYPE_CHECKING:
     from shoal.release import Release
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-GID, COUNT = "gid", "count"
+COUNT = "count"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +52,18 @@ class Cells:
 class Published:
     """A release's tables as integers."""
 
-    form: Form
+    form: FormName
     columns: tuple[Column, ...]
     """The domain of each QI, as far as it is published."""
     values: tuple[str, ...]
     """The published values of the sensitive attribute; the pooled one among them, if any."""
     rows: int
     coded: IntArray
-    """Bucketized: a signature's QI codes. Generalized: a class's range per QI."""
+    """units x QIs: the codes of a unit's values, or the ranges of its group."""
     covers: tuple[NDArray[np.bool_], ...]
-    """Generalized, per QI: ranges x domain, what each range covers."""
+    """Per QI, ranges x domain: what each range covers; empty where values are exact."""
     cells: Cells
-    """The rows expected of each signature (or class) with each value."""
+    """The rows expected of each unit with each value."""
     totals: Ints
     """How often each value is published."""
     event_of: dict[str, str]
@@ -95,19 +94,15 @@ class Published:
             text for event in release.spec.protect or () for text in (event.label, *event.values)
         }
         everything = release.spec.protect is None
-        covers: tuple[NDArray[np.bool_], ...] = ()
-        if release.form == "generalized":
-            columns, coded, covers = _ranges(release, group, len(gids))
-        else:
-            columns, coded, held = _signatures(release, group, held)
+        people = form_named(release.form).coded(release, group, held)
         return cls(
             form=release.form,
-            columns=columns,
+            columns=people.columns,
             values=shown.labels,
             rows=release.qi.height,
-            coded=coded,
-            covers=covers,
-            cells=Cells.of(held),
+            coded=people.units,
+            covers=people.covers,
+            cells=Cells.of(people.held),
             totals=np.bincount(value, weights=counts, minlength=len(shown)).astype(np.int64),
             event_of=event_of,
             member_share=member_share,
@@ -171,77 +166,3 @@ def _members(members: pl.DataFrame) -> tuple[dict[str, str], dict[str, float]]:
             event_of[value] = str(label)
             share[value] = count / total if total else 1 / lines.height
     return event_of, share
-
-
-def _signatures(
-    release: Release, group: IntArray, held: sparse.csr_array
-) -> tuple[tuple[Column, ...], IntArray, sparse.csr_array]:
-    """Domains, the signatures that are published, and the values expected of each."""
-    coded = [code_column(release.qi[qi]) for qi in release.spec.qi]
-    codes = [of_row for _, of_row in coded]
-    columns = tuple(column for column, _ in coded)
-    row_signature, keys = factorize(codes, [len(column) for column in columns])
-    first = np.unique(row_signature, return_index=True)[1]
-    signatures = np.stack([of_row[first] for of_row in codes], axis=1).astype(np.int32)
-    # Most groups have one value: their rows are counted, so that these cells are whole numbers.
-    plain = np.diff(held.indptr) == 1
-    shape, size = (len(keys), held.shape[1]), np.bincount(group)
-    rows = np.flatnonzero(plain[group])
-    value = held.indices[held.indptr[group[rows]]]
-    cell, cells = factorize([row_signature[rows], value], list(shape))
-    counted = sparse.csr_array(
-        (np.bincount(cell).astype(np.float64), np.divmod(cells, shape[1])), shape=shape
-    )
-    rows = np.flatnonzero(~plain[group])
-    inside = (1.0 / size[group[rows]], (row_signature[rows], group[rows]))
-    mixed = sparse.csr_array(inside, shape=(len(keys), len(size))) @ held
-    return columns, signatures, sparse.csr_array(counted + mixed)
-
-
-def _ranges(
-    release: Release, group: IntArray, groups: int
-) -> tuple[tuple[Column, ...], IntArray, tuple[NDArray[np.bool_], ...]]:
-    """Domains, the range of each class in each QI, and what each range covers."""
-    if release.ranges is None:
-        raise InputError(
-            "release-ranges",
-            "The release is generalized and has no table of ranges.",
-            "`shoal verify` says what is wrong with a release.",
-        )
-    columns, covers = [], []
-    coded = np.empty((groups, len(release.spec.qi)), dtype=np.int32)
-    for position, qi in enumerate(release.spec.qi):
-        lines = release.ranges.filter(pl.col("attribute") == qi)
-        domain, value = code_column(_typed(lines["value"]).alias(qi))
-        shown, node = code_column(lines["label"])
-        covered = np.zeros((len(shown), len(domain)), dtype=bool)
-        covered[node, value] = True
-        number = {label: code for code, label in enumerate(shown.labels)}
-        labels, of_row = code_column(release.qi[qi].cast(pl.String))
-        try:
-            known = np.array([number[label] for label in labels.labels], dtype=np.int32)
-        except KeyError as error:
-            raise InputError(
-                "release-ranges",
-                f'The table of ranges does not say what "{error.args[0]}" of "{qi}" covers.',
-                "`shoal verify` says what is wrong with a release.",
-            ) from None
-        coded[group, position] = known[of_row]
-        columns.append(domain)
-        covers.append(covered)
-    return tuple(columns), coded, tuple(covers)
-
-
-def _typed(texts: pl.Series) -> pl.Series:
-    """Numbers where every text is one, so that ranges of values can be asked for. The label of
-    missing values then stands for no number."""
-    missing = (texts == MISSING).any()
-    given = texts.set(texts == MISSING, None) if missing else texts
-    if given.null_count() == len(given):
-        return texts
-    for kind in (pl.Int64, pl.Float64):
-        numbers = given.cast(kind, strict=False)
-        plain = numbers.cast(pl.String).str.strip_suffix(".0")
-        if numbers.null_count() == given.null_count() and (plain == given).all():
-            return numbers
-    return texts

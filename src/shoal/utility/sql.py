@@ -7,7 +7,7 @@ stand behind an apostrophe, and every cell is text; in Parquet, columns have typ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.release.forms import form_named
+from shoal.release.lines import GID
 from shoal.sources.guard import guarded_text
-from shoal.spec import MISSING
 from shoal.table import Column, code_column
 from shoal.utility.count import allowed_values, check_names, value_weights
-from shoal.utility.published import GID
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -48,7 +48,7 @@ def sql_for_count(
     if release.spec.sensitive in where:
         found = value_weights(published, release.spec.sensitive, where)
         weights = dict(zip(published.values, found.tolist(), strict=True))
-    return _query(release, _Files.of(release, format), asked, weights)
+    return _query(release, Files.of(release, format), asked, weights)
 
 
 def example(release: Release) -> tuple[str, Column | None]:
@@ -59,11 +59,9 @@ def example(release: Release) -> tuple[str, Column | None]:
     line = sensitive[release.spec.sensitive].cast(pl.String).is_in(texts).arg_max() or 0
     value = str(sensitive[release.spec.sensitive][line])
     people = release.qi.filter(pl.col(GID) == sensitive[GID][line])
+    form = form_named(release.form)
     for qi in release.spec.qi:
-        known = people[qi].drop_nulls()
-        if release.ranges is not None:
-            covered = release.ranges.filter(attribute=qi, label=str(known[0]))["value"]
-            known = covered.filter(covered != MISSING).alias(qi)
+        known = form.example_values(release, people, qi)
         if len(known):
             return value, code_column(known.head(1))[0]
     return value, None
@@ -73,11 +71,11 @@ def example_sql(release: Release, *, format: str) -> str:
     """SQL for the example's count, without coding the whole release."""
     value, column = example(release)
     asked = {} if column is None else {column.name: (column, np.ones(1, bool))}
-    return _query(release, _Files.of(release, format), asked, {value: 1.0})
+    return _query(release, Files.of(release, format), asked, {value: 1.0})
 
 
 @dataclass(frozen=True)
-class _Files:
+class Files:
     """How the tables of a release are named, read and compared with in SQL."""
 
     format: str
@@ -85,7 +83,7 @@ class _Files:
     """The columns of each table."""
 
     @classmethod
-    def of(cls, release: Release, format: str | None) -> _Files:
+    def of(cls, release: Release, format: str | None) -> Files:
         chosen = format or release.loaded_from or "csv"
         if chosen not in ("csv", "parquet"):
             raise InputError(
@@ -142,25 +140,19 @@ class _Files:
 
 
 def _query(
-    release: Release, files: _Files, asked: Asked, weights: Mapping[str, float] | None
+    release: Release, files: Files, asked: Asked, weights: Mapping[str, float] | None
 ) -> str:
     """Per group, the values asked for times the share of people who match, added up."""
-    parts = [_asked(release.spec.sensitive, files, weights)]
-    if release.form == "bucketized":
-        parts.append(_matched(files, asked))
-        share = "matched.people / matched.size"
-    else:
-        parts += [_overlap(f"share{i}", files, *one) for i, one in enumerate(asked.values())]
-        parts.append(_classes(files, list(asked)))
-        share = "matched.share"
+    asked_for = _asked(release.spec.sensitive, files, weights)
+    matched, share = form_named(release.form).matched_sql(files, asked)
     return (
-        f"WITH {', '.join(parts)}\n"
+        f"WITH {', '.join([asked_for, *matched])}\n"
         f"SELECT coalesce(sum(asked.people * {share}), 0) AS estimate\n"
         "FROM asked JOIN matched USING (gid);"
     )
 
 
-def _asked(sensitive: str, files: _Files, weights: Mapping[str, float] | None) -> str:
+def _asked(sensitive: str, files: Files, weights: Mapping[str, float] | None) -> str:
     """Per group, how many of its values are asked for."""
     people = 'CAST("count" AS BIGINT)'
     if weights is not None:
@@ -174,61 +166,6 @@ def _asked(sensitive: str, files: _Files, weights: Mapping[str, float] | None) -
     return (
         f"asked AS (\n  SELECT gid, sum({people}) AS people\n"
         f"  FROM {files.source('sensitive')} GROUP BY gid\n)"
-    )
-
-
-def _matched(files: _Files, asked: Asked) -> str:
-    """Per group, how many of its people match, and its size."""
-    conditions = [_condition(files, column, allowed) for column, allowed in asked.values()]
-    matching = f" FILTER (WHERE {' AND '.join(conditions)})" if conditions else ""
-    return (
-        f"matched AS (\n  SELECT gid, count(*){matching} AS people, count(*) AS size\n"
-        f"  FROM {files.source('qi')} GROUP BY gid\n)"
-    )
-
-
-def _condition(files: _Files, column: Column, allowed: NDArray[np.bool_]) -> str:
-    codes = np.flatnonzero(allowed)
-    chosen = column.values.gather(codes)
-    named = chosen.drop_nulls()
-    name, options = files.name("qi", column.name), []
-    if len(named) and named.dtype == pl.String:
-        options.append(f"{name} IN ({', '.join(files.text(text) for text in named)})")
-    elif len(named):
-        number, cells = files.typed(name, named)
-        run = codes[len(named) - 1] - codes[0] == len(named) - 1
-        if column.numeric and len(named) > 2 and run:
-            options.append(f"{number} BETWEEN {cells[0]} AND {cells[-1]}")
-        else:
-            options.append(f"{number} IN ({', '.join(cells)})")
-    if chosen.null_count():
-        options.append(f"{name} IS NULL")
-    return f"({' OR '.join(options)})" if options else "false"
-
-
-def _overlap(name: str, files: _Files, column: Column, allowed: NDArray[np.bool_]) -> str:
-    """For each range of one QI, the share of its domain values that is asked for."""
-    listed = ", ".join(files.text(column.labels[code]) for code in np.flatnonzero(allowed))
-    inside = f"value IN ({listed})" if listed else "false"
-    return (
-        f"{name} AS (\n  SELECT label, avg(CASE WHEN {inside} THEN 1.0 ELSE 0.0 END) AS part\n"
-        f"  FROM {files.source('ranges')}\n"
-        f"  WHERE attribute = {files.text(column.name)} GROUP BY label\n)"
-    )
-
-
-def _classes(files: _Files, asked: Sequence[str]) -> str:
-    """Per class, the product of its ranges' shares."""
-    shares = [f"share{number}" for number in range(len(asked))]
-    product = " * ".join(f"{share}.part" for share in shares) or "1.0"
-    columns = "".join(f", {files.name('qi', qi)}" for qi in asked)
-    joins = "".join(
-        f"\n  JOIN {share} ON classes.{files.name('qi', qi)} = {share}.label"
-        for share, qi in zip(shares, asked, strict=True)
-    )
-    return (
-        f"matched AS (\n  SELECT gid, {product} AS share\n"
-        f"  FROM (SELECT DISTINCT gid{columns} FROM {files.source('qi')}) AS classes{joins}\n)"
     )
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.release.lines import GID
 from shoal.table import Table
 from shoal.utility.distance import total_variations
 from shoal.utility.estimate import estimate_counts, exact_counts
-from shoal.utility.published import GID, Floats, Published
+from shoal.utility.published import Floats, Published
 from shoal.utility.workload import Queries, Workload
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from shoal.grouping.partition import OTHER
 from shoal.release import GID, Release
 from shoal.release.certificate import contradiction
 from shoal.release.folder import CERTIFICATE, PACKAGE, sha256
+from shoal.release.forms import fits_form
 
 ROUNDING = 1e-9
 
@@ -53,8 +54,7 @@ def check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:
 def check_tables(release: Release) -> list[Check]:
     spec, certificate = release.spec, release.certificate
     qi, sensitive = release.qi, release.sensitive
-    ranges = {"bucketized": False, "generalized": True}
-    if ranges.get(release.form) is not (release.ranges is not None):
+    if not fits_form(release):
         return [Check("form", False, f'the tables are not those of a "{release.form}" release')]
     columns = qi.columns == [GID, *spec.qi] and sensitive.columns == [GID, spec.sensitive, "count"]
     if not columns:

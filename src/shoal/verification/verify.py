@@ -23,10 +23,10 @@ from shoal.grouping.partition import OTHER, Partition
 from shoal.knowledge import Knowledge, event_chances
 from shoal.release import GID, Release
 from shoal.release.folder import load, read_certificate
+from shoal.release.forms import form_named
 from shoal.sources import read_table, recover_folder
 from shoal.table import Table
 from shoal.verification.files import Check, check_files, check_package, check_tables, same_figure
-from shoal.verification.published import assign_groups, code_signatures
 from shoal.verification.values import Lines, check_values
 
 AGREEMENT = 1e-9
@@ -202,17 +202,10 @@ def _published(release: Release, table: Table, rows: Any) -> tuple[Lines | None,
     strange = next((label for label in labels if label not in known), None)
     if strange is not None:
         return None, f'the value "{strange}" never occurs in the table'
-    if release.form == "bucketized":
-        signature, problem = code_signatures(release.qi, table)
-        gid = release.qi[GID].to_numpy()
-    else:
-        gid_of_row, problem = assign_groups(release, table, rows)
-        kept = np.flatnonzero(gid_of_row >= 0) if gid_of_row is not None else np.zeros(0, int)
-        signature = table.row_signature[kept]
-        gid = gid_of_row[kept] if gid_of_row is not None else signature
-    if problem:
+    people, problem = form_named(release.form).people(release, table, rows)
+    if people is None:
         return None, problem
-    counts = np.bincount(signature, minlength=len(table.signatures))
+    counts = np.bincount(people.signature, minlength=len(table.signatures))
     if (counts > table.signature_rows).any():
         return None, "more people share some attributes than in the table"
     ids = np.unique(release.sensitive[GID].to_numpy())
@@ -220,7 +213,7 @@ def _published(release: Release, table: Table, rows: Any) -> tuple[Lines | None,
     code = np.array([known[label] for label in labels], np.int32)
     count = release.sensitive["count"].to_numpy().astype(np.int64)
     order = np.lexsort((code, value_group))
-    line_group = np.searchsorted(ids, gid).astype(np.int32)
+    line_group = np.searchsorted(ids, people.gid).astype(np.int32)
     held = np.bincount(value_group, weights=count, minlength=len(ids))
     if not np.array_equal(np.bincount(line_group, minlength=len(ids)), held):
         return None, "the groups of the table's rows have other sizes than those published"
@@ -228,7 +221,7 @@ def _published(release: Release, table: Table, rows: Any) -> tuple[Lines | None,
         Lines(
             ids=ids,
             group=line_group,
-            signature=signature.astype(np.int32),
+            signature=people.signature.astype(np.int32),
             value_group=value_group[order].astype(np.int32),
             value_code=code[order],
             value_count=count[order],

@@ -34,7 +34,7 @@ from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.anonymizers.art.hide import hide_among_filler
 from shoal.anonymizers.art.mixed import mix_events
 from shoal.errors import InputError
-from shoal.grouping import Form, Grouping, Progress, silent
+from shoal.grouping import FormName, Grouping, Progress, silent
 from shoal.grouping.generalization import generalize
 from shoal.knowledge import Knowledge
 from shoal.table import Table
@@ -51,7 +51,7 @@ class Art:
     """needed: partners that close deficits; closest: the paper's smallest increase of delta."""
     max_suppression: float = 0.05
     """The largest share of an event's carriers that may be left out."""
-    form: Form = "bucketized"
+    form: FormName = "bucketized"
     """bucketized: exact QI values; generalized: a range of values for each group."""
     hierarchies: Mapping[str, Hierarchy] | None = None
     """Hierarchies for the generalized form."""

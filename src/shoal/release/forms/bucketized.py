@@ -1,0 +1,193 @@
+"""The bucketized form: exact QI values, and only the group between them and the values.
+
+A group answers a query with (values asked for) x (share of its tuples that match). Summed over
+groups, that is a count over expected cells: a group of N tuples, n of them with signature s, that
+publishes c times value v adds n c / N rows to the cell (s, v). The cells do not depend on the
+query, so that they are added up once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.grouping import FormName, Grouping
+from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
+from shoal.release.lines import GID, as_enum, copied, mix
+from shoal.spec import MISSING
+from shoal.table import Column, IntArray, Table, code_column, factorize
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    from shoal.release import Release
+    from shoal.utility.published import Published
+    from shoal.utility.sql import Asked, Files
+
+
+class Bucketized:
+    """Everybody's own QI values."""
+
+    name: FormName = "bucketized"
+    more_tables: Mapping[str, str] = {}
+
+    def tables(self, table: Table, grouping: Grouping) -> tuple[pl.DataFrame, None]:
+        """In the order of gid and signature: signatures are numbered in the order of their values,
+        so that this order tells nothing."""
+        gid, line = copied(grouping)
+        rows = grouping.rows[line]
+        signature = np.repeat(grouping.signature[line], rows)
+        columns = [
+            as_enum(column.values).gather(table.signatures[signature, position]).alias(column.name)
+            for position, column in enumerate(table.qi)
+        ]
+        return pl.DataFrame([pl.Series(GID, np.repeat(gid, rows).astype(np.int32)), *columns]), None
+
+    def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
+        shown = mix(signature_rank[grouping.signature].astype(np.uint64) + np.uint64(1))
+        total = total.copy()
+        np.add.at(total, grouping.group, grouping.rows.astype(np.uint64) * shown)
+        return total
+
+    def people(
+        self, release: Release, table: Table, rows: NDArray[Any] | None
+    ) -> tuple[People | None, str]:
+        lines = {column.name: _codes(release.qi[column.name], column) for column in table.qi}
+        for name, codes in lines.items():
+            if codes.null_count():
+                return None, f'"{name}" has a value that is not in the table'
+        known = pl.DataFrame(
+            {column.name: table.signatures[:, i] for i, column in enumerate(table.qi)}
+        ).with_row_index("signature")
+        found = pl.DataFrame(lines).join(
+            known, on=list(table.spec.qi), how="left", maintain_order="left"
+        )["signature"]
+        if found.null_count():
+            return None, "some people have attributes that nobody in the table has"
+        return People(found.cast(pl.Int32).to_numpy(), release.qi[GID].to_numpy()), ""
+
+    def value_counts(self, release: Release, table: Table) -> list[Floats]:
+        assert release.audit is not None, "only a release that was just made is reported on"
+        return true_values(table, release.audit.risks.partition.signature_people)
+
+    def coded(self, release: Release, group: IntArray, held: sparse.csr_array) -> Coded:
+        """A unit is a signature."""
+        coded = [code_column(release.qi[qi]) for qi in release.spec.qi]
+        codes = [of_row for _, of_row in coded]
+        columns = tuple(column for column, _ in coded)
+        row_signature = factorize(codes, [len(column) for column in columns])[0]
+        first = np.unique(row_signature, return_index=True)[1]
+        signatures = np.stack([of_row[first] for of_row in codes], axis=1).astype(np.int32)
+        return Coded(columns, signatures, (), _expected(row_signature, len(first), group, held))
+
+    def answers(
+        self, published: Published, allowed: Sequence[Bools], weights: Floats
+    ) -> Callable[[slice], Floats]:
+        from shoal.utility.kernels import count_cells
+        from shoal.utility.predicates import offsets, packed
+
+        cells, coded = published.cells, published.coded + offsets(allowed)
+
+        def answer(block: slice) -> Floats:
+            bits = packed(allowed, block)
+            return count_cells(coded, cells.start, cells.value, cells.rows, bits, weights[block])
+
+        return answer
+
+    def spread(self, published: Published, domains: Sequence[Floats]) -> list[Floats]:
+        return list(domains)
+
+    def example_values(self, release: Release, people: pl.DataFrame, qi: str) -> pl.Series:
+        return people[qi].drop_nulls()
+
+    def matched_sql(self, files: Files, asked: Asked) -> tuple[list[str], str]:
+        conditions = [_condition(files, column, allowed) for column, allowed in asked.values()]
+        matching = f" FILTER (WHERE {' AND '.join(conditions)})" if conditions else ""
+        matched = (
+            f"matched AS (\n  SELECT gid, count(*){matching} AS people, count(*) AS size\n"
+            f"  FROM {files.source('qi')} GROUP BY gid\n)"
+        )
+        return [matched], "matched.people / matched.size"
+
+
+def true_values(table: Table, people: NDArray[np.int64]) -> list[Floats]:
+    """For each QI, how many people have each of its values, if there are so many of each
+    signature."""
+    return [
+        np.bincount(table.signatures[:, place], people, len(column)).astype(np.float64)
+        for place, column in enumerate(table.qi)
+    ]
+
+
+def _codes(series: pl.Series, column: Column) -> pl.Series:
+    """Codes of published values, null where unknown."""
+    given, domain = _comparable(series, column)
+    known = pl.DataFrame({"value": domain, "code": np.arange(len(column), dtype=np.int32)})
+    frame = pl.DataFrame({"value": given})
+    return frame.join(known, on="value", how="left", nulls_equal=True, maintain_order="left")[
+        "code"
+    ]
+
+
+def _comparable(series: pl.Series, column: Column) -> tuple[pl.Series, pl.Series]:
+    """Published values and a column's domain in one type, in which no two values become one."""
+    domain = column.values
+    if series.dtype == domain.dtype:
+        return series, domain
+    if series.dtype.is_integer() and domain.dtype.is_integer():
+        return series.cast(pl.Int128), domain.cast(pl.Int128)
+    if series.dtype.is_numeric() and domain.dtype.is_numeric():
+        return _as_number(series), _as_number(domain)
+    labels = pl.Series(list(column.labels), dtype=pl.String)
+    return series.cast(pl.String).fill_null(MISSING), labels
+
+
+def _as_number(series: pl.Series) -> pl.Series:
+    """Short floats and decimals mean what they look like: 0.1, not the nearest short float."""
+    exact = series.dtype == pl.Float64 or series.dtype.is_integer()
+    return series.cast(pl.Float64) if exact else series.cast(pl.String).cast(pl.Float64)
+
+
+def _expected(
+    row_signature: IntArray, signatures: int, group: IntArray, held: sparse.csr_array
+) -> sparse.csr_array:
+    """signatures x values: the rows expected of each."""
+    from scipy import sparse
+
+    # Most groups have one value: their rows are counted, so that these cells are whole numbers.
+    plain = np.diff(held.indptr) == 1
+    shape, size = (signatures, held.shape[1]), np.bincount(group)
+    rows = np.flatnonzero(plain[group])
+    value = held.indices[held.indptr[group[rows]]]
+    cell, cells = factorize([row_signature[rows], value], list(shape))
+    counted = sparse.csr_array(
+        (np.bincount(cell).astype(np.float64), np.divmod(cells, shape[1])), shape=shape
+    )
+    rows = np.flatnonzero(~plain[group])
+    inside = (1.0 / size[group[rows]], (row_signature[rows], group[rows]))
+    mixed = sparse.csr_array(inside, shape=(signatures, len(size))) @ held
+    return sparse.csr_array(counted + mixed)
+
+
+def _condition(files: Files, column: Column, allowed: Bools) -> str:
+    """SQL: whether a line of the QI table has one of the values allowed."""
+    codes = np.flatnonzero(allowed)
+    chosen = column.values.gather(codes)
+    named = chosen.drop_nulls()
+    name, options = files.name("qi", column.name), []
+    if len(named) and named.dtype == pl.String:
+        options.append(f"{name} IN ({', '.join(files.text(text) for text in named)})")
+    elif len(named):
+        number, cells = files.typed(name, named)
+        run = codes[len(named) - 1] - codes[0] == len(named) - 1
+        if column.numeric and len(named) > 2 and run:
+            options.append(f"{number} BETWEEN {cells[0]} AND {cells[-1]}")
+        else:
+            options.append(f"{number} IN ({', '.join(cells)})")
+    if chosen.null_count():
+        options.append(f"{name} IS NULL")
+    return f"({' OR '.join(options)})" if options else "false"

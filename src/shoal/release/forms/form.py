@@ -1,0 +1,94 @@
+"""Form: in which shape people's attributes are published, and all that follows from it.
+
+The sensitive table is the same in every form. A form says what stands in the QI table, and reads it
+again: as the verifier, who has the original table, and as a recipient, who has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.grouping import FormName, Grouping
+from shoal.table import Column, IntArray, Table
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    from shoal.release import Release
+    from shoal.utility.published import Published
+    from shoal.utility.sql import Asked, Files
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The published people, found again in the table that they come from."""
+
+    signature: IntArray
+    gid: NDArray[np.integer]
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A QI table as integers: one unit for people whom the form does not tell apart."""
+
+    columns: tuple[Column, ...]
+    """The domain of each QI, as far as it is published."""
+    units: IntArray
+    """units x QIs: what is published of each."""
+    covers: tuple[Bools, ...]
+    """Per QI, published x domain: what each label covers; empty where values are exact."""
+    held: sparse.csr_array
+    """units x values: the rows that are expected."""
+
+
+class Form(Protocol):
+    """One form. To add another: a class with these members, and its place among FORMS."""
+
+    name: FormName
+    more_tables: Mapping[str, str]
+    """The tables besides those of every release, by the name of the release's field and file, with
+    what README.txt says of each."""
+
+    def tables(self, table: Table, grouping: Grouping) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+        """The QI table, one line per person with the gid first; and the ranges, if it has any."""
+
+    def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
+        """The hash of each group, and in it now also what the form shows of its people."""
+
+    def people(
+        self, release: Release, table: Table, rows: NDArray[Any] | None
+    ) -> tuple[People | None, str]:
+        """The signature and gid of everybody published; or what contradicts the table. `rows` is
+        the publisher's own record: the gid of every row, -1 where it is not published."""
+
+    def value_counts(self, release: Release, table: Table) -> list[Floats]:
+        """For each QI, how many published people have each value, as a reader would reckon."""
+
+    def coded(self, release: Release, group: IntArray, held: sparse.csr_array) -> Coded:
+        """The QI table as integers, from the group of each line, and values held by each group."""
+
+    def answers(
+        self, published: Published, allowed: Sequence[Bools], weights: Floats
+    ) -> Callable[[slice], Floats]:
+        """What estimates a block of queries: predicates are domain x queries, per QI; weights are
+        queries x published values."""
+
+    def spread(self, published: Published, domains: Sequence[Floats]) -> list[Floats]:
+        """Per QI, published x other domain: from how domain values spread over another domain."""
+
+    def example_values(self, release: Release, people: pl.DataFrame, qi: str) -> pl.Series:
+        """Values of one QI that some lines of the QI table may stand for, missing ones aside."""
+
+    def matched_sql(self, files: Files, asked: Asked) -> tuple[list[str], str]:
+        """SQL: named parts of which the last, `matched`, has a line per gid; and the share of the
+        group's people who match, in terms of that line."""
