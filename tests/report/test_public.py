@@ -18,7 +18,7 @@ from shoal.facts.bins import merge_small
 from shoal.facts.contents import Facts
 from shoal.report.public import public_facts, public_risk
 from shoal.report.sentences import verdict_sentence
-from shoal.report.words import percent
+from shoal.wording import percent
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table
 from tests.report.page import Page
 

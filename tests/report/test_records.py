@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import report
+from shoal.charts import audit as charts
 from shoal.facts.bins import count_within, probability_edges, size_edges
 from shoal.facts.contents import Facts
-from shoal.report import charts
 from shoal.table import Table
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table
 from tests.report.page import Page

@@ -12,8 +12,9 @@ from shoal import report
 from shoal.facts.contents import Facts
 from shoal.report.page import Edition
 from shoal.report.sentences import assumptions, known_sentence, story, verdict_sentence
-from shoal.report.words import command_line, isolated, judged, percent, visible
+from shoal.report.words import command_line, judged
 from shoal.table import Table
+from shoal.wording import isolated, percent, visible
 from tests.report.page import Page
 
 

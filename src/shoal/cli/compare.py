@@ -105,8 +105,8 @@ def compare(
 
 
 def _draw(result: Comparison, path: Path) -> None:
-    from shoal.experiments.panels import dots
-    from shoal.experiments.style import SHOWN, save_chart
+    from shoal.charts.panels import dots
+    from shoal.charts.theme import SHOWN, save_chart
 
     records = [
         {"method": SHOWN.get(line.method, line.method), **line.measures}

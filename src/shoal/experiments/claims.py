@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.experiments.panels import EXACT_ENOUGH
+from shoal.charts.panels import EXACT_ENOUGH
 from shoal.experiments.results import Results
 
 Record = dict[str, Any]

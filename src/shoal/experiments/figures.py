@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from shoal.experiments.panels import PAPER, Measure, panels
+from shoal.charts.panels import PAPER, Measure, panels
+from shoal.charts.theme import save_chart
 from shoal.experiments.results import Results
-from shoal.experiments.style import save_chart
 
 KNOWN = {
     measure.field: measure

@@ -16,16 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.auditing.verdict import Audit
+from shoal.charts import audit as charts
+from shoal.charts.parts import Chart
 from shoal.errors import InputError
 from shoal.facts.contents import Facts, Repeat, audit_facts, release_facts
 from shoal.grouping import Grouping
 from shoal.release import Release
-from shoal.report import charts, sentences
-from shoal.report.parts import Chart
+from shoal.report import sentences
 from shoal.report.public import public_facts
-from shoal.report.words import hidden_count, isolated, judged, percent, visible
+from shoal.report.words import hidden_count, judged
 from shoal.sources import replace_file
 from shoal.table import Table
+from shoal.wording import isolated, percent, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

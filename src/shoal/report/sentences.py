@@ -6,17 +6,8 @@ from collections.abc import Sequence
 
 from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
-from shoal.report.words import (
-    hidden_count,
-    isolated,
-    joined,
-    judged,
-    listed,
-    people,
-    percent,
-    quoted,
-    through,
-)
+from shoal.report.words import hidden_count, judged
+from shoal.wording import isolated, joined, listed, people, percent, quoted, through
 
 MOST_LIMITS = 4
 """Of more events than this the headline gives the range of their limits."""

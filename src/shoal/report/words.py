@@ -1,83 +1,23 @@
-"""How the report speaks: numbers and foreign text as people can read them."""
+"""How the report speaks of posteriors, of few people and of commands."""
 
 from __future__ import annotations
 
-import math
 import shlex
-import unicodedata
 from collections.abc import Sequence
 
 from shoal.auditing.verdict import Kind
 from shoal.sources import redact
+from shoal.wording import percent
 
-LONGEST = 120
-"""Cell values are cut after this many characters."""
 FEW = 5
 """The public edition says nothing about fewer people than this."""
-_JOINERS = "\u200c\u200d"  # part of ordinary words and signs in some scripts
-_GAP = "\u00a0"  # a number and its unit stay on one line
 _LEADS: dict[str, str] = {"exact": "", "bound": "at most ", "estimate": "about "}
-
-
-def percent(share: float, *, over: float | None = None, up: bool = False) -> str:
-    """A probability as people read it: 22.4 %, 0.03 %, never 0 % for something above it.
-
-    `over` is a limit that the share exceeds: digits are added until that shows. `up` rounds
-    upwards, for bounds.
-    """
-    value = 100 * share
-    if value == 0:
-        return f"0{_GAP}%"
-    if value < 0.001:
-        return f"under 0.001{_GAP}%"
-    digits = 1 if value >= 1 else 1 - math.floor(math.log10(value))
-    while over is not None and digits < 9 and round(value, digits) <= round(100 * over, digits):
-        digits += 1
-    if up:
-        value = math.ceil(value * 10**digits - 1e-9) / 10**digits
-    text = f"{value:.{digits}f}"
-    return (text.rstrip("0").rstrip(".") if "." in text else text) + f"{_GAP}%"
 
 
 def judged(posterior: float, kind: Kind, *, limit: float) -> str:
     """A posterior with what is known of it: "9.8 %", "at most 9.8 %", "about 9.8 %"."""
     over = limit if posterior > limit + 1e-12 else None
     return _LEADS[kind] + percent(posterior, over=over, up=kind == "bound")
-
-
-def visible(text: str) -> str:
-    """Text whose invisible and direction-changing characters are spelt out, cut to a length."""
-    shown = "".join(_spelt(sign) for sign in text[:LONGEST])
-    return shown if len(text) <= LONGEST else f"{shown}… ({len(text):,} characters)"
-
-
-def isolated(text: str) -> str:
-    """Foreign text inside a sentence: what it holds cannot change how the rest reads."""
-    shown = visible(text)
-    return shown if shown.isascii() else f"\u2068{shown}\u2069"
-
-
-def quoted(text: str) -> str:
-    return f"“{isolated(text)}”"
-
-
-def joined(parts: Sequence[str]) -> str:
-    """a, b and c."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Foreign names, joined."""
-    return joined([isolated(name) for name in names])
-
-
-def through(attributes: Sequence[str]) -> str:
-    """What a view is, in words."""
-    return listed(attributes) if attributes else "the distribution of the whole table"
-
-
-def people(count: int) -> str:
-    return "1 person" if count == 1 else f"{count:,} people"
 
 
 def hidden_count(count: int, *, public: bool) -> str:
@@ -88,9 +28,3 @@ def hidden_count(count: int, *, public: bool) -> str:
 def command_line(arguments: Sequence[str]) -> str:
     """A command as it can be typed again, without passwords."""
     return shlex.join(["shoal", *(redact(argument) for argument in arguments)])
-
-
-def _spelt(sign: str) -> str:
-    if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") and sign not in _JOINERS:
-        return f"⟨U+{ord(sign):04X}⟩"
-    return sign

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.facts.bins import Record
-from shoal.report.parts import (
+from shoal.charts.parts import (
     AFTER,
     BEFORE,
     INK,
@@ -16,6 +15,7 @@ from shoal.report.parts import (
     OVER,
     SOFT,
     Chart,
+    Record,
     along,
     by_place,
     chart,
@@ -25,7 +25,7 @@ from shoal.report.parts import (
     span_text,
     two_colours,
 )
-from shoal.report.words import percent
+from shoal.wording import percent
 
 MOST_VIEWS = 12
 SHARE = "probability, as a share of the event's limit"

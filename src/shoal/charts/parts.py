@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.facts.bins import Record
-from shoal.report.words import percent, visible
+from shoal.wording import percent, visible
 
 Chart = dict[str, Any]
+Record = dict[str, Any]
 LONGEST_LABEL = 44
 BEFORE, AFTER, OVER = "var(--before)", "var(--after)", "var(--over)"
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.experiments.style import INK, Spec, style_of, themed
+from shoal.charts.theme import INK, Spec, style_of, themed
 
 WIDTH, HEIGHT = 330, 210
 EXACT_ENOUGH = 0.99

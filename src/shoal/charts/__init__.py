@@ -1,0 +1,1 @@
+"""Charts: plain records in, Vega-Lite specs out, in one theme."""
