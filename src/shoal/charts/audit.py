@@ -1,19 +1,10 @@
-"""Charts: plain records in, Vega-Lite specs out. Texts are data, never field names or expressions.
-
-Colours are the page's CSS variables, so that one drawing serves light, dark and print.
-"""
+"""The report's charts of an audit. Texts are data, never field names or expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from shoal.charts.parts import (
-    AFTER,
-    BEFORE,
-    INK,
-    LINE,
-    OVER,
-    SOFT,
     Chart,
     Record,
     along,
@@ -25,6 +16,7 @@ from shoal.charts.parts import (
     span_text,
     two_colours,
 )
+from shoal.charts.theme import AFTER, BEFORE, ON_PAGE, OVER
 from shoal.wording import percent
 
 MOST_VIEWS = 12
@@ -160,18 +152,18 @@ def delta_chart(views: Sequence[Record]) -> Chart:
     ]
     across = along("delta", "difference of probabilities within a group (mean)", span, ".3~f")
     link = {
-        "mark": {"type": "rule", "color": LINE, "strokeWidth": 2},
+        "mark": {"type": "rule", "color": ON_PAGE.line, "strokeWidth": 2},
         "encoding": {"x": across, "x2": {"field": "bound"}, "y": by_place()},
     }
     bound = {
-        "mark": {"type": "tick", "color": INK, "thickness": 3, "size": 15, "opacity": 1},
+        "mark": {"type": "tick", "color": ON_PAGE.ink, "thickness": 3, "size": 15, "opacity": 1},
         "encoding": {
             "x": {"field": "bound", "type": "quantitative"},
             "y": by_place(),
             "tooltip": tooltip,
         },
     }
-    found = {
+    mean = {
         "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1, "color": AFTER},
         "encoding": {
             "x": {"field": "delta", "type": "quantitative"},
@@ -179,7 +171,7 @@ def delta_chart(views: Sequence[Record]) -> Chart:
             "tooltip": tooltip,
         },
     }
-    parts = [link, bound, found, names_above()]
+    parts = [link, bound, mean, names_above()]
     return chart("deviation by view", parts, height=38 * len(records) + 8, records=records)
 
 
@@ -215,7 +207,9 @@ def size_chart(bins: Sequence[Record]) -> Chart:
                 "scale": {"type": "sqrt"},
                 "axis": {"title": "groups (square-root scale)", "tickCount": 4, "format": ",d"},
             },
-            "color": two_colours("kind", ["with a protected event", "without"], [AFTER, SOFT]),
+            "color": two_colours(
+                "kind", ["with a protected event", "without"], [AFTER, ON_PAGE.soft]
+            ),
             "tooltip": [
                 {"field": "size", "title": "people in the group"},
                 {"field": "kind", "title": "groups"},

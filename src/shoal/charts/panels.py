@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.charts.theme import INK, Spec, style_of, themed
+from shoal.charts.theme import ON_PAPER, Spec, style_of, themed
 
 WIDTH, HEIGHT = 330, 210
 EXACT_ENOUGH = 0.99
@@ -155,7 +155,12 @@ def _panel(
         layers.append(
             {
                 "data": {"values": bound},
-                "mark": {"type": "line", "strokeDash": [5, 4], "color": INK, "strokeWidth": 1.5},
+                "mark": {
+                    "type": "line",
+                    "strokeDash": [5, 4],
+                    "color": ON_PAPER.ink,
+                    "strokeWidth": 1.5,
+                },
                 "encoding": {"x": x, "y": y},
             }
         )
@@ -273,7 +278,7 @@ def _strip(records: Sequence[Record], measure: Measure, names: list[str], *, fir
                     else "left",
                     "dx": {"expr": "datum.x > 0.85 ? -10 : 10"} if measure.share else 10,
                     "fontSize": 12,
-                    "color": INK,
+                    "color": ON_PAPER.ink,
                 },
                 "encoding": {"x": x, "y": y, "text": {"field": "text"}},
             },

@@ -1,17 +1,15 @@
-"""Parts of charts: the frame, colours, limit lines and labels that charts share."""
+"""Parts of the report's charts: the frame, limit lines, axes and labels that they share."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from shoal.charts.theme import ON_PAGE, PAGE_CONFIG
 from shoal.wording import percent, visible
 
 Chart = dict[str, Any]
 Record = dict[str, Any]
 LONGEST_LABEL = 44
-BEFORE, AFTER, OVER = "var(--before)", "var(--after)", "var(--over)"
-INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
 def label(text: str, longest: int = LONGEST_LABEL) -> str:
@@ -28,7 +26,7 @@ def chart(
     records: list[Record] | None = None,
 ) -> Chart:
     """A chart as wide as its place, from layers and the records that they share."""
-    made: Chart = {
+    frame: Chart = {
         "description": description,
         "width": "container",
         "height": height,
@@ -36,9 +34,9 @@ def chart(
         "padding": {"left": 2, "right": 8, "top": 6, "bottom": 2},
         "background": None,
         "layer": layers,
-        "config": CONFIG,
+        "config": PAGE_CONFIG,
     }
-    return made if records is None else {**made, "data": {"values": records}}
+    return frame if records is None else {**frame, "data": {"values": records}}
 
 
 def limit_line(limit: float, *, relative: bool) -> list[Chart]:
@@ -48,7 +46,12 @@ def limit_line(limit: float, *, relative: bool) -> list[Chart]:
     return [
         {
             "data": {"values": lines},
-            "mark": {"type": "rule", "color": INK, "strokeDash": [5, 3], "strokeWidth": 1.5},
+            "mark": {
+                "type": "rule",
+                "color": ON_PAGE.ink,
+                "strokeDash": [5, 3],
+                "strokeWidth": 1.5,
+            },
             "encoding": {"x": place},
         },
         {
@@ -58,7 +61,7 @@ def limit_line(limit: float, *, relative: bool) -> list[Chart]:
                 "align": "center",
                 "baseline": "bottom",
                 "dy": -2,
-                "color": INK,
+                "color": ON_PAGE.ink,
                 "fontSize": 12,
                 "fontWeight": 600,
             },
@@ -75,7 +78,7 @@ def names_above() -> Chart:
             "align": "left",
             "baseline": "bottom",
             "dy": -8,
-            "color": INK,
+            "color": ON_PAGE.ink,
             "fontSize": 12,
         },
         "encoding": {"x": {"value": 0}, "y": by_place(), "text": {"field": "label"}},
@@ -113,23 +116,3 @@ def two_colours(field: str, names: list[str], colours: list[str]) -> Record:
 def span_text(low: int, high: int) -> str:
     """5, or 10–14."""
     return f"{low}" if low == high else f"{low}–{high}"
-
-
-CONFIG: Chart = {
-    "font": FONT,
-    "view": {"stroke": None},
-    "bar": {"color": AFTER},
-    "axis": {
-        "labelColor": SOFT,
-        "titleColor": SOFT,
-        "gridColor": LINE,
-        "domainColor": LINE,
-        "tickColor": LINE,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-        "labelPadding": 4,
-    },
-    "legend": {"labelColor": INK, "labelFontSize": 12, "titleColor": INK, "offset": 6},
-}

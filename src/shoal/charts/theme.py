@@ -1,14 +1,15 @@
-"""How methods look: one colour and one marker each, the same in every figure.
+"""One theme: the colours and axes of every chart, in the report and in figures for print.
 
-Colours are Okabe and Ito's, which people with any kind of colour vision can tell apart; the marker
-says the same again for print without colour.
+A method has one colour and one marker, the same in every figure. Colours are Okabe and Ito's, which
+people with any kind of colour vision can tell apart; the marker says the same again for print
+without colour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from shoal.errors import InputError
 
@@ -32,7 +33,23 @@ SHOWN = {
     "t-closeness": "t-closeness",
     "mondrian": "Mondrian",
 }
-INK, SOFT, GRID = "#222222", "#555555", "#E6E6E6"
+
+
+class Palette(NamedTuple):
+    """The quiet colours of a chart."""
+
+    ink: str
+    soft: str
+    line: str
+
+
+ON_PAPER = Palette("#222222", "#555555", "#E6E6E6")
+ON_PAGE = Palette("var(--ink)", "var(--soft)", "var(--line)")
+"""The report's colours are variables of its style sheet, so that one drawing serves light, dark
+and print."""
+BEFORE, AFTER, OVER = "var(--before)", "var(--after)", "var(--over)"
+PAGE_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+_AXIS = {"labelFontSize": 12, "titleFontWeight": "normal", "titlePadding": 8}
 
 
 def style_of(names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -44,7 +61,8 @@ def style_of(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def themed(spec: Spec) -> Spec:
-    """A chart with the house's fonts and quiet axes."""
+    """A figure with the house's fonts and quiet axes."""
+    ink, soft, line = ON_PAPER
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "background": "white",
@@ -53,30 +71,28 @@ def themed(spec: Spec) -> Spec:
         "config": {
             "font": "Helvetica, Arial, sans-serif",
             "axis": {
-                "labelFontSize": 12,
+                **_AXIS,
                 "titleFontSize": 13,
-                "titleFontWeight": "normal",
-                "labelColor": INK,
-                "titleColor": INK,
-                "gridColor": GRID,
-                "domainColor": SOFT,
-                "tickColor": SOFT,
-                "titlePadding": 8,
+                "labelColor": ink,
+                "titleColor": ink,
+                "gridColor": line,
+                "domainColor": soft,
+                "tickColor": soft,
             },
             "title": {
                 "fontSize": 14,
                 "fontWeight": 600,
-                "color": INK,
+                "color": ink,
                 "anchor": "start",
                 "offset": 10,
                 "subtitleFontSize": 12,
-                "subtitleColor": SOFT,
+                "subtitleColor": soft,
             },
             "legend": {
                 "labelFontSize": 13,
                 "titleFontSize": 13,
                 "symbolSize": 110,
-                "labelColor": INK,
+                "labelColor": ink,
                 "symbolStrokeWidth": 2,
                 "orient": "top",
                 "direction": "horizontal",
@@ -86,6 +102,30 @@ def themed(spec: Spec) -> Spec:
             "view": {"stroke": None},
         },
     }
+
+
+PAGE_CONFIG: Spec = {
+    "font": PAGE_FONT,
+    "view": {"stroke": None},
+    "bar": {"color": AFTER},
+    "axis": {
+        **_AXIS,
+        "labelColor": ON_PAGE.soft,
+        "titleColor": ON_PAGE.soft,
+        "gridColor": ON_PAGE.line,
+        "domainColor": ON_PAGE.line,
+        "tickColor": ON_PAGE.line,
+        "titleFontSize": 12,
+        "labelPadding": 4,
+    },
+    "legend": {
+        "labelColor": ON_PAGE.ink,
+        "labelFontSize": 12,
+        "titleColor": ON_PAGE.ink,
+        "offset": 6,
+    },
+}
+"""The report's fonts and quiet axes."""
 
 
 def save_chart(spec: Spec, path: str | Path) -> None:
