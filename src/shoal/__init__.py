@@ -74,6 +74,6 @@ def __getattr__(name: str) -> Any:
         return import_module(f"shoal.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
-    found = getattr(import_module(f"shoal.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    member = getattr(import_module(f"shoal.{_HOMES[name]}"), name)
+    globals()[name] = member
+    return member

@@ -61,8 +61,8 @@ def register(kind: type[Any]) -> type[Any]:
 
 def method_names() -> tuple[str, ...]:
     """The methods that can be asked for: shoal's own first, then those added."""
-    found = dict.fromkeys([*_OWN, *sorted(_added), *(point.name for point in _points())])
-    return tuple(found)
+    names = dict.fromkeys([*_OWN, *sorted(_added), *(point.name for point in _points())])
+    return tuple(names)
 
 
 def method_class(name: str) -> type[Any]:

@@ -186,32 +186,32 @@ def _single_values(labels: tuple[str, ...], column: Column) -> dict[int, int]:
     known: dict[str | float, int] = {label: code for code, label in enumerate(column.labels)}
     if column.numeric:
         known |= {float(value): code for code, value in enumerate(column.values.drop_nulls())}
-    found = {}
+    single = {}
     for position, label in enumerate(labels):
         key = float(label) if column.numeric and NUMBER.fullmatch(label) else label
         if key in known and label not in SUPPRESSED:
-            found[position] = known[key]
-    return found
+            single[position] = known[key]
+    return single
 
 
 def _ranges(labels: tuple[str, ...], column: Column) -> dict[int, Codes]:
     """The released labels that are ranges of numbers or sets of values, and the codes inside."""
     known = {text: code for code, text in enumerate(column.labels)}
     numbers = column.values.drop_nulls().cast(pl.Float64) if column.numeric else None
-    found: dict[int, Codes] = {}
+    ranges: dict[int, Codes] = {}
     for position, label in enumerate(labels):
         parts = label[1:-1].split(", ")
         if label in known:
             continue
         if label[:1] + label[-1:] == "{}" and all(part in known for part in parts):
-            found[position] = frozenset(known[part] for part in parts)
+            ranges[position] = frozenset(known[part] for part in parts)
         bounds = RANGE.fullmatch(label.removesuffix(f" or {MISSING}"))
         if numbers is not None and bounds is not None and float(bounds[1]) <= float(bounds[2]):
             least = int(numbers.search_sorted(float(bounds[1]), side="left"))
-            found[position] = range(
+            ranges[position] = range(
                 least, int(numbers.search_sorted(float(bounds[2]), side="right"))
             )
-    return found
+    return ranges
 
 
 def _check_values(table: Table, values: IntArray) -> None:

@@ -136,7 +136,7 @@ def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
 def worst_by_event(case: Case, lenses: Sequence[Lens], risks: RowRisks) -> dict[str, Witness]:
     """Everybody's links to each event, the largest of them; of equal ones the first row's."""
     table, part = case.table, case.partition
-    found = {}
+    witnesses = {}
     for number, event in enumerate(table.events):
         largest = max(lens.judged.event_worst[number] for lens in lenses)
         equal = []
@@ -149,7 +149,7 @@ def worst_by_event(case: Case, lenses: Sequence[Lens], risks: RowRisks) -> dict[
         first, best, pair = min(equal)
         adversary, view, one = lenses[best]
         signature = int(part.pair_signature[pair])
-        found[event.label] = Witness(
+        witnesses[event.label] = Witness(
             row=None if first < 0 else first,
             person=table.describe(signature),
             group=risks.label_of_pair(pair),
@@ -160,7 +160,7 @@ def worst_by_event(case: Case, lenses: Sequence[Lens], risks: RowRisks) -> dict[
             kind=KINDS[one.kind[np.searchsorted(risks.held, pair)]],
             adversary=adversary,
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(witnesses.items()))
 
 
 def _with_largest(one: Judgement, event: int, held: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -211,7 +211,7 @@ def counted_across(case: Case, knowledge: Knowledge) -> int:
     of that class are counted."""
     table, part = case.table, case.partition
     carrier_signature = np.repeat(part.pair_signature, np.diff(part.carrier_start))
-    found = 0
+    linked = 0
     for event, r in enumerate(case.event_r):
         value_event = np.where(table.value_event == event, table.value_event, np.int32(-1))
         inside = part.held_pairs(np.append(value_event, np.int32(-1)))
@@ -227,8 +227,8 @@ def counted_across(case: Case, knowledge: Knowledge) -> int:
             exposes[0] = False  # whoever is in no class that is known
             exposed |= exposes[view.index]
         carriers = (part.carrier_event == event) & exposed[carrier_signature]
-        found += int(part.carrier_count[carriers].sum())
-    return found
+        linked += int(part.carrier_count[carriers].sum())
+    return linked
 
 
 def risk_by_view(

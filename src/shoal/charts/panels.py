@@ -67,11 +67,11 @@ def panels(
     """A grid of panels, two to a row. Records have `value`, `method` and the measures."""
     names = list(dict.fromkeys(record["method"] for record in records))
     letters = "abcdefgh"
-    made = [
+    drawn = [
         _panel(records, measure, factor, names, letters[i], log_factor)
         for i, measure in enumerate(measures)
     ]
-    rows = [{"hconcat": made[i : i + 2], "spacing": 44} for i in range(0, len(made), 2)]
+    rows = [{"hconcat": drawn[i : i + 2], "spacing": 44} for i in range(0, len(drawn), 2)]
     top: dict[str, Any] = {"text": title, "fontSize": 17, "offset": 16}
     if subtitle:
         top["subtitle"] = subtitle
@@ -215,10 +215,10 @@ SIDE_BY_SIDE = (
 def dots(records: Sequence[Record], *, title: str, subtitle: str = "") -> Spec:
     """Methods side by side, one strip of dots per measure."""
     names = list(dict.fromkeys(record["method"] for record in records))
-    made = [
+    drawn = [
         _strip(records, measure, names, first=i % 2 == 0) for i, measure in enumerate(SIDE_BY_SIDE)
     ]
-    rows = [{"hconcat": made[i : i + 2], "spacing": 30} for i in range(0, len(made), 2)]
+    rows = [{"hconcat": drawn[i : i + 2], "spacing": 30} for i in range(0, len(drawn), 2)]
     top: dict[str, Any] = {"text": title, "fontSize": 17, "offset": 16}
     if subtitle:
         top["subtitle"] = subtitle

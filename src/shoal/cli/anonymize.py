@@ -76,7 +76,7 @@ def anonymize(
     json: o.JsonOption = False,
 ) -> None:
     """Make a release folder. Exit code 0: made, 2: not made (and nothing was written)."""
-    made = asked.make_spec()
+    spec = asked.make_spec()
     inside = private or out.with_name(out.name + "-private")
     if not force:
         for folder in (out, inside):
@@ -106,17 +106,17 @@ def anonymize(
         "emd": emd,
         "min_conf": min_conf,
         "min_exp": min_exp,
-        "hierarchies": o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=made.qi) or None,
+        "hierarchies": o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=spec.qi) or None,
     }
     if condition is not None:
         given |= {"condition": condition}
         given |= {"selection": "closest" if condition == "bound" else "needed"}
     given = {key: value for key, value in given.items() if value is not None}
     coded = Table.from_frame(
-        read_table(table, separator=separator, encoding=encoding), made, keep=False
+        read_table(table, separator=separator, encoding=encoding), spec, keep=False
     )
     with progress_bar(quiet=json) as progress:
-        release = run(coded, made, method=method, seed=seed, progress=progress, **given)
+        release = run(coded, spec, method=method, seed=seed, progress=progress, **given)
     facts = release_facts(release, coded, repeat=Repeat(command_line(sys.argv[1:]), seed))
     pages = render_reports(facts, report=report, public_report=public_report)
     with placed_together(pages):

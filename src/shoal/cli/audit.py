@@ -55,7 +55,7 @@ def audit(
     json: o.JsonOption = False,
 ) -> None:
     """Say who can be linked to what. Exit code 0: robust, 1: not robust, 2: could not judge."""
-    made = asked.make_spec()
+    spec = asked.make_spec()
     if (groups is None) == (released is None):
         raise InputError(
             "audit-what",
@@ -73,11 +73,11 @@ def audit(
 
     frame = read_table(table, separator=separator, encoding=encoding)
     if groups is not None:
-        aligned = align_column(frame, groups, made)
+        aligned = align_column(frame, groups, spec)
     else:
         assert released is not None
         other = read_table(released, separator=separator, encoding=encoding)
-        aligned = align_release(frame, other, made, key=key)
+        aligned = align_release(frame, other, spec, key=key)
     original = aligned.table
     with progress_bar(quiet=json) as progress:
         result = judge(
@@ -111,8 +111,8 @@ def audit(
 
 def common_r(limits: Sequence[tuple[str, float]]) -> float | None:
     """The r that all events have, by label and r; None where they differ."""
-    found = {r for _, r in limits}
-    return found.pop() if len(found) == 1 else None
+    different = {r for _, r in limits}
+    return different.pop() if len(different) == 1 else None
 
 
 def own_limit(label: str, r: float, worst: float | None, *, found: bool) -> str:

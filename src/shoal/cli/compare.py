@@ -56,13 +56,13 @@ def compare(
     json: o.JsonOption = False,
 ) -> None:
     """Compare methods: time, error, risk and loss. One that fails is a line with its reason."""
-    made = asked.make_spec()
+    spec = asked.make_spec()
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if chart is not None and chart.suffix.lower() not in (".svg", ".png", ".html"):
         raise InputError(
             "chart-file", f'"{chart}" has no ending of a chart.', "Write .svg, .png or .html."
         )
-    trees = o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=made.qi)
+    trees = o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=spec.qi)
     others = dict(o.named_file(text, "--released") for text in released or ())
     if key is not None and not others:
         raise InputError("key-alone", "--key has nothing to align.", "Use it with --released.")
@@ -85,7 +85,7 @@ def compare(
     with progress_bar(quiet=json) as progress:
         result = measure(
             frame,
-            made,
+            spec,
             methods=names,
             parameters=parameters,
             hierarchies=trees,
@@ -101,7 +101,7 @@ def compare(
     if json:
         emit_json(result.to_dict())
     else:
-        _show(result, made)
+        _show(result, spec)
 
 
 def _draw(result: Comparison, path: Path) -> None:

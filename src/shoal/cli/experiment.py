@@ -69,7 +69,7 @@ def experiment(
         )
     shown = f"shoal experiment {Path(what).name} --data {data.name} --repeat {repeat} --seed {seed}"
     command = shown + (" --quick" if quick else "")
-    found = collect(lines, studies, command=command, machine=machine_note())
-    found.save(out)
-    for path in draw(found, out / "figures"):
+    collected = collect(lines, studies, command=command, machine=machine_note())
+    collected.save(out)
+    for path in draw(collected, out / "figures"):
         typer.echo(path)

@@ -140,7 +140,7 @@ def read_hierarchies(given: list[str] | None, *, adult: bool, qi: Sequence[str])
     """
     from shoal.table.hierarchy import adult_hierarchies, read_hierarchy
 
-    found: dict[str, Any] = dict(adult_hierarchies()) if adult else {}
+    hierarchies: dict[str, Any] = dict(adult_hierarchies()) if adult else {}
     for name, file in (named_file(text, "--hierarchy") for text in given or ()):
         if name not in qi:
             raise InputError(
@@ -148,8 +148,8 @@ def read_hierarchies(given: list[str] | None, *, adult: bool, qi: Sequence[str])
                 f'--hierarchy names "{name}", which is no QI{nearest(name, qi)}.',
                 f"QIs: {', '.join(qi)}.",
             )
-        found[name] = read_hierarchy(file, name=name)
-    return found
+        hierarchies[name] = read_hierarchy(file, name=name)
+    return hierarchies
 
 
 def named_file(text: str, option: str) -> tuple[str, str]:

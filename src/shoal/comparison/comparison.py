@@ -121,11 +121,13 @@ def compare(
     knowledge = Knowledge.of(table)
     queries = workload or Workload(seed=seed)
     queries.qd(table)
-    made = {name: equip(name, (parameters or {}).get(name, {}), hierarchies) for name in methods}
-    warm_up(table, made.values())
+    anonymizers = {
+        name: equip(name, (parameters or {}).get(name, {}), hierarchies) for name in methods
+    }
+    warm_up(table, anonymizers.values())
     lines = []
-    for done, (name, method) in enumerate(made.items()):
-        progress(name, done, len(made))
+    for done, (name, method) in enumerate(anonymizers.items()):
+        progress(name, done, len(anonymizers))
         seeds = tuple(range(seed, seed + repeat))
         try:
             trials = [Trial.run(table, method, seed=one) for one in seeds]
@@ -140,7 +142,7 @@ def compare(
             lines.append(Line(name, dict.fromkeys(MEASURES), (), failed=str(error)))
             continue
         lines.append(_line(name, [trial], known, adversary, queries, ()))
-    progress("done", len(made), len(made))
+    progress("done", len(anonymizers), len(anonymizers))
     return Comparison(
         tuple(lines), table.rows, table.spec.r, knowledge.source, queries, machine_note()
     )
@@ -161,7 +163,7 @@ def _line(
     workload: Workload,
     seeds: tuple[int, ...],
 ) -> Line:
-    found: list[dict[str, Any]] = []
+    measured: list[dict[str, Any]] = []
     unjudged = None
     for number, trial in enumerate(trials):
         one = trial.losses() | trial.errors(replace(workload, seed=workload.seed + number))
@@ -171,14 +173,14 @@ def _line(
         except InputError as error:
             unjudged = str(error)
             one |= dict.fromkeys(RISKS)
-        found.append(one)
-    return Line(name, {key: average(key, found) for key in MEASURES}, seeds, unjudged=unjudged)
+        measured.append(one)
+    return Line(name, {key: average(key, measured) for key in MEASURES}, seeds, unjudged=unjudged)
 
 
-def average(key: str, found: Sequence[Mapping[str, Any]]) -> Any:
+def average(key: str, runs: Sequence[Mapping[str, Any]]) -> Any:
     """A measure over runs: seconds as the median, a verdict as the worst, the rest as the mean."""
-    values = [one[key] for one in found if one[key] is not None]
-    if len(values) < len(found):
+    values = [one[key] for one in runs if one[key] is not None]
+    if len(values) < len(runs):
         return None
     if key == "robust":
         return all(values)

@@ -106,7 +106,7 @@ class Trial:
         progress: Progress = silent,
     ) -> dict[str, Any]:
         """The auditor's measures."""
-        found: Audit = judge(
+        audit: Audit = judge(
             self.table,
             self.grouping,
             knowledge=knowledge,
@@ -115,25 +115,25 @@ class Trial:
             progress=progress,
         )
         return {
-            "robust": found.robust,
-            "worst_posterior": found.worst_posterior,
-            "problematic_share": found.problematic_share,
-            "guess_rate": found.guess_rate.worst,
-            "average_delta": found.average_delta,
-            "average_delta_carrying": found.average_delta_carrying,
-            "theoretical_bound": found.average_bound,
-            "problematic_share_possible": self._possible(found),
-            "exact_share": found.exact_share,
-            "known_before": found.known_before,
-            "theorem1_groups": found.theorem1_groups,
-            "event_groups": found.event_groups,
+            "robust": audit.robust,
+            "worst_posterior": audit.worst_posterior,
+            "problematic_share": audit.problematic_share,
+            "guess_rate": audit.guess_rate.worst,
+            "average_delta": audit.average_delta,
+            "average_delta_carrying": audit.average_delta_carrying,
+            "theoretical_bound": audit.average_bound,
+            "problematic_share_possible": self._possible(audit),
+            "exact_share": audit.exact_share,
+            "known_before": audit.known_before,
+            "theorem1_groups": audit.theorem1_groups,
+            "event_groups": audit.event_groups,
         }
 
-    def _possible(self, found: Audit) -> float:
+    def _possible(self, audit: Audit) -> float:
         """The problematic share if everybody who could not be judged were problematic."""
-        risks = found.risks
+        risks = audit.risks
         open_ = (risks.worst["problematic"] | risks.worst["undecided"]).to_numpy()
-        return float(risks.carriers[risks.held[open_]].sum() / max(1, found.carriers))
+        return float(risks.carriers[risks.held[open_]].sum() / max(1, audit.carriers))
 
 
 RISKS = (

@@ -192,9 +192,9 @@ def _draw(rng: np.random.Generator, weights: Floats, *, rows_of: Codes) -> Codes
     columns = weights.shape[1]
     shares = np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True)
     ladder = (shares + np.arange(len(weights))[:, None]).ravel()
-    found = np.searchsorted(ladder, rows_of + rng.random(len(rows_of)), side="right")
+    place = np.searchsorted(ladder, rows_of + rng.random(len(rows_of)), side="right")
     last = columns - 1 - np.argmax(weights[:, ::-1] > 0, axis=1)
-    drawn: Codes = np.minimum(found - rows_of * columns, last[rows_of])
+    drawn: Codes = np.minimum(place - rows_of * columns, last[rows_of])
     return drawn
 
 

@@ -76,8 +76,10 @@ def paper_claims(results: Results) -> list[Finding]:
         ("r", _smaller_r),
         ("qi-size", _art_against_anatomy),
     ]
-    found = [maker(curves[study]) for study, maker in makers if study in curves]
-    return [*found, _guess_rates(results)] if found and _has(results, "guess_rate") else found
+    findings = [maker(curves[study]) for study, maker in makers if study in curves]
+    return (
+        [*findings, _guess_rates(results)] if findings and _has(results, "guess_rate") else findings
+    )
 
 
 def _has(results: Results, measure: str) -> bool:

@@ -201,15 +201,15 @@ def _line(cell: Cell, measures: Mapping[str, Any]) -> dict[str, Any]:
 
 def _finished(path: Path) -> dict[str, dict[str, Any]]:
     """Measures by key; a line cut off by a crash is no line."""
-    found: dict[str, dict[str, Any]] = {}
+    finished: dict[str, dict[str, Any]] = {}
     if path.is_file():
         for text in path.read_text(encoding="utf-8").splitlines():
             try:
                 line = json.loads(text)
-                found[line["key"]] = line["measures"]
+                finished[line["key"]] = line["measures"]
             except (ValueError, KeyError, TypeError):
                 continue
-    return found
+    return finished
 
 
 def _hierarchies(studies: Sequence[Study], *, adult: bool) -> dict[str, Hierarchy]:

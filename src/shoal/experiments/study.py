@@ -119,11 +119,11 @@ def read_studies(what: str, *, quick: bool = False) -> list[Study]:
     """The studies that a name stands for: `paper`, one of the shipped ones, or a TOML file."""
     shipped = files("shoal.experiments") / "studies"
     if what == "paper" or what in PAPER:
-        found = []
+        studies = []
         for name in PAPER if what == "paper" else (what,):
             with as_file(shipped / f"{name}.toml") as path:
-                found.append(read_study(path, quick=quick))
-        return found
+                studies.append(read_study(path, quick=quick))
+        return studies
     if Path(what).suffix != ".toml":
         known = ["paper", "page", *PAPER]
         raise InputError(

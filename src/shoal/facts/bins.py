@@ -62,10 +62,10 @@ def merge_small(bins: Sequence[Record], *, counts: Sequence[str], fewest: int) -
         return any(0 < one[name] < fewest for name in counts)
 
     while len(merged) > 1:
-        found = next((place for place, one in enumerate(merged) if small(one)), None)
-        if found is None:
+        too_small = next((place for place, one in enumerate(merged) if small(one)), None)
+        if too_small is None:
             break
-        first = found if found + 1 < len(merged) else found - 1
+        first = too_small if too_small + 1 < len(merged) else too_small - 1
         one, other = merged[first], merged.pop(first + 1)
         numbers = [name for name in one if name not in ("low", "high")]
         merged[first] = {

@@ -36,16 +36,16 @@ def released(table: Table, release: Release) -> list[Record]:
 
 def _value_counts(table: Table, release: Release) -> Shares:
     lines = release.sensitive.group_by(table.spec.sensitive).agg(pl.col("count").sum())
-    found = dict(lines.iter_rows())
-    counts = np.array([float(found.get(value, 0)) for value in table.values])
-    pooled = float(found.get(OTHER, 0))
+    held = dict(lines.iter_rows())
+    counts = np.array([float(held.get(value, 0)) for value in table.values])
+    pooled = float(held.get(OTHER, 0))
     filler = np.where(table.value_event < 0, table.value_rows, 0)
     return np.asarray(counts + pooled * filler / max(1, filler.sum()))
 
 
 def _columns(table: Table, after: list[Shares], values: Shares) -> list[Record]:
     rows = table.signature_rows.astype(np.float64)
-    found = [
+    columns = [
         _record(
             column.name,
             column.labels,
@@ -60,7 +60,7 @@ def _columns(table: Table, after: list[Shares], values: Shares) -> list[Record]:
     true = table.value_rows.astype(np.float64)
     return [
         _record(name, table.values, true, values, numbers=None, role="sensitive"),
-        *found,
+        *columns,
     ]
 
 

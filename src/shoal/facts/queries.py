@@ -13,12 +13,12 @@ QUERIES = 2_000
 def measure(table: Table, release: Release, *, seed: int) -> tuple[Record, dict[str, float]]:
     """Errors of random count queries, and each column's total variation distance."""
     workload = Workload(queries=QUERIES, seed=seed)
-    found = summarize(table, release, workload)
+    summary = summarize(table, release, workload)
     lines = [
-        _line("about any values", found.all_queries),
-        _line("about a protected event", found.protected_queries),
+        _line("about any values", summary.all_queries),
+        _line("about a protected event", summary.protected_queries),
     ]
-    distances = dict(found.attributes.iter_rows())
+    distances = dict(summary.attributes.iter_rows())
     return {
         "drawn": QUERIES,
         "selectivity": workload.selectivity,

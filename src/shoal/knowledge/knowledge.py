@@ -73,13 +73,13 @@ class Knowledge:
     def from_table(cls, table: Table) -> Knowledge:
         """The worst case: the exact distributions of the table itself."""
         support = table.spec.min_support
-        found = [
+        views = [
             view
             for attributes in _attribute_sets(table)
             if (view := _counted_view(table, attributes, support)) is not None
         ]
         return cls(
-            tuple(found) or (_whole_view(table),), f"the table itself, min_support {support}"
+            tuple(views) or (_whole_view(table),), f"the table itself, min_support {support}"
         )
 
     @classmethod

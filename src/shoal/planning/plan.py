@@ -153,14 +153,14 @@ def coverage_bound(table: Table, knowledge: Knowledge, event: int, r: float) -> 
     upper = np.where(must, 0.0, carriers[at].astype(float))
     if not rows:
         return int(upper.sum())
-    found = linprog(
+    optimum = linprog(
         -np.ones(len(at)),
         A_ub=np.array(rows),
         b_ub=np.array(limits),
         bounds=np.column_stack([np.zeros(len(at)), upper]),
         method="highs",
     )
-    return math.floor(-found.fun + 1e-6) if found.success else int(upper.sum())
+    return math.floor(-optimum.fun + 1e-6) if optimum.success else int(upper.sum())
 
 
 def _plan_event(table: Table, knowledge: Knowledge, event: int) -> EventPlan:
@@ -228,19 +228,19 @@ def _blocking(
 
 def _advice(table: Table, events: tuple[EventPlan, ...]) -> tuple[Advice, ...]:
     """Single changes of the spec that raise the largest r, best first."""
-    spec, found = table.spec, []
+    spec, changes = table.spec, []
     if len(spec.qi) > 1 and spec.views is None and spec.knowledge is None:
         for name in spec.qi:
             rest = tuple(q for q in spec.qi if q != name)
             bands = tuple(band for band in spec.bands if band[0] != name)
-            found.append((f"drop {name}", spec.with_(qi=rest, bands=bands)))
+            changes.append((f"drop {name}", spec.with_(qi=rest, bands=bands)))
     if spec.knowledge is None:
         for factor in (2, 5):
             support = spec.min_support * factor
-            found.append((f"min_support {support}", spec.with_(min_support=support)))
+            changes.append((f"min_support {support}", spec.with_(min_support=support)))
     asked = min(event.largest_r for event in events)
     advice = []
-    for change, changed in found:
+    for change, changed in changes:
         other = Table.from_frame(table.native, changed)
         known = Knowledge.of(other)
         largest = min(

@@ -21,16 +21,16 @@ def alike_values(values: Iterable[str]) -> list[tuple[str, ...]]:
 def warn_of_alike(values: Iterable[str], spec: Spec) -> None:
     """Warns of a value that is protected while one like it is not, or is an event of its own."""
     event = {value: one.label for one in spec.protect or () for value in one.values}
-    found = []
+    shown = []
     for group in alike_values(values):
         events = {value if spec.protect is None else event.get(value) for value in group}
         if len(events) > 1:
-            found.append(" and ".join(f'"{value}"' for value in group))
-    if found:
-        more = f", and {len(found) - SHOWN_GROUPS} more" if len(found) > SHOWN_GROUPS else ""
+            shown.append(" and ".join(f'"{value}"' for value in group))
+    if shown:
+        more = f", and {len(shown) - SHOWN_GROUPS} more" if len(shown) > SHOWN_GROUPS else ""
         warnings.warn(
             f'Values of "{spec.sensitive}" differ only by spaces or case, but are not protected as '
-            f"one: {', '.join(found[:SHOWN_GROUPS])}{more}. Put them into one event, or mend them.",
+            f"one: {', '.join(shown[:SHOWN_GROUPS])}{more}. Put them into one event, or mend them.",
             InputWarning,
             stacklevel=2,
         )

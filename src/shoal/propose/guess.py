@@ -128,7 +128,7 @@ def _given_away(
     data: pl.DataFrame, distinct: dict[str, int], guesses: dict[str, Guess], sensitive: str
 ) -> dict[str, Guess]:
     """Columns that fix the sensitive value, or follow from it: publishing them publishes it."""
-    found = {}
+    given_away = {}
     for name, guess in guesses.items():
         largest = max(distinct[name], distinct[sensitive])
         if guess.role not in ("qi", "unpublished") or distinct[name] < 2:
@@ -142,8 +142,8 @@ def _given_away(
             reason = f"{quoted(sensitive)} follows from it"
         else:
             continue
-        found[name] = Guess(name, "unpublished", reason)
-    return found
+        given_away[name] = Guess(name, "unpublished", reason)
+    return given_away
 
 
 def _unhinted(guesses: dict[str, Guess], distinct: dict[str, int], rows: int) -> dict[str, Guess]:
@@ -164,7 +164,7 @@ def _said_twice(
 ) -> dict[str, Guess]:
     """QIs that another QI says already, value for value."""
     qi = [name for name, guess in guesses.items() if guess.role == "qi"]
-    found: dict[str, Guess] = {}
+    said_twice: dict[str, Guess] = {}
     for position, name in enumerate(qi):
         for first in qi[:position]:
             same = (
@@ -172,9 +172,9 @@ def _said_twice(
             )
             if same and data.select(first, name).n_unique() == distinct[name]:
                 reason = f"it says the same as {quoted(first)}, value for value"
-                found[name] = Guess(name, "unpublished", reason)
+                said_twice[name] = Guess(name, "unpublished", reason)
                 break
-    return found
+    return said_twice
 
 
 def _beyond_limit(guesses: dict[str, Guess]) -> dict[str, Guess]:

@@ -66,10 +66,10 @@ def quoted(text: str) -> str:
 
 def _sensitive_block(proposal: Proposal) -> str:
     head = "# The sensitive column: what nobody may be linked to.\n"
-    found = proposal.columns("sensitive")
-    if not found:
+    candidates = proposal.columns("sensitive")
+    if not candidates:
         return head + '# No name suggests one: write it here.\nsensitive = ""\n'
-    return head + f"sensitive = {quoted(found[0].column)}  # {found[0].reason}\n"
+    return head + f"sensitive = {quoted(candidates[0].column)}  # {candidates[0].reason}\n"
 
 
 def _list(key: str, guesses: list[Guess], *, none: str) -> str:

@@ -120,7 +120,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
     worst = [event["worst_posterior"] for event in events]
     safe = all(event["worst_posterior"] * event["r"] <= 1 + ROUNDING for event in events)
     members = {event.label: list(event.values) for event in spec.protect or ()}
-    for fault, found in (
+    for fault, present in (
         ("its format is not known", certificate.get("format") != FORMAT),
         (
             "the events' values differ from the spec's",
@@ -151,6 +151,6 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
         ("people are problematic", bool(audit["robust"]) and audit["problematic"] != 0),
     ):
-        if found:
+        if present:
             return fault
     return ""

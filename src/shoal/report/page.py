@@ -110,14 +110,14 @@ def script_json(data: Any) -> str:
 
 
 def _charts(facts: Facts, *, public: bool) -> dict[str, Chart]:
-    found: dict[str, Chart] = {}
+    specs: dict[str, Chart] = {}
     limit = 1.0 if facts.relative else facts.limits[0]
     bins = [one for part in facts.risk.values() for one in part]
     span = max([one["high"] for one in bins if one["people"]] + [1.25 * limit])
     top = 1.06 * max([one["people"] / one["parts"] for one in bins] + [1])
     for when, part in facts.risk.items():
         if part:
-            found[f"risk-{when}"] = charts.risk_chart(
+            specs[f"risk-{when}"] = charts.risk_chart(
                 part, when, limit=limit, span=span, top=top, relative=facts.relative
             )
     views = [
@@ -129,15 +129,15 @@ def _charts(facts: Facts, *, public: bool) -> dict[str, Chart]:
         for one in facts.views
     ]
     if any(one["worst"] > 0 for one in views):
-        found["views"] = charts.view_chart(views, limit=limit, relative=facts.relative)
+        specs["views"] = charts.view_chart(views, limit=limit, relative=facts.relative)
     if facts.sizes:
-        found["sizes"] = charts.size_chart(facts.sizes)
+        specs["sizes"] = charts.size_chart(facts.sizes)
     if facts.verdict["event_groups"]:
-        found["deltas"] = charts.delta_chart(facts.views)
+        specs["deltas"] = charts.delta_chart(facts.views)
     for number, column in enumerate(facts.loss):
         if column["bars"]:
-            found[f"column-{number}"] = charts.distribution_chart(_shares(column["bars"]))
-    return found
+            specs[f"column-{number}"] = charts.distribution_chart(_shares(column["bars"]))
+    return specs
 
 
 def _shares(bars: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -156,7 +156,7 @@ def _drawing(name: str, spec: Chart) -> str:
     fixed = {**spec, "width": DRAWN_WIDTH}
     drawn = str(vl_convert.vegalite_to_svg(fixed, vl_version=VEGA_LITE))
     numbers = {given: place for place, given in enumerate(dict.fromkeys(_CLIP.findall(drawn)))}
-    return _CLIP.sub(lambda found: f"{name}-clip{numbers[found[0]]}", drawn)
+    return _CLIP.sub(lambda clip: f"{name}-clip{numbers[clip[0]]}", drawn)
 
 
 @lru_cache(maxsize=1)
@@ -186,17 +186,17 @@ def require_packages() -> None:
 def _templates() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("shoal.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
+    environment.filters.update(
         percent=_percent, visible=visible, isolated=isolated, judged=judged, hidden=hidden_count
     )
-    return made
+    return environment
 
 
 def _percent(share: float | None) -> str:

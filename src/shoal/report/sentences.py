@@ -16,31 +16,31 @@ WORDS = {True: "Robust", False: "Not robust", None: "Could not be judged"}
 
 def verdict_sentence(facts: Facts, *, public: bool) -> str:
     """The verdict, as the audit gives it."""
-    found = facts.verdict
+    verdict = facts.verdict
     limit = f"with a probability above {percent(facts.limits[-1])}"
     if facts.relative:
         limit = "above its limit"
     one = len(facts.events) == 1 and not facts.relative
     event = quoted(facts.events[0]["label"]) if one else "a protected event"
-    head = f"{WORDS[found['robust']]} at {_asked(facts)}: "
-    if found["robust"]:
+    head = f"{WORDS[verdict['robust']]} at {_asked(facts)}: "
+    if verdict["robust"]:
         return head + f"nobody can be linked to {event} {limit}."
-    if found["robust"] is False:
-        count = hidden_count(found["problematic"], public=public)
-        told = f"{count} of {people(found['published'])} can be linked to {event} {limit}"
-        if found["undecided"]:
-            told += f"; {hidden_count(found['undecided'], public=public)} could not be decided"
+    if verdict["robust"] is False:
+        count = hidden_count(verdict["problematic"], public=public)
+        told = f"{count} of {people(verdict['published'])} can be linked to {event} {limit}"
+        if verdict["undecided"]:
+            told += f"; {hidden_count(verdict['undecided'], public=public)} could not be decided"
         return f"{head}{told}."
     reasons = []
-    if found["undecided"]:
-        count = hidden_count(found["undecided"], public=public)
+    if verdict["undecided"]:
+        count = hidden_count(verdict["undecided"], public=public)
         reasons.append(
-            f"for {count} of {people(found['published'])} neither safety nor a breach "
+            f"for {count} of {people(verdict['published'])} neither safety nor a breach "
             "could be shown"
         )
-    if found["contradictory"]:
+    if verdict["contradictory"]:
         reasons.append(
-            f"{found['contradictory']:,} groups publish values that contradict what is known"
+            f"{verdict['contradictory']:,} groups publish values that contradict what is known"
         )
     return head + "; ".join(reasons) + "."
 
@@ -122,7 +122,7 @@ def meaning(facts: Facts) -> str:
 
 def assumptions(facts: Facts) -> list[tuple[str, str]]:
     """What the adversary is taken to know and to be able to do."""
-    spec, found = facts.spec, facts.verdict
+    spec, verdict = facts.spec, facts.verdict
     lines = [
         (
             "What they see",
@@ -131,8 +131,8 @@ def assumptions(facts: Facts) -> list[tuple[str, str]]:
         ),
         ("Whom they recognise", f"Everybody, by {listed(spec['qi'])}."),
         ("What they know besides", _knowledge(facts)),
-        ("How they reason", _reasoning(found["adversaries"])),
-        ("How surely it was computed", _kinds(found["posteriors"])),
+        ("How they reason", _reasoning(verdict["adversaries"])),
+        ("How surely it was computed", _kinds(verdict["posteriors"])),
     ]
     if spec["publish_members"]:
         lines.append(
@@ -204,13 +204,13 @@ def _kinds(counts: dict[str, int]) -> str:
 
 def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     """What the verdict does not promise, in plain words."""
-    found = facts.verdict
+    verdict = facts.verdict
     limit = "its limit" if facts.relative else percent(facts.limits[0])
-    known = hidden_count(found["known_before"], public=public)
+    known = hidden_count(verdict["known_before"], public=public)
     lines = [
         (
             "Groups are judged one by one.",
-            "Somebody who knows how groups are formed may do better." + _measured_guess(found),
+            "Somebody who knows how groups are formed may do better." + _measured_guess(verdict),
         ),
         (
             "Exact counts across groups are not judged.",
@@ -227,7 +227,7 @@ def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
             "Somebody who combines them all, with a statistical model for instance, can know more "
             "than any single view tells.",
         ),
-        ("Missing rows tell something.", _missing(found, public=public)),
+        ("Missing rows tell something.", _missing(verdict, public=public)),
         (
             "Other sources count.",
             "The verdict holds for the attributes named here. Another column, another release of "
@@ -246,22 +246,22 @@ def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     return lines
 
 
-def _measured_guess(found: Record) -> str:
+def _measured_guess(verdict: Record) -> str:
     """How well guessing works; it tells of true carriers, so the public edition has no figure."""
-    if found["guess_rate"] is None:
+    if verdict["guess_rate"] is None:
         return ""
     return (
         " Measured here with the truth in hand: pointing at the likeliest member of each group is "
-        f"right in {percent(found['guess_rate'])} of cases, in the worst view."
+        f"right in {percent(verdict['guess_rate'])} of cases, in the worst view."
     )
 
 
-def _missing(found: Record, *, public: bool) -> str:
-    if not found["suppressed"]:
+def _missing(verdict: Record, *, public: bool) -> str:
+    if not verdict["suppressed"]:
         return "Here every row is published, so nothing can be concluded from an absence."
-    carriers = hidden_count(found["suppressed_carriers"], public=public)
+    carriers = hidden_count(verdict["suppressed_carriers"], public=public)
     return (
-        f"{people(found['suppressed'])} of the table, {carriers} with a protected event, are not "
+        f"{people(verdict['suppressed'])} of the table, {carriers} with a protected event, are not "
         "in the release. Somebody who knows that a person was in the table can draw conclusions "
         "from that."
     )

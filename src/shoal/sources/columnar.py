@@ -124,8 +124,8 @@ def _scan_parquet(
         ) from None
     except (pl.exceptions.PolarsError, OSError):
         raise _damaged("parquet-damaged", source, "Parquet") from None
-    found = [name for name in keys if name in frame.columns]
-    return frame.with_columns(typed(frame.select(found))) if found else frame
+    partitions = [name for name in keys if name in frame.columns]
+    return frame.with_columns(typed(frame.select(partitions))) if partitions else frame
 
 
 def _partition_keys(file: Path) -> tuple[str, ...]:

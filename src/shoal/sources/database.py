@@ -178,9 +178,9 @@ def _database_error(url: DatabaseUrl, said: str) -> InputError:
 
 def _sentence(said: str) -> str:
     """The one sentence of a driver's message that says what is wrong, without secrets."""
-    found = re.search(r"(?:ERROR|FATAL):\s*(.+)", said) or re.search(
+    match = re.search(r"(?:ERROR|FATAL):\s*(.+)", said) or re.search(
         r"(?:Error|connect): (.+)", said
     )
-    sentence = (found[1] if found else said.partition("\n")[0]).strip().rstrip(".!")
+    sentence = (match[1] if match else said.partition("\n")[0]).strip().rstrip(".!")
     password = os.environ.get("PGPASSWORD")
     return sentence.replace(password, "***") if password else sentence

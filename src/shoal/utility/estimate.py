@@ -63,8 +63,8 @@ def _rows_for(published: tuple[str, ...], known: tuple[str, ...], allowed: Allow
     if published == known:
         return allowed
     position = {label: code for code, label in enumerate(known)}
-    found = np.array([position.get(label, -1) for label in published])
-    return np.asarray(allowed[found] & (found >= 0)[:, None])
+    places = np.array([position.get(label, -1) for label in published])
+    return np.asarray(allowed[places] & (places >= 0)[:, None])
 
 
 def _in_blocks(queries: int, answer: Callable[[slice], Floats]) -> Floats:

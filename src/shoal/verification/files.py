@@ -28,9 +28,11 @@ class Check:
     detail: str = ""
 
 
-def same_figure(name: str, found: Any, claimed: Any) -> Check:
+def same_figure(name: str, figure: Any, claimed: Any) -> Check:
     """A check that two figures agree."""
-    return Check(name, found == claimed, "" if found == claimed else f"{found}, claimed {claimed}")
+    return Check(
+        name, figure == claimed, "" if figure == claimed else f"{figure}, claimed {claimed}"
+    )
 
 
 def check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:
@@ -127,12 +129,12 @@ def _check_shares(release: Release) -> Check:
 
 def _event_values(release: Release) -> dict[str, tuple[str, float]]:
     """Published values that belong to an event, with its label and r."""
-    found: dict[str, tuple[str, float]] = {}
+    owners: dict[str, tuple[str, float]] = {}
     for event in release.certificate["events"]:
         single = release.spec.publish_members or len(event["values"]) == 1
         shown = event["values"] if single else [event["label"]]
-        found |= dict.fromkeys(shown, (event["label"], event["r"]))
-    return found
+        owners |= dict.fromkeys(shown, (event["label"], event["r"]))
+    return owners
 
 
 def _by_event(r: dict[str, tuple[str, float]]) -> dict[tuple[str, float], list[str]]:

@@ -79,11 +79,11 @@ def _check_single(table: Table, lines: Lines, changed: int) -> Check:
     told = value < pooled
     held_signature, held_value, held = table.cells
     known = held_signature.astype(np.int64) * pooled + held_value
-    keys, found = np.unique(
+    keys, counts = np.unique(
         signature[told].astype(np.int64) * pooled + value[told], return_counts=True
     )
     place = np.searchsorted(known, keys).clip(max=len(known) - 1)
-    over = (found - np.where(known[place] == keys, held[place], 0)).clip(0).sum()
+    over = (counts - np.where(known[place] == keys, held[place], 0)).clip(0).sum()
     outside = np.append(table.value_event, np.int32(-1)) < 0
     shown = np.bincount(signature[outside[value]], minlength=signatures)
     there = outside[held_value]

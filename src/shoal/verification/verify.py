@@ -133,11 +133,11 @@ def _recompute(
 
 def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
     """The signatures whose global probability of some event exceeds 1/r in some view."""
-    found = np.zeros(len(table.signatures), bool)
+    known_above = np.zeros(len(table.signatures), bool)
     for view in known.views:
         chance = event_chances(view, table)[view.index]
-        found |= np.asarray((chance * table.event_r > 1.0).any(axis=1))
-    return found
+        known_above |= np.asarray((chance * table.event_r > 1.0).any(axis=1))
+    return known_above
 
 
 def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[Check]:
@@ -173,10 +173,10 @@ def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[
     undecided &= ~breach
     robust = verdict(bool(breach.any()), bool(undecided.any()) or contradictory)
     checks.append(_same_verdict("verdict", robust, claimed["robust"]))
-    for event, found in zip(certificate["events"], worst, strict=True):
+    for event, largest in zip(certificate["events"], worst, strict=True):
         stated = event["worst_posterior"]
-        near = abs(found - stated) <= (AGREEMENT if exact else ESTIMATES_AGREE)
-        detail = f"{found:.6f}" + ("" if exact else " (estimated)")
+        near = abs(largest - stated) <= (AGREEMENT if exact else ESTIMATES_AGREE)
+        detail = f"{largest:.6f}" + ("" if exact else " (estimated)")
         detail += "" if near else f", claimed {stated:.6f}"
         checks.append(Check(f"worst posterior of {event['label']}", near, detail))
     if exact:  # estimates from another start may call other people

@@ -65,9 +65,9 @@ class Assembly:
         are still free are in no group."""
         cells, table = self.cells, self.table
         alone = np.flatnonzero((cells.event < 0) & (cells.free > 0))
-        made = len(self._groups)
+        count = len(self._groups)
         sizes = [len(group) for group in self._groups]
-        owner = np.concatenate([np.repeat(np.arange(made), sizes), made + np.arange(len(alone))])
+        owner = np.concatenate([np.repeat(np.arange(count), sizes), count + np.arange(len(alone))])
         member = np.concatenate([np.zeros(0, np.int64), *self._groups, alone])
         pooled = np.array([kind == "pooled" for kind in self._kinds] + [False] * len(alone))
         return Grouping.of_lines(
@@ -76,7 +76,7 @@ class Assembly:
             cells.signature[member],
             cells.value[member],
             np.ones(len(member), np.int64),
-            copies=np.concatenate([np.ones(made, np.int64), cells.free[alone]]),
+            copies=np.concatenate([np.ones(count, np.int64), cells.free[alone]]),
             pooled=pooled if pooled.any() else None,
         )
 

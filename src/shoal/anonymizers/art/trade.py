@@ -50,7 +50,7 @@ def trade(search: Search) -> None:
 
 
 def _offers(search: Search, carrier: int) -> list[_Offer]:
-    pools, found = search.pools, []
+    pools, offers = search.pools, []
     mine = pools.anchor_odds[search.anchors[carrier]]
     chosen = np.empty(search.largest + 1, np.int64)
     for y in np.flatnonzero(mine[:, 0] > 0):
@@ -70,8 +70,8 @@ def _offers(search: Search, carrier: int) -> list[_Offer]:
         )
         if size >= 0:
             partners = chosen[:size].copy()
-            found.append(_Offer(int(y), partners, givers(partners, pools.free, held, owner)))
-    return found
+            offers.append(_Offer(int(y), partners, givers(partners, pools.free, held, owner)))
+    return offers
 
 
 def givers(wanted: Ints, free: Ints, held: Ints, owner: Ints) -> Ints:

@@ -76,7 +76,7 @@ def mine(
     counted = _Counted.of(table)
     bound = _support_bounds(counted.event_rows / table.rows, min_exp)
     impossible = np.zeros((len(table.signatures), len(table.events)), dtype=bool)
-    found: list[RuleSet] = []
+    rule_sets: list[RuleSet] = []
     everything = np.zeros(len(table.signatures), dtype=np.int32)
     nothing = np.zeros((1, len(table.events)), dtype=bool)
     frequent: dict[Attributes, _Frequent] = {(): _Frequent(everything, nothing)}
@@ -91,12 +91,12 @@ def mine(
                 continue
             level[attributes], rules = outcome
             if len(rules.event):
-                found.append(rules)
+                rule_sets.append(rules)
                 known = level[attributes].combination >= 0
                 denied = level[attributes].denied[level[attributes].combination[known]]
                 impossible[known] |= denied
         frequent = level
-    return NegativeRules(tuple(found), impossible)
+    return NegativeRules(tuple(rule_sets), impossible)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +134,13 @@ def _candidates(frequent: Iterable[Attributes], attributes: int) -> list[Attribu
         for part in sorted(known)
         for added in range(part[-1] + 1 if part else 0, attributes)
     ]
-    found = [each for each in larger if all(part in known for part in combinations(each, size))]
-    if len(found) > MAX_SETS:
-        problem = f"Rules would have to be sought in {len(found):,} sets of {size + 1} QIs."
+    candidates = [
+        each for each in larger if all(part in known for part in combinations(each, size))
+    ]
+    if len(candidates) > MAX_SETS:
+        problem = f"Rules would have to be sought in {len(candidates):,} sets of {size + 1} QIs."
         raise InputError("rules-too-many", problem, f"Set max_rule_attributes to {size} or less.")
-    return found
+    return candidates
 
 
 def _rules_about(

@@ -156,7 +156,7 @@ def _finer(levels: Levels, tops: Levels) -> Iterator[Levels]:
 
 def _next_layer(open_nodes: set[Levels], tops: Levels) -> list[Levels]:
     """Nodes with one more QI below its top, all of whose QI subsets are still open."""
-    found: list[Levels] = []
+    layer: list[Levels] = []
     for levels in open_nodes:
         used = [position for position, level in enumerate(levels) if level < tops[position]]
         for position in range(used[-1] + 1 if used else 0, len(tops)):
@@ -164,9 +164,9 @@ def _next_layer(open_nodes: set[Levels], tops: Levels) -> list[Levels]:
                 node = (*levels[:position], level, *levels[position + 1 :])
                 subsets = ((*node[:p], tops[p], *node[p + 1 :]) for p in used)
                 if all(subset in open_nodes for subset in subsets):
-                    found.append(node)
-        if len(found) > MAX_NODES:
+                    layer.append(node)
+        if len(layer) > MAX_NODES:
             problem = f"The lattice of generalizations has more than {MAX_NODES:,} nodes to test."
             remedy = "Give fewer QIs, hierarchies with fewer levels, or a smaller t."
             raise InputError("lattice-too-large", problem, remedy)
-    return found
+    return layer

@@ -182,13 +182,13 @@ def _recodings(
     """For each QI its nodes at the chosen level, and the node of every published class."""
     example = np.empty(len(kept), dtype=np.int64)
     example[class_of] = np.arange(len(class_of))
-    found = []
+    recodings = []
     for position, (column, level) in enumerate(zip(table.qi, levels, strict=True)):
         hierarchy = lattice.hierarchies[position]
         labels = column.labels if level == 0 else tuple(hierarchy.labels(level))
         members = hierarchy.codes(level)[None, :] == np.arange(len(labels))[:, None]
-        found.append(Recoding(labels, members, lattice.nodes[position][level][example[kept]]))
-    return tuple(found)
+        recodings.append(Recoding(labels, members, lattice.nodes[position][level][example[kept]]))
+    return tuple(recodings)
 
 
 def _order(table: Table, hierarchy: Hierarchy | None) -> NDArray[np.int64]:

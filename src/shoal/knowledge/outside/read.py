@@ -70,9 +70,9 @@ def read_knowledge(source: Any, table: Table) -> Knowledge:
         rows = np.flatnonzero((used.to_numpy() == pattern).all(axis=1))
         group = _grouped(said, rows, attributes, table)
         view = _view(group, _completed(group, table, name), table)
-        found = 0 if view is None else len(view.distributions) - 1
+        matched = 0 if view is None else len(view.distributions) - 1
         views += [] if view is None else [view]
-        known, aside = known + found, aside + len(group.signatures) - found
+        known, aside = known + matched, aside + len(group.signatures) - matched
     if not views:
         raise InputError(
             "knowledge-nobody",

@@ -174,15 +174,17 @@ class Hierarchy:
             return Hierarchy.intervals(kept, self.widths, name=self.name, top=self.top)
         above = {path[0]: path[1:] for path in self.paths}
         missing = (MISSING,) * (self.height - 1)
-        found = [
+        above_each = [
             missing if is_missing(value) else above.get(text_of(value), above.get(str(value)))
             for value in kept
         ]
         texts = [text_of(value) for value in kept]
-        unknown = [text for text, labels in zip(texts, found, strict=True) if labels is None]
+        unknown = [text for text, labels in zip(texts, above_each, strict=True) if labels is None]
         if unknown:
             raise_missing(self.name, unknown, known=above)
-        paths = tuple((text, *(labels or ())) for text, labels in zip(texts, found, strict=True))
+        paths = tuple(
+            (text, *(labels or ())) for text, labels in zip(texts, above_each, strict=True)
+        )
         return Hierarchy(self.name, self.levels, kept, paths, self.top)
 
     @cached_property
@@ -213,12 +215,12 @@ def read_hierarchy(path: str | Path, *, name: str | None = None) -> Hierarchy:
 def adult_hierarchies() -> dict[str, Hierarchy]:
     """The hierarchies for UCI's Adult that come with shoal, by attribute."""
     folder = files("shoal.datasets") / "hierarchies" / "adult"
-    found = {
+    contents = {
         entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text(encoding="utf-8"))
         for entry in folder.iterdir()
         if entry.name.endswith(".toml")
     }
-    return {name: Hierarchy.from_toml(found[name], name=name) for name in sorted(found)}
+    return {name: Hierarchy.from_toml(contents[name], name=name) for name in sorted(contents)}
 
 
 # --- Intervals -------------------------------------------------------------------------
