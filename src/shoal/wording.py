@@ -6,10 +6,22 @@ import math
 import unicodedata
 from collections.abc import Sequence
 
+EXIT_CODES = {True: 0, False: 1, None: 2}
+"""What a command that judges leaves behind, by its verdict."""
 LONGEST = 120
 """Cell values are cut after this many characters."""
 _JOINERS = "\u200c\u200d"  # part of ordinary words and signs in some scripts
 _GAP = "\u00a0"  # a number and its unit stay on one line
+
+
+def verdict_words(robust: bool | None, what: str = "robust") -> str:
+    """A verdict, as what the table is."""
+    return {True: what, False: f"not {what}", None: f"not shown to be {what}"}[robust]
+
+
+def undecided_words(people: str) -> str:
+    """Of whom neither safety nor a breach could be shown."""
+    return f"{people} could not be decided"
 
 
 def percent(share: float, *, over: float | None = None, up: bool = False) -> str:
@@ -30,6 +42,13 @@ def percent(share: float, *, over: float | None = None, up: bool = False) -> str
         value = math.ceil(value * 10**digits - 1e-9) / 10**digits
     text = f"{value:.{digits}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text) + f"{_GAP}%"
+
+
+def plain_percent(share: float) -> str:
+    """The same for terminals and messages, with one decimal at least so that columns align."""
+    if share == 0 or share >= 0.01:
+        return f"{100 * share:.1f} %"
+    return percent(share).replace(_GAP, " ")
 
 
 def visible(text: str) -> str:

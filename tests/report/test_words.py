@@ -62,7 +62,7 @@ def test_the_verdict_is_the_audits(made: tuple[shoal.Release, Table]) -> None:
 def test_an_open_verdict_gives_its_reasons(facts: Facts) -> None:
     found = {**facts.verdict, "robust": None, "undecided": 7, "contradictory": 2}
     sentence = verdict_sentence(replace(facts, verdict=found), public=False)
-    assert sentence.startswith("Could not be judged at r = 3: for 7 of 240 people neither")
+    assert sentence.startswith("Not shown to be robust at r = 3: 7 of 240 people could not")
     assert "2 groups publish values that contradict" in sentence
 
 

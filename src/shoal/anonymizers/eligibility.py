@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shoal.errors import InputError
 from shoal.table import Table
+from shoal.wording import plain_percent
 
 
 def check_eligible(table: Table, l: int) -> None:  # noqa: E741
@@ -14,7 +15,7 @@ def check_eligible(table: Table, l: int) -> None:  # noqa: E741
         return
     problem = (
         f'"{table.events[int(event_rows.argmax())].label}" has {most:,} of {table.rows:,} rows '
-        f"({most / table.rows:.1%}), more than one in l = {l}."
+        f"({plain_percent(most / table.rows)}), more than one in l = {l}."
     )
     largest = table.rows // most
     if largest < 2:

@@ -29,12 +29,11 @@ from shoal.auditing.measures import (
     guess_rate,
     risk_by_view,
     row_risks,
-    verdict,
     worst_by_event,
     worst_witness,
 )
 from shoal.auditing.row_risks import People
-from shoal.auditing.verdict import Audit
+from shoal.auditing.verdict import Audit, robustness
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.partition import Partition, number_groups
@@ -161,7 +160,11 @@ def _assemble(
     known = np.asarray(case.known.any(axis=1))
     deltas, meets, holding = deviations_by_view(case, knowledge)
     return Audit(
-        robust=verdict(bool(breach.any()), bool(undecided.any()) or contradictory > 0),
+        robust=robustness(
+            breach=bool(breach.any()),
+            undecided=bool(undecided.any()),
+            contradictory=contradictory > 0,
+        ),
         r=r,
         by_adversary=by_adversary,
         rows=table.rows,

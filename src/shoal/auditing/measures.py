@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from shoal.adversaries.judging import Case, Judgement
 from shoal.adversaries.kernels.judge import deviations
 from shoal.auditing.row_risks import People, RowRisks
-from shoal.auditing.verdict import KINDS, AdversaryVerdict, GuessRate, Kind, ViewRisk, Witness
+from shoal.auditing.verdict import (
+    KINDS,
+    AdversaryVerdict,
+    GuessRate,
+    Kind,
+    ViewRisk,
+    Witness,
+    robustness,
+)
 from shoal.knowledge import Knowledge, View, event_chances
 from shoal.table import Table
 
@@ -24,13 +32,6 @@ class Lens(NamedTuple):
     adversary: str
     view: View
     judged: Judgement
-
-
-def verdict(breached: bool, in_doubt: bool) -> bool | None:
-    """Robust unless somebody is linked too well; not known where somebody might be."""
-    if breached:
-        return False
-    return None if in_doubt else True
 
 
 def counted(lenses: Sequence[Lens]) -> dict[Kind, int]:
@@ -45,7 +46,11 @@ def adversary_verdict(case: Case, lenses: Sequence[Lens]) -> AdversaryVerdict:
     undecided = np.any([one.judged.undecided for one in lenses], axis=0) & ~breach
     impossible = any(len(one.judged.contradictory) for one in lenses)
     return AdversaryVerdict(
-        robust=verdict(bool(breach.any()), bool(undecided.any()) or impossible),
+        robust=robustness(
+            breach=bool(breach.any()),
+            undecided=bool(undecided.any()),
+            contradictory=impossible,
+        ),
         worst_posterior=max(float(one.judged.event_worst.max(initial=0.0)) for one in lenses),
         problematic=int(sizes[breach].sum()),
         undecided=int(sizes[undecided].sum()),

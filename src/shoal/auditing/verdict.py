@@ -15,6 +15,14 @@ Kind = Literal["exact", "bound", "estimate"]
 KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
 
 
+def robustness(*, breach: bool, undecided: bool, contradictory: bool) -> bool | None:
+    """The verdict: False if somebody is linked above 1/r for sure, and None where nobody is but
+    safety could not be shown of everybody and every group."""
+    if breach:
+        return False
+    return None if undecided or contradictory else True
+
+
 @dataclass(frozen=True)
 class Witness:
     """One person's worst case: how well they are linked to an event, and through what."""

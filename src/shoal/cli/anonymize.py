@@ -17,8 +17,10 @@ from shoal.cli.report import (
     placed_together,
     render_reports,
 )
-from shoal.cli.show import emit_json, percent, progress_bar
+from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
+from shoal.wording import plain_percent as percent
+from shoal.wording import undecided_words, verdict_words
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -162,13 +164,13 @@ def _figures(release: Release) -> dict[str, Any]:
 def show_verdict(figures: dict[str, Any]) -> None:
     """The verdict, the largest links, and who is known above the limit already."""
     say, events = typer.echo, figures["events"]
-    word = {True: "ROBUST", False: "NOT ROBUST", None: "NOT SHOWN TO BE ROBUST"}[figures["robust"]]
+    word = verdict_words(figures["robust"]).upper()
     open_ = figures["robust"] is None or figures["undecided"] > 0
     r = common_r([(event["label"], event["r"]) for event in events])
     if r is None:
         say(f"{word}: every event has a limit of its own.")
         for event in events:
-            say(own_limit(event["label"], event["r"], event["worst_posterior"], found=open_))
+            say(own_limit(event["label"], event["r"], event["worst_posterior"], least=open_))
     else:
         say(f"{word}: r = {r:g}, a link above {percent(1 / r)} is a breach.")
         largest = percent(figures["worst_posterior"])
@@ -177,7 +179,7 @@ def show_verdict(figures: dict[str, Any]) -> None:
         else:
             say(f"The largest link of anybody to a protected event is {largest}.")
     if open_:
-        say(f"{figures['undecided']:,} people could not be decided.")
+        say(undecided_words(f"{figures['undecided']:,} people") + ".")
     limit = "their event's limit" if r is None else "1/r"
     say(known_line(figures["known_before"], limit=limit))
 

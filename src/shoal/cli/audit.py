@@ -17,8 +17,10 @@ from shoal.cli.report import (
     placed_together,
     render_reports,
 )
-from shoal.cli.show import emit_json, percent, progress_bar
+from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
+from shoal.wording import EXIT_CODES, undecided_words, verdict_words
+from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
     from shoal.auditing.verdict import Audit
@@ -106,7 +108,7 @@ def audit(
             for event, r in zip(original.events, original.event_r, strict=True)
         ]
         _show(result, limits, members=original.spec.publish_members)
-    raise typer.Exit({True: 0, False: 1, None: 2}[result.robust])
+    raise typer.Exit(EXIT_CODES[result.robust])
 
 
 def common_r(limits: Sequence[tuple[str, float]]) -> float | None:
@@ -115,12 +117,12 @@ def common_r(limits: Sequence[tuple[str, float]]) -> float | None:
     return different.pop() if len(different) == 1 else None
 
 
-def own_limit(label: str, r: float, worst: float | None, *, found: bool) -> str:
-    """One event's limit and the largest link to it; `found`: a larger one cannot be excluded."""
+def own_limit(label: str, r: float, worst: float | None, *, least: bool) -> str:
+    """One event's limit and the largest link to it; `least`: a larger one cannot be excluded."""
     line = f'  "{label}": r = {r:g}, a link above {percent(1 / r)} is a breach'
     if worst is None:
         return f"{line}."
-    return f"{line}; the largest{' that was found' if found else ''} is {percent(worst)}."
+    return f"{line}; the largest{' that was found' if least else ''} is {percent(worst)}."
 
 
 def known_line(count: int, *, limit: str) -> str:
@@ -140,7 +142,7 @@ def across_line(audit: Audit) -> str:
 
 
 def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) -> None:
-    word = {True: "ROBUST", False: "NOT ROBUST", None: "COULD NOT JUDGE"}[result.robust]
+    word = verdict_words(result.robust).upper()
     say, r = typer.echo, common_r(limits)
     views = "1 view" if result.views == 1 else f"{result.views:,} views"
     if r is None:
@@ -148,7 +150,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         for label, own in limits:
             worst = result.worst_by_event.get(label)
             linked = worst.posterior if worst else None
-            say(own_limit(label, own, linked, found=bool(result.undecided)))
+            say(own_limit(label, own, linked, least=bool(result.undecided)))
     else:
         say(f"{word}: r = {r:g}, so nobody may be linked to an event above {percent(1 / r)}.")
     say(
@@ -168,7 +170,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         if result.robust is None or result.undecided:
             say(
                 "  This is the largest that was found; "
-                f"{result.undecided:,} people could not be decided."
+                f"{undecided_words(f'{result.undecided:,} people')}."
             )
     for name, value in _figures(result):
         say(f"{name:<40}{value}")
@@ -232,7 +234,7 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
             ),
         )
     if result.undecided:
-        figures.append(("Neither safe nor breached for sure", f"{result.undecided:,} people"))
+        figures.append(("Could not be decided", f"{result.undecided:,} people"))
     if result.contradictory:
         figures.append(("Groups that contradict what is known", f"{result.contradictory:,}"))
     return figures

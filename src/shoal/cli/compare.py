@@ -9,8 +9,9 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.audit import common_r
-from shoal.cli.show import emit_json, percent, progress_bar
+from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
+from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
     from shoal.comparison import Comparison, Line

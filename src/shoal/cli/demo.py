@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.show import percent, progress_bar
+from shoal.cli.show import progress_bar
 from shoal.errors import InputError
 from shoal.spec import checked_seed
+from shoal.wording import plain_percent as percent
 
 TABLE_FILE = "hospital.csv"
 

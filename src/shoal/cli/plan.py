@@ -5,7 +5,8 @@ from __future__ import annotations
 import typer
 
 from shoal.cli import options as o
-from shoal.cli.show import emit_json, percent
+from shoal.cli.show import emit_json
+from shoal.wording import plain_percent as percent
 
 
 @o.with_spec_options

@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from shoal.grouping import Progress
 
 
-def percent(share: float) -> str:
-    """A probability as people read it: 22.4 %, 0.03 %, and never 0 % for something above it."""
-    value = 100 * share
-    if value == 0 or value >= 1:
-        return f"{value:.1f} %"
-    return f"{value:.2g} %" if value >= 0.001 else "under 0.001 %"
-
-
 def emit_json(data: Any) -> None:
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False, default=_plain))
 

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as o
-from shoal.cli.show import emit_json, percent
+from shoal.cli.show import emit_json
+from shoal.wording import plain_percent as percent
+from shoal.wording import verdict_words
 
 
 def verify(
@@ -42,7 +44,7 @@ def verify(
             detail = f": {one.detail}" if one.detail else ""
             typer.echo(f"{'ok    ' if one.passed else 'WRONG '} {one.name}{detail}")
         how = "posteriors recomputed" if result.recomputed else "from the release alone"
-        says = {True: "ROBUST", False: "NOT ROBUST", None: "NOT SHOWN TO BE ROBUST"}[result.robust]
+        says = verdict_words(result.robust).upper()
         worst = f"largest link {percent(result.worst_posterior)}"
         typer.echo(f"{'CONFIRMED' if result.confirmed else 'REFUTED'} ({how}).")
         typer.echo(f"The certificate says: {says}, {worst}.")

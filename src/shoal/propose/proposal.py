@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shoal.propose.alike import alike_values
+from shoal.wording import plain_percent
 
 Shares = tuple[tuple[str, float], ...]
 Role = Literal["sensitive", "qi", "identifier", "unpublished"]
@@ -97,7 +98,10 @@ def _strength_block(proposal: Proposal) -> str:
         lines += [
             "",
             "# Protected events; without this line each value is one. The values and their shares:",
-            *(f"#   {quoted(name)}: {part:.1%}" for name, part in proposal.values[:SHOWN_VALUES]),
+            *(
+                f"#   {quoted(name)}: {plain_percent(part)}"
+                for name, part in proposal.values[:SHOWN_VALUES]
+            ),
         ]
         if len(proposal.values) > SHOWN_VALUES:
             lines.append(f"#   and {len(proposal.values) - SHOWN_VALUES} rarer ones")

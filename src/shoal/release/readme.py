@@ -7,6 +7,7 @@ from typing import Any
 
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
+from shoal.wording import undecided_words, verdict_words
 
 
 def readme_text(release: Release, names: dict[str, str]) -> str:
@@ -94,29 +95,29 @@ def _known(release: Release) -> str:
 def _verdict(certificate: dict[str, Any]) -> str:
     """Robust or not, with the largest links; by event where the events' limits differ."""
     audit, events = certificate["audit"], certificate["events"]
-    verdict = {True: "is", False: "is not", None: "could not be shown to be"}[audit["robust"]]
     undecided = audit["robust"] is None or audit["undecided"] > 0
-    found = " that was found" if undecided else ""
+    largest = "the largest that was found" if undecided else "the largest"
     if len({event["r"] for event in events}) > 1:
         links = "; ".join(
-            f'"{event["label"]}" r = {event["r"]:g}, the largest{found} '
-            f"{event['worst_posterior']:.4f}"
+            f'"{event["label"]}" r = {event["r"]:g}, {largest} {event["worst_posterior"]:.4f}'
             for event in events
         )
         told = (
-            f"The release {verdict} robust at each event's own limit 1/r. The probability of any "
-            f"person's link, by event: {links}."
+            f"The release is {verdict_words(audit['robust'])} at each event's own limit 1/r. The "
+            f"probability of any person's link, by event: {links}."
         )
     else:
+        robust = f"{events[0]['r']:g}-robust"
         told = (
-            f"The release {verdict} {events[0]['r']:g}-robust: the largest probability{found} of "
-            f"any person's link to a protected event is {audit['worst_posterior']:.4f}."
+            f"The release is {verdict_words(audit['robust'], robust)}: the largest "
+            f"probability{' that was found' if undecided else ''} of any person's link to a "
+            f"protected event is {audit['worst_posterior']:.4f}."
         )
     if audit["problematic"]:
         verb = "is" if audit["problematic"] == 1 else "are"
         told += f" {_counted(audit['problematic'], 'person')} {verb} linked above 1/r."
     if undecided:
-        told += f" {_counted(audit['undecided'], 'person')} could not be decided."
+        told += f" {undecided_words(_counted(audit['undecided'], 'person'))}."
     return told
 
 

@@ -7,11 +7,20 @@ from collections.abc import Sequence
 from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
 from shoal.report.words import hidden_count, judged
-from shoal.wording import isolated, joined, listed, people, percent, quoted, through
+from shoal.wording import (
+    isolated,
+    joined,
+    listed,
+    people,
+    percent,
+    quoted,
+    through,
+    undecided_words,
+    verdict_words,
+)
 
 MOST_LIMITS = 4
 """Of more events than this the headline gives the range of their limits."""
-WORDS = {True: "Robust", False: "Not robust", None: "Could not be judged"}
 
 
 def verdict_sentence(facts: Facts, *, public: bool) -> str:
@@ -22,22 +31,19 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
         limit = "above its limit"
     one = len(facts.events) == 1 and not facts.relative
     event = quoted(facts.events[0]["label"]) if one else "a protected event"
-    head = f"{WORDS[verdict['robust']]} at {_asked(facts)}: "
+    head = f"{verdict_words(verdict['robust']).capitalize()} at {_asked(facts)}: "
     if verdict["robust"]:
         return head + f"nobody can be linked to {event} {limit}."
     if verdict["robust"] is False:
         count = hidden_count(verdict["problematic"], public=public)
         told = f"{count} of {people(verdict['published'])} can be linked to {event} {limit}"
         if verdict["undecided"]:
-            told += f"; {hidden_count(verdict['undecided'], public=public)} could not be decided"
+            told += f"; {undecided_words(hidden_count(verdict['undecided'], public=public))}"
         return f"{head}{told}."
     reasons = []
     if verdict["undecided"]:
         count = hidden_count(verdict["undecided"], public=public)
-        reasons.append(
-            f"for {count} of {people(verdict['published'])} neither safety nor a breach "
-            "could be shown"
-        )
+        reasons.append(undecided_words(f"{count} of {people(verdict['published'])}"))
     if verdict["contradictory"]:
         reasons.append(
             f"{verdict['contradictory']:,} groups publish values that contradict what is known"
@@ -81,9 +87,9 @@ def story(witness: Record | None, *, public: bool, undecided: int = 0) -> str:
         return "No published group holds a protected event, so there is nobody to link to one."
     event = "a rare protected value" if witness["event"] is None else quoted(witness["event"])
     after = judged(witness["posterior"], witness["kind"], limit=witness["limit"])
-    found = " that was found" if undecided else ""
+    largest = "The worst case that was found" if undecided else "The worst case"
     told = (
-        f"The worst case{found}, {_who(witness)}: linked to {event} with "
+        f"{largest}, {_who(witness)}: linked to {event} with "
         f"{percent(witness['before'])} before, {after} after; reached through "
         f"{through(witness['view'])}."
     )

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from shoal.adversaries.adversary import as_adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
-from shoal.auditing.measures import Lens, adversary_verdict, verdict
+from shoal.auditing.measures import Lens, adversary_verdict
+from shoal.auditing.verdict import robustness
 from shoal.errors import InputError
 from shoal.grouping.partition import OTHER, Partition
 from shoal.knowledge import Knowledge, event_chances
@@ -171,7 +172,9 @@ def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[
             contradictory |= len(judged.contradictory) > 0
             np.maximum(worst, judged.event_worst, out=worst)
     undecided &= ~breach
-    robust = verdict(bool(breach.any()), bool(undecided.any()) or contradictory)
+    robust = robustness(
+        breach=bool(breach.any()), undecided=bool(undecided.any()), contradictory=contradictory
+    )
     checks.append(_same_verdict("verdict", robust, claimed["robust"]))
     for event, largest in zip(certificate["events"], worst, strict=True):
         stated = event["worst_posterior"]
@@ -191,7 +194,7 @@ def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[
 
 def _same_verdict(name: str, recomputed: bool | None, claimed: bool | None) -> Check:
     same = recomputed == claimed
-    detail = f"recomputed {_word(recomputed)}, claimed {_word(claimed)}"
+    detail = f"recomputed {verdict_words(recomputed)}, claimed {verdict_words(claimed)}"
     return Check(name, same, "" if same else detail)
 
 
@@ -251,7 +254,3 @@ def _row_groups(private: Path, table: Table) -> Any:
             "Give the private folder of this table's run.",
         )
     return groups
-
-
-def _word(robust: bool | None) -> str:
-    return {True: "robust", False: "not robust", None: "undecided"}[robust]

@@ -39,6 +39,7 @@ from shoal.grouping.generalization import generalize
 from shoal.knowledge import Knowledge
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
+from shoal.wording import plain_percent
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,9 @@ class Art:
         if share > self.max_suppression:
             raise InputError(
                 "suppression-limit",
-                f"{lost:,} of {table.carriers:,} rows that carry an event ({share:.1%}) find "
-                f"no group at r = {table.spec.r:g}, over the limit of {self.max_suppression:.1%}.",
+                f"{lost:,} of {table.carriers:,} rows that carry an event ({plain_percent(share)}) "
+                f"find no group at r = {table.spec.r:g}, over the limit of "
+                f"{plain_percent(self.max_suppression)}.",
                 "`shoal plan` says what stands in the way; lower r, raise min_support, drop or "
                 "band a QI, or raise max_suppression.",
             )
