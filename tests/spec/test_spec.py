@@ -170,7 +170,13 @@ def test_to_toml_and_back(made: Spec, tmp_path: Path) -> None:
 
 
 def test_defaults_are_left_out_of_toml() -> None:
-    assert spec().to_toml() == 'qi = ["age", "sex", "zip"]\nsensitive = "disease"\nr = 10\n'
+    listed = 'qi = [\n    "age",\n    "sex",\n    "zip",\n]\n'
+    assert spec().to_toml() == listed + 'sensitive = "disease"\nr = 10\n'
+
+
+def test_what_nobody_can_see_is_escaped_in_toml() -> None:
+    text = spec(sensitive="a\u202eb\x9b\u2028").to_toml()
+    assert 'sensitive = "a\\U0000202eb\\U0000009b\\U00002028"' in text.split("\n")
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

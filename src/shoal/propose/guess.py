@@ -16,7 +16,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.knowledge import MAX_VIEWS
 from shoal.propose.alike import alike_values
-from shoal.propose.proposal import Guess, Proposal, Role, Shares, quoted
+from shoal.propose.proposal import Guess, Proposal, Role, Shares
 from shoal.propose.words import (
     CODE_WORDS,
     COUNTING_WORDS,
@@ -27,6 +27,7 @@ from shoal.propose.words import (
     words_of,
 )
 from shoal.spec import MAX_QI, MISSING
+from shoal.spec.toml_text import toml_string
 from shoal.table.frames import to_polars
 
 UNIQUE_SHARE = 0.95
@@ -120,7 +121,7 @@ def _with_alike(sensitive: Guess, values: Shares) -> Guess:
     groups = alike_values(value for value, _ in values)
     if not groups:
         return sensitive
-    shown = " and ".join(quoted(value) for value in groups[0])
+    shown = " and ".join(toml_string(value) for value in groups[0])
     return replace(sensitive, reason=f"{sensitive.reason}; {shown} differ only by spaces or case")
 
 
@@ -137,9 +138,9 @@ def _given_away(
             continue
         pairs = data.select(sensitive, name).n_unique()
         if pairs == distinct[sensitive]:
-            reason = f"it follows from {quoted(sensitive)}, so it gives that away"
+            reason = f"it follows from {toml_string(sensitive)}, so it gives that away"
         elif pairs == distinct[name]:
-            reason = f"{quoted(sensitive)} follows from it"
+            reason = f"{toml_string(sensitive)} follows from it"
         else:
             continue
         given_away[name] = Guess(name, "unpublished", reason)
@@ -171,7 +172,7 @@ def _said_twice(
                 distinct[first] == distinct[name] and data.height >= ROWS_PER_VALUE * distinct[name]
             )
             if same and data.select(first, name).n_unique() == distinct[name]:
-                reason = f"it says the same as {quoted(first)}, value for value"
+                reason = f"it says the same as {toml_string(first)}, value for value"
                 said_twice[name] = Guess(name, "unpublished", reason)
                 break
     return said_twice
@@ -191,7 +192,7 @@ def _distinct(column: pl.Series) -> int:
 
 
 def _any(words: set[str]) -> str:
-    return quoted(min(words))
+    return toml_string(min(words))
 
 
 def _shares(column: pl.Series) -> Shares:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shoal.propose.alike import alike_values
+from shoal.spec.toml_text import toml_string
 from shoal.wording import plain_percent
 
 Shares = tuple[tuple[str, float], ...]
@@ -58,32 +59,25 @@ class Proposal:
         return "\n".join(block for block in blocks if block)
 
 
-def quoted(text: str) -> str:
-    """A TOML string; also safe inside a comment, since it never holds a line end."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    signs = [sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in escaped]
-    return '"' + "".join(signs) + '"'
-
-
 def _sensitive_block(proposal: Proposal) -> str:
     head = "# The sensitive column: what nobody may be linked to.\n"
     candidates = proposal.columns("sensitive")
     if not candidates:
         return head + '# No name suggests one: write it here.\nsensitive = ""\n'
-    return head + f"sensitive = {quoted(candidates[0].column)}  # {candidates[0].reason}\n"
+    return head + f"sensitive = {toml_string(candidates[0].column)}  # {candidates[0].reason}\n"
 
 
 def _list(key: str, guesses: list[Guess], *, none: str) -> str:
     if not guesses:
         return f"# {none}\n{key} = []\n"
-    lines = [f"    {quoted(guess.column)},  # {guess.reason}\n" for guess in guesses]
+    lines = [f"    {toml_string(guess.column)},  # {guess.reason}\n" for guess in guesses]
     return f"{key} = [\n{''.join(lines)}]\n"
 
 
 def _unpublished_block(guesses: list[Guess]) -> str:
     if not guesses:
         return ""
-    lines = [f"#   {quoted(guess.column)}: {guess.reason}\n" for guess in guesses]
+    lines = [f"#   {toml_string(guess.column)}: {guess.reason}\n" for guess in guesses]
     return "# Not published, because no role names them:\n" + "".join(lines)
 
 
@@ -99,7 +93,7 @@ def _strength_block(proposal: Proposal) -> str:
             "",
             "# Protected events; without this line each value is one. The values and their shares:",
             *(
-                f"#   {quoted(name)}: {plain_percent(part)}"
+                f"#   {toml_string(name)}: {plain_percent(part)}"
                 for name, part in proposal.values[:SHOWN_VALUES]
             ),
         ]
@@ -107,7 +101,8 @@ def _strength_block(proposal: Proposal) -> str:
             lines.append(f"#   and {len(proposal.values) - SHOWN_VALUES} rarer ones")
         if share > 1 / PROPOSED_R:
             lines += [
-                f"# {quoted(common)} is so common that no r above {1 / share:.3g} can hold for it:",
+                f"# {toml_string(common)} is so common that no r above {1 / share:.3g} can hold "
+                "for it:",
                 "# name the values that would harm, one event in each pair of inner brackets.",
             ]
         lines += _protect_lines([value for value, _ in proposal.values])
@@ -118,8 +113,8 @@ def _protect_lines(values: list[str]) -> list[str]:
     """The rarest value as an event, or the values that are probably one, each as one event."""
     alike = alike_values(values)
     if not alike:
-        return [f"# protect = [[{quoted(values[-1])}]]"]
-    events = ", ".join(f"[{', '.join(map(quoted, group))}]" for group in alike)
+        return [f"# protect = [[{toml_string(values[-1])}]]"]
+    events = ", ".join(f"[{', '.join(map(toml_string, group))}]" for group in alike)
     return [
         "# Values that differ only by spaces or case: protect them as one, or mend the table.",
         f"# protect = [{events}]",
@@ -137,7 +132,7 @@ def _knowledge_block(proposal: Proposal) -> str:
             f"max_attributes = {proposal.max_attributes}",
         ]
     if proposal.bands:
-        bands = ", ".join(f"{quoted(name)} = {width:g}" for name, width in proposal.bands)
+        bands = ", ".join(f"{toml_string(name)} = {width:g}" for name, width in proposal.bands)
         lines += ["# Numeric QIs with many values, which may be known in bands too:"]
         lines += [f"# bands = {{ {bands} }}"]
     return "\n".join(lines) + "\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, nearest
-from shoal.spec.toml_text import read_toml, toml_value
+from shoal.spec.toml_text import read_toml, toml_text
 
 MISSING = "(missing)"
 """How a missing value is shown; it is a category like any other."""
@@ -233,7 +233,7 @@ class Spec:
 
     def to_toml(self) -> str:
         """The spec as TOML text."""
-        return "".join(f"{key} = {toml_value(value)}\n" for key, value in self.to_mapping().items())
+        return toml_text(self.to_mapping())
 
 
 def check_keys(mapping: Mapping[str, Any], *, source: str) -> None:

@@ -1,4 +1,4 @@
-"""Reading TOML files, and writing plain values as TOML (the standard library only reads)."""
+"""Reading and writing TOML."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import tomli_w
 
 from shoal.errors import InputError
 
@@ -24,22 +26,24 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         ) from None
 
 
-def toml_value(value: Any) -> str:
-    """A plain value as TOML text, inline."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return repr(int(value)) if value.is_integer() else repr(value)
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        escaped = "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped)
-        return f'"{escaped}"'
+def toml_text(data: Mapping[str, Any]) -> str:
+    """Plain data as a TOML file. Characters that nobody can see are written as escapes; they can
+    only stand inside strings."""
+    text = tomli_w.dumps({key: _plain(value) for key, value in data.items()})
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else f"\\U{ord(sign):08x}" for sign in text
+    )
+
+
+def toml_string(text: str) -> str:
+    """A TOML string; also safe inside a comment, since it never holds a line end."""
+    return toml_text({"text": text}).removeprefix("text = ").removesuffix("\n")
+
+
+def _plain(value: Any) -> Any:
+    """Whole numbers without a decimal point, as people write them."""
     if isinstance(value, Mapping):
-        return (
-            "{ "
-            + ", ".join(f"{toml_value(str(k))} = {toml_value(v)}" for k, v in value.items())
-            + " }"
-        )
-    return "[" + ", ".join(toml_value(item) for item in value) + "]"
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
