@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from shoal.adversaries.judging import _has_world
+from shoal.adversaries.estimate import has_world
 from shoal.auditing.audit import audit
 from shoal.errors import InputError
 from shoal.grouping import Grouping
@@ -146,7 +146,7 @@ def test_a_flow_is_found_where_a_world_is(seed: int) -> None:
         expected = True
     except NoWorld:
         expected = False
-    assert _has_world(weights, np.bincount(member), np.bincount(codes)) is expected
+    assert has_world(weights, np.bincount(member), np.bincount(codes)) is expected
 
 
 @pytest.mark.parametrize("adversary", ["joint", "binary"])

@@ -116,15 +116,28 @@ def _some_world(
     signatures, values = weights.shape
     sizes = np.bincount(member, minlength=signatures)
     counts = np.bincount(codes, minlength=values)
-    holders = _holders(weights > 0, sizes, counts)
+    flow = largest_flow(weights > 0, sizes, counts)
+    if flow.sum() < len(member):
+        raise no_world()
     world = np.empty(len(member), np.int64)
     world[np.argsort(member, kind="stable")] = np.repeat(
-        np.tile(np.arange(values), signatures), holders.ravel()
+        np.tile(np.arange(values), signatures), flow.ravel()
     )
     return world
 
 
-def _holders(
+def has_world(
+    weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64]
+) -> bool:
+    """Whether some world has weight. Tuples that can have the same values are one node."""
+    if (weights > 0).all():
+        return True
+    allowed, node = np.unique(weights > 0, axis=0, return_inverse=True)
+    tuples = np.bincount(node.ravel(), weights=sizes).astype(np.int64)
+    return bool(largest_flow(allowed, tuples, counts).sum() == sizes.sum())
+
+
+def largest_flow(
     allowed: NDArray[np.bool_], sizes: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """S x V: how many tuples of each signature hold each value, none where it is not allowed.
@@ -144,7 +157,5 @@ def _holders(
     head = np.concatenate([np.arange(signatures), signatures + column, np.full(values, sink)])
     room = np.concatenate([sizes, np.minimum(sizes[row], counts[column]), counts])
     network = csr_array((room.astype(np.int32), (tail, head)), shape=(sink + 1, sink + 1))
-    found = maximum_flow(network, source, sink)
-    if found.flow_value < sizes.sum():
-        raise no_world()
-    return np.asarray(found.flow[:signatures, signatures:source].toarray(), np.int64)
+    flow = maximum_flow(network, source, sink).flow
+    return np.asarray(flow[:signatures, signatures:source].toarray(), np.int64)

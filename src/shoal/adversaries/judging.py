@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.adversaries.estimate import BATCHES, CONFIDENCE, SWEEPS, interval, possible_world
+from shoal.adversaries.estimate import (
+    BATCHES,
+    CONFIDENCE,
+    SWEEPS,
+    has_world,
+    interval,
+    possible_world,
+)
 from shoal.adversaries.kernels import judge as kernels
 from shoal.adversaries.kernels.chain import swap_chain
 from shoal.adversaries.kernels.swap import swap_bounds
@@ -184,7 +191,7 @@ def _settle(
     weights, sizes, place = kernels.collect(
         part.pair_signature[pairs], part.pair_size[pairs], values, view.index, distributions, slot
     )
-    if not _has_world(weights, sizes, counts):
+    if not has_world(weights, sizes, counts):
         return None
     events, column = kernels.event_columns(values, value_event)
     if len(events) == 1 and (column >= 0).all():
@@ -219,28 +226,6 @@ def _settle(
     breach = r * np.maximum(low, lower) > 1.0 + kernels.TOLERANCE
     middle = np.clip(middle, lower, upper)
     return _Settled(2, place, sizes, events, middle, breach, ~safe & ~breach)
-
-
-def _has_world(
-    weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64]
-) -> bool:
-    """Whether some world has weight: whether all tuples flow to the published values, each to one
-    that it can have. Tuples that can have the same values are one node."""
-    if (weights > 0).all():
-        return True
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_flow
-
-    can, node = np.unique(weights > 0, axis=0, return_inverse=True)
-    tuples = np.bincount(node.ravel(), weights=sizes)
-    nodes, values = can.shape
-    source, sink = nodes + values, nodes + values + 1
-    tail, head = np.nonzero(can)
-    start = np.concatenate([np.full(nodes, source), tail, nodes + np.arange(values)])
-    end = np.concatenate([np.arange(nodes), nodes + head, np.full(values, sink)])
-    capacity = np.concatenate([tuples, tuples[tail], counts]).astype(np.int32)
-    graph = csr_array((capacity, (start, end)), shape=(sink + 1, sink + 1))
-    return bool(maximum_flow(graph, source, sink).flow_value == sizes.sum())
 
 
 def _true_world(

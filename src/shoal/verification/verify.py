@@ -29,6 +29,7 @@ from shoal.sources import read_table, recover_folder
 from shoal.table import Table
 from shoal.verification.files import Check, check_files, check_package, check_tables, same_figure
 from shoal.verification.values import Lines, check_values
+from shoal.wording import verdict_words
 
 AGREEMENT = 1e-9
 """How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""
