@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
 
-from shoal._version import __version__
-
-LIBRARIES = ("numpy", "numba", "polars", "scipy")
+from shoal._version import versions
 
 
 def machine_note() -> dict[str, str]:
     """What a reader needs to know to judge seconds and to repeat a run."""
-    found = {"shoal": __version__, "python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "cores": str(os.cpu_count()),
         "load": _load(),
-        **found,
+        **versions(),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal._version import __version__
+from shoal._version import __version__, versions
 from shoal.auditing.verdict import Audit, Witness
 from shoal.errors import InputError
 from shoal.facts import loss
@@ -179,7 +179,7 @@ def _facts(
         method=method,
         certificate=certificate,
         spec=_spec(table),
-        repeat={"command": repeat.command, "seed": repeat.seed, "versions": _versions()},
+        repeat={"command": repeat.command, "seed": repeat.seed, "versions": versions()},
     )
 
 
@@ -290,11 +290,3 @@ def _spec(table: Table) -> Record:
         "bands": [[name, width] for name, width in spec.bands],
         "publish_members": spec.publish_members,
     }
-
-
-def _versions() -> dict[str, str]:
-    import platform
-    from importlib.metadata import version
-
-    found = {"shoal": __version__, "Python": platform.python_version()}
-    return found | {name: version(name) for name in ("numpy", "numba", "polars")}
