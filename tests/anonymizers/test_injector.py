@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymizers.eligibility import check_eligible
 from shoal.anonymizers.injector import Injector
 from shoal.anonymizers.injector.kinds import SortedRows
 from shoal.anonymizers.injector.matching import in_perfect_matching
 from shoal.anonymizers.injector.negative_rules import mine
+from shoal.anonymizers.parameters import check_eligible
 from shoal.datasets import (
     ADULT_EVENT,
     ADULT_QI,

@@ -1,9 +1,8 @@
 """The adversary of one A-group: exact posteriors, certified bounds, estimates."""
 
 from shoal.adversaries.binary import binary_posterior
-from shoal.adversaries.bounds import joint_bounds
 from shoal.adversaries.estimate import JointEstimate, joint_estimate
-from shoal.adversaries.joint import JOINT_BUDGET, joint_posterior
+from shoal.adversaries.joint import JOINT_BUDGET, joint_bounds, joint_posterior
 
 __all__ = [
     "JOINT_BUDGET",

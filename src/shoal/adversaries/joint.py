@@ -1,4 +1,5 @@
-"""The joint adversary: equations 1 to 3 of the paper, exactly."""
+"""The joint adversary: equations 1 to 3 of the paper, exactly, and certified bounds of them for
+groups of any size."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.adversaries.group import Group, no_world
+from shoal.adversaries.kernels.swap import swap_bounds
 from shoal.adversaries.kernels.worlds import joint_cost, joint_exact
 from shoal.errors import InputError
 
@@ -35,3 +37,17 @@ def joint_posterior(
     if np.isnan(posterior).any():
         raise no_world()
     return group.spread(posterior, np.shape(distributions)[1])
+
+
+def joint_bounds(
+    distributions: ArrayLike, values: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lower and upper bounds of every joint posterior (arguments as in `joint_posterior`)."""
+    group = Group.of(distributions, values)
+    bounds = [
+        swap_bounds(group.weights, group.sizes, group.counts, x) for x in range(len(group.present))
+    ]
+    width = np.shape(distributions)[1]
+    lower = np.column_stack([low for low, _ in bounds])
+    upper = np.column_stack([high for _, high in bounds])
+    return group.spread(lower, width), group.spread(upper, width)

@@ -16,7 +16,6 @@ from shoal.auditing.verdict import Audit, Witness
 from shoal.errors import InputError
 from shoal.facts import loss
 from shoal.facts.bins import HAIR, Record, count_within, probability_edges, size_edges
-from shoal.facts.queries import measure
 from shoal.grouping import Grouping
 from shoal.release import Release
 from shoal.table import Table
@@ -101,7 +100,7 @@ def release_facts(release: Release, table: Table, *, repeat: Repeat | None = Non
         )
     _check(release.audit, table)
     certificate = release.certificate
-    queries, distances = measure(table, release, seed=certificate["seed"])
+    queries, distances = loss.query_errors(table, release, seed=certificate["seed"])
     columns = [
         {**column, "distance": distances[column["name"]]}
         for column in loss.released(table, release)

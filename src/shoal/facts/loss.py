@@ -1,25 +1,26 @@
-"""What a release lost: how far each column's published distribution is from the true one."""
+"""What a release lost: how far each column's published distribution is from the true one, and how
+far count queries are off."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.facts.bins import Record
 from shoal.grouping.partition import OTHER
 from shoal.release import Release
 from shoal.release.forms import form_named
 from shoal.release.forms.bucketized import true_values
 from shoal.table import Table
+from shoal.utility import ErrorSummary, Workload, summarize
 
 Counts = NDArray[np.int64]
 Shares = NDArray[np.float64]
-Record = dict[str, Any]
 MOST_VALUES = 12
 """Bars per chart: the commonest values, and the rest as one; numbers in as many ranges."""
 REST = "(all others)"
+QUERIES = 2_000
 
 
 def published_people(table: Table, people: Counts, values: Shares) -> list[Record]:
@@ -118,3 +119,33 @@ def _ranges(
 
 def _bar(label: str, before: float, after: float) -> Record:
     return {"label": label, "before": float(before), "after": float(after)}
+
+
+def query_errors(table: Table, release: Release, *, seed: int) -> tuple[Record, dict[str, float]]:
+    """Errors of random count queries, and each column's total variation distance."""
+    workload = Workload(queries=QUERIES, seed=seed)
+    summary = summarize(table, release, workload)
+    lines = [
+        _line("about any values", summary.all_queries),
+        _line("about a protected event", summary.protected_queries),
+    ]
+    distances = dict(summary.attributes.iter_rows())
+    return {
+        "drawn": QUERIES,
+        "selectivity": workload.selectivity,
+        "attributes": workload.qd(table),
+        "seed": seed,
+        "lines": [line for line in lines if line is not None],
+    }, distances
+
+
+def _line(name: str, summary: ErrorSummary) -> Record | None:
+    if summary.average is None:
+        return None
+    return {
+        "name": name,
+        "counted": round(summary.queries * (1 - summary.zero_share)),
+        "mean": summary.average,
+        "median": summary.median,
+        "p95": summary.percentile_95,
+    }

@@ -36,8 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.anatomy.kernels import deal
-from shoal.anonymizers.eligibility import check_eligible
-from shoal.anonymizers.parameters import whole
+from shoal.anonymizers.parameters import check_eligible, whole
 from shoal.grouping import Grouping, Progress, silent
 from shoal.table import IntArray, Table
 

@@ -51,7 +51,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.anonymizers.eligibility import check_eligible
 from shoal.anonymizers.injector.kernels.injection import fill_buckets
 from shoal.anonymizers.injector.kernels.joining import (
     Buckets,
@@ -63,7 +62,7 @@ from shoal.anonymizers.injector.kernels.joining import (
 from shoal.anonymizers.injector.kinds import Bools, Ints, SortedRows
 from shoal.anonymizers.injector.matching import in_perfect_matching
 from shoal.anonymizers.injector.negative_rules import mine
-from shoal.anonymizers.parameters import whole
+from shoal.anonymizers.parameters import check_eligible, whole
 from shoal.errors import InputError
 from shoal.grouping import SUPPRESSED, Grouping, Progress, silent
 from shoal.table import IntArray, Table
