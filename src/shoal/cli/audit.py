@@ -17,9 +17,9 @@ from shoal.cli.report import (
     placed_together,
     render_reports,
 )
-from shoal.cli.show import emit_json, progress_bar
+from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
-from shoal.wording import EXIT_CODES, undecided_words, verdict_words
+from shoal.wording import EXIT_CODES, undecided_words, verdict_words, visible
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
@@ -172,17 +172,23 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
                 "  This is the largest that was found; "
                 f"{undecided_words(f'{result.undecided:,} people')}."
             )
-    for name, value in _figures(result):
-        say(f"{name:<40}{value}")
+    echo_table(_figures(result))
     say(across_line(result))
     if result.problematic or result.undecided:
         say("\nThe ten most exposed people, rows counted from 0:")
-        say(f"{'row':>8}  {'group':>8}  {'before':>8}  {'after':>8}  {'':<9} through")
-        for line in result.worst_people().iter_rows(named=True):
-            say(
-                f"{line['row']:>8}  {line['group'][:8]:>8}  {percent(line['before']):>8}  "
-                f"{percent(line['posterior']):>8}  {line['kind']:<9} {line['view']}"
+        people = [
+            (
+                str(line["row"]),
+                visible(line["group"]),
+                percent(line["before"]),
+                percent(line["posterior"]),
+                line["kind"],
+                line["view"],
             )
+            for line in result.worst_people().iter_rows(named=True)
+        ]
+        headers = ("row", "group", "before", "after", "", "through")
+        echo_table(people, headers=headers, right=range(4))
 
 
 def _figures(result: Audit) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.audit import common_r
-from shoal.cli.show import emit_json, progress_bar
+from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import plain_percent as percent
 
@@ -144,16 +144,18 @@ def _show(result: Comparison, spec: Spec) -> None:
         ("pooled", lambda m: _number(m["pooled"], "{:,.0f}")),
         ("changed", lambda m: _number(m["changed"], "{:,.0f}")),
     ]
-    say, width = typer.echo, max(12, *(len(line.method) for line in result.lines))
+    say = typer.echo
     say(
         f"{result.rows:,} rows, {_limits(spec)}; "
         f"knowledge: {result.knowledge}; {result.workload.queries:,} queries."
     )
-    say(f"{'':<{width}}" + "".join(f"{name:>13}" for name, _ in columns))
-    for line in result.lines:
-        if line.failed is None:
-            cells = "".join(f"{cell(line.measures):>13}" for _, cell in columns)
-            say(f"{line.method:<{width}}{cells}")
+    rows = [
+        (line.method, *(cell(line.measures) for _, cell in columns))
+        for line in result.lines
+        if line.failed is None
+    ]
+    headers = ("", *(name for name, _ in columns))
+    echo_table(rows, headers=headers, right=range(1, len(headers)))
     say(LEGEND.rstrip())
     for line in result.lines:
         _explain(line)

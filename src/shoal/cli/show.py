@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,32 @@ if TYPE_CHECKING:
 
 def emit_json(data: Any) -> None:
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False, default=_plain))
+
+
+def echo_table(
+    rows: Sequence[Sequence[str]], *, headers: Sequence[str] = (), right: Collection[int] = ()
+) -> None:
+    """Columns side by side, those in `right` flush right: folded to a terminal's width, and each
+    row on one line where nobody watches."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=bool(headers), pad_edge=False, padding=(0, 2, 0, 0))
+    for place in range(len(rows[0]) if rows else len(headers)):
+        table.add_column(
+            Text(headers[place]) if headers else "",
+            justify="right" if place in right else "left",
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    width = None if sys.stdout.isatty() else 100_000
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    with console.capture() as capture:
+        console.print(table)
+    for line in capture.get().splitlines():
+        typer.echo(line.rstrip())
 
 
 def _plain(value: Any) -> Any:
