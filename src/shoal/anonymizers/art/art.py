@@ -9,17 +9,17 @@ Steps (the same numbers stand in the code)
 1. Code the free rows as cells: (signature, published value) with how many rows are free.
 2. Hide each carrier, those with small odds first, among filler rows that share one value: in such
    a pure group the joint posterior has a closed form (kernels/hide.py), so that the search meets
-   the adversary's own condition, not a proxy. Carriers who are left over trade (art_trade.py).
+   the adversary's own condition, not a proxy. Carriers who are left over trade (trade.py).
 3. Hide who is left among filler of any value, published pooled as one value: the closed form holds
    again, with the odds against everything outside the events.
 4. Check every such group in double precision; what fails is taken apart.
 5. Where filler cannot do it (many events, or each value is one), make groups of several events and
-   check each with its exact joint posterior (art_mixed.py, kernels/mixed.py).
+   check each with its exact joint posterior (mixed.py, kernels/mixed.py).
 6. Suppress the carriers who are left; past `max_suppression` stop with a diagnosis.
 
 Departures from the paper. Its condition (Theorem 1) is not sufficient against its own adversary,
 and wastes far more rows; `condition="bound"`, `selection="closest"` is that variant, kept as the
-reference (art_bound.py). Pure groups, pools, the cover against guessing (theory, section 7) and
+reference (bound.py). Pure groups, pools, the cover against guessing (theory, section 7) and
 mixed groups are ours. Rows without an event that nobody needs are published alone.
 """
 
