@@ -164,7 +164,7 @@ def test_the_papers_variant_merges_the_closest_first() -> None:
     near = np.array([(0.10, 0.90), (0.30, 0.70), (0.11, 0.89)])
     knowledge = Knowledge.model(table, "given", near)
     art = Art(condition="bound", selection="closest", knowledge=knowledge)
-    groups = art.anonymize(table).groups
+    groups = row_groups(table, art.anonymize(table))
     mine = np.flatnonzero(groups == groups[0])
     assert {frame["q"][int(row)] for row in mine} == {"a"}
     assert len(mine) == 3
@@ -173,7 +173,7 @@ def test_the_papers_variant_merges_the_closest_first() -> None:
 @pytest.mark.parametrize(
     ("parameters", "code"),
     [
-        ({"condition": "bound"}, "art-variant"),
+        ({"condition": "bound", "selection": "needed"}, "art-variant"),
         ({"selection": "closest"}, "art-variant"),
         ({"max_suppression": 1.5}, "suppression"),
         ({"max_suppression": -0.1}, "suppression"),
@@ -183,6 +183,10 @@ def test_parameters_are_checked(parameters: Any, code: str) -> None:
     with pytest.raises(InputError) as raised:
         Art(**parameters)
     assert raised.value.code == code
+
+
+def test_the_selection_goes_with_the_condition() -> None:
+    assert (Art().selection, Art(condition="bound").selection) == ("needed", "closest")
 
 
 def test_unknown_methods_and_parameters_are_named() -> None:

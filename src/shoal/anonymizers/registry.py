@@ -12,14 +12,17 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from itertools import pairwise
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, nearest
-from shoal.grouping import Anonymizer
+
+if TYPE_CHECKING:
+    from shoal.grouping import Anonymizer
 
 ENTRY_POINTS = "shoal.anonymizers"
 
@@ -32,6 +35,9 @@ _OWN = {
     "mondrian": "shoal.anonymizers.mondrian:Mondrian",
 }
 _added: dict[str, type[Any]] = {}
+
+PAPER_METHODS = ("art", "anatomy", "mask", "injector", "t-closeness")
+"""Those that the paper compares."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +90,10 @@ def method_class(name: str) -> type[Any]:
 
 
 def parameters_of(name: str) -> tuple[Parameter, ...]:
-    """A method's parameters, in the order of its class."""
-    kind = method_class(name)
-    help_of = _field_texts(kind)
-    return tuple(
-        Parameter(
-            field.name,
-            str(field.type),
-            None if field.default is MISSING else field.default,
-            help_of.get(field.name, ""),
-        )
-        for field in fields(kind)
-    )
+    """A method's parameters, in the order of its class. Of shoal's own methods they are read from
+    the source, so that a command's help needs nothing that computes."""
+    source = _source_of(name)
+    return tuple(_read_parameters(ast.parse(textwrap.dedent(source)), _class_name(name)))
 
 
 def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anonymizer:
@@ -116,18 +114,30 @@ def _points() -> Any:
     return entry_points(group=ENTRY_POINTS)
 
 
-def _field_texts(kind: type[Any]) -> dict[str, str]:
-    """The text that stands below each field of a class, if its source is at hand."""
-    try:
-        source = textwrap.dedent(inspect.getsource(kind))
-    except (OSError, TypeError):
-        return {}
-    return dict(_described(ast.parse(source).body[0]))
+def _class_name(name: str) -> str:
+    return _OWN[name].split(":")[1] if name in _OWN else method_class(name).__name__
 
 
-def _described(statement: ast.stmt) -> Iterator[tuple[str, str]]:
-    body = getattr(statement, "body", [])
-    for field, text in pairwise(body):
-        named = isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-        if named and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-            yield field.target.id, " ".join(str(text.value.value).split())
+def _source_of(name: str) -> str:
+    if name in _OWN and name not in _added:
+        folder = _OWN[name].split(":")[0].rsplit(".", 1)[1]
+        return (Path(__file__).parent / folder / f"{folder}.py").read_text(encoding="utf-8")
+    return inspect.getsource(method_class(name))
+
+
+def _read_parameters(tree: ast.Module, kind: str) -> Iterator[Parameter]:
+    """The fields of a dataclass, with the text below each."""
+    body = next(one.body for one in tree.body if isinstance(one, ast.ClassDef) and one.name == kind)
+    for field, below in pairwise([*body, ast.Pass()]):
+        if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+            continue
+        annotation = ast.unparse(field.annotation)
+        if annotation.startswith("ClassVar"):
+            continue
+        told = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        yield Parameter(
+            field.target.id,
+            annotation,
+            None if field.value is None else ast.literal_eval(field.value),
+            " ".join(str(below.value.value).split()) if told else "",  # type: ignore[attr-defined]
+        )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from shoal.anonymizers.registry import method_names
 from shoal.cli import options as o
 from shoal.cli.audit import across_line, common_r, known_line, own_limit
 from shoal.cli.report import (
@@ -27,37 +28,13 @@ if TYPE_CHECKING:
 
 
 @o.with_spec_options
+@o.with_method_options
 def anonymize(
     table: o.TableArgument,
     out: Annotated[Path, typer.Option("--out", help="The release folder to make.")],
     method: Annotated[
-        Literal["art", "anatomy", "mask", "injector", "t-closeness", "mondrian"],
-        typer.Option("--method", help="How groups are made."),
+        str, typer.Option("--method", help=f"How groups are made: {', '.join(method_names())}.")
     ] = "art",
-    form: Annotated[
-        Literal["bucketized", "generalized"] | None,
-        typer.Option("--form", help="ART's published form (bucketized)."),
-    ] = None,
-    condition: Annotated[
-        Literal["joint", "bound"] | None,
-        typer.Option(
-            "--condition", help="ART's condition: joint (verified) or bound (the paper's)."
-        ),
-    ] = None,
-    max_suppression: Annotated[
-        float | None,
-        typer.Option("--max-suppression", help="ART: share of carriers (0.05); t-closeness: rows."),
-    ] = None,
-    l: Annotated[int | None, typer.Option("--l", help="Anatomy, Injector, Mondrian.")] = None,  # noqa: E741
-    k: Annotated[int | None, typer.Option("--k", help="Mondrian, MASK.")] = None,
-    m: Annotated[float | None, typer.Option("--m", help="MASK.")] = None,
-    t: Annotated[float | None, typer.Option("--t", help="t-closeness (0.2).")] = None,
-    emd: Annotated[
-        Literal["equal", "ordered", "hierarchical"] | None,
-        typer.Option("--emd", help="t-closeness: the distance (equal)."),
-    ] = None,
-    min_conf: Annotated[float | None, typer.Option("--min-conf", help="Injector (1).")] = None,
-    min_exp: Annotated[float | None, typer.Option("--min-exp", help="Injector (0.9).")] = None,
     hierarchy: o.HierarchyOption = None,
     adult_hierarchies: o.AdultHierarchiesOption = False,
     format: Annotated[
@@ -72,6 +49,7 @@ def anonymize(
     force: Annotated[bool, typer.Option("--force", help="Replace existing folders.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of everything random.")] = 0,
     *,
+    tuned: dict[str, Any],
     asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
@@ -98,27 +76,13 @@ def anonymize(
 
     for folder in (out, inside):
         refuse_overlap(folder, table)
-    given: dict[str, Any] = {
-        "form": form,
-        "max_suppression": max_suppression,
-        "l": l,
-        "k": k,
-        "m": m,
-        "t": t,
-        "emd": emd,
-        "min_conf": min_conf,
-        "min_exp": min_exp,
-        "hierarchies": o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=spec.qi) or None,
-    }
-    if condition is not None:
-        given |= {"condition": condition}
-        given |= {"selection": "closest" if condition == "bound" else "needed"}
-    given = {key: value for key, value in given.items() if value is not None}
+    hierarchies = o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=spec.qi)
+    parameters = tuned | ({"hierarchies": hierarchies} if hierarchies else {})
     coded = Table.from_frame(
         read_table(table, separator=separator, encoding=encoding), spec, keep=False
     )
     with progress_bar(quiet=json) as progress:
-        release = run(coded, spec, method=method, seed=seed, progress=progress, **given)
+        release = run(coded, spec, method=method, seed=seed, progress=progress, **parameters)
     facts = release_facts(release, coded, repeat=Repeat(command_line(sys.argv[1:]), seed))
     pages = render_reports(facts, report=report, public_report=public_report)
     with placed_together(pages):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.anonymizers.registry import PAPER_METHODS
 from shoal.cli import options as o
 from shoal.cli.audit import common_r
 from shoal.cli.show import echo_table, emit_json, progress_bar
@@ -23,7 +24,7 @@ def compare(
     table: o.TableArgument,
     methods: Annotated[
         str, typer.Option("--methods", help="Methods to compare: a,b,c.")
-    ] = "art,anatomy,mask,injector,t-closeness",
+    ] = ",".join(PAPER_METHODS),
     repeat: Annotated[int, typer.Option("--repeat", help="Runs per method.")] = 1,
     released: Annotated[
         list[str] | None,

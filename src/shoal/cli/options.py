@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
+from shoal.anonymizers.registry import method_names, parameters_of
 from shoal.errors import InputError, nearest
 from shoal.spec import Spec, check_keys, parse_event
 from shoal.spec.toml_text import read_toml
@@ -113,24 +115,77 @@ class SpecOptions:
 
 
 def with_spec_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command whose parameter `asked` is SpecOptions one option for each of its fields.
-
-    Typer makes the options of a command from its signature, so the fields stand there in place of
-    `asked`; a call gathers them again.
-    """
-    own = inspect.signature(command, eval_str=True)
+    """Gives a command whose parameter `asked` is SpecOptions one option for each of its fields."""
     shared = inspect.signature(SpecOptions, eval_str=True).parameters
+    return _with_options(
+        command, "asked", list(shared.values()), lambda given: SpecOptions(**given)
+    )
+
+
+def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command whose parameter `tuned` is a mapping one option for each parameter that a
+    method of the registry has and that fits on a command line; it holds those that were given."""
+
+    def told(given: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in given.items() if value is not None}
+
+    return _with_options(command, "tuned", _method_options(), told)
+
+
+def _with_options(
+    command: Callable[..., None],
+    place: str,
+    options: list[inspect.Parameter],
+    gathered: Callable[[dict[str, Any]], Any],
+) -> Callable[..., None]:
+    """Typer makes the options of a command from its signature, so they stand there in place of one
+    parameter; a call gathers them again."""
+    own = inspect.signature(command, eval_str=True)
 
     @functools.wraps(command)
     def gather(**given: Any) -> None:
-        asked = SpecOptions(**{name: given.pop(name) for name in shared})
-        command(**given, asked=asked)
+        mine = {option.name: given.pop(option.name) for option in options}
+        command(**given, **{place: gathered(mine)})
 
     shown: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
-        shown += shared.values() if name == "asked" else [parameter]
+        shown += options if name == place else [parameter]
     gather.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
     return gather
+
+
+def _method_options() -> list[inspect.Parameter]:
+    """One option per name: methods that share a parameter's name share the option."""
+    kinds: dict[str, Any] = {}
+    helps: dict[str, list[str]] = {}
+    for method in method_names():
+        for one in parameters_of(method):
+            kind = _option_type(one.type)
+            if kind is not None:
+                kinds.setdefault(one.name, kind)
+                usual = "" if one.default is None else f" ({one.default})"
+                helps.setdefault(one.name, []).append(f"{method}{usual}: {one.help}")
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                kind | None,
+                typer.Option(f"--{name.replace('_', '-')}", help=" ".join(helps[name])),
+            ],
+        )
+        for name, kind in kinds.items()
+    ]
+
+
+def _option_type(annotation: str) -> Any:
+    """The type of a parameter that can be written on a command line, or None."""
+    plain = annotation.removesuffix(" | None")
+    if plain.startswith("Literal["):
+        choices = ast.literal_eval(f"({plain[len('Literal[') : -1]},)")
+        return Literal[choices]
+    return {"int": int, "float": float, "str": str, "bool": bool}.get(plain)
 
 
 def read_hierarchies(given: list[str] | None, *, adult: bool, qi: Sequence[str]) -> dict[str, Any]:

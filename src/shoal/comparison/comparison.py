@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.adversaries.adversary import Adversaries
+from shoal.anonymizers.registry import PAPER_METHODS
 from shoal.auditing.align import align_release
 from shoal.comparison.machine import machine_note
 from shoal.comparison.trial import RISKS, Trial, equip, warm_up
@@ -21,8 +22,6 @@ from shoal.table import Table, code_column
 from shoal.table.frames import to_polars
 from shoal.table.hierarchy import Hierarchy
 from shoal.utility import Workload
-
-PAPER_METHODS = ("art", "anatomy", "mask", "injector", "t-closeness")
 
 
 @dataclass(frozen=True)

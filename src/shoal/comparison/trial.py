@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from shoal.adversaries.adversary import Adversaries
-from shoal.anonymizers.registry import make_method
+from shoal.anonymizers.registry import make_method, parameters_of
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
@@ -23,7 +23,6 @@ from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
 from shoal.utility import Published, Workload, measure_errors
 
-WITH_HIERARCHIES = ("mask", "t-closeness", "mondrian")
 WARM_ROWS = 2_000
 
 
@@ -32,7 +31,7 @@ def equip(
 ) -> Anonymizer:
     """A method with its parameters, and with hierarchies where it takes them."""
     given = dict(parameters)
-    if hierarchies and method in WITH_HIERARCHIES:
+    if hierarchies and any(one.name == "hierarchies" for one in parameters_of(method)):
         given.setdefault("hierarchies", dict(hierarchies))
     return make_method(method, given)
 

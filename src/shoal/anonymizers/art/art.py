@@ -34,7 +34,7 @@ from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.anonymizers.art.hide import hide_among_filler
 from shoal.anonymizers.art.mixed import mix_events
 from shoal.errors import InputError
-from shoal.grouping import FormName, Grouping, Progress, silent
+from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.generalization import generalize
 from shoal.knowledge import Knowledge
 from shoal.table import Table
@@ -48,11 +48,12 @@ class Art:
 
     condition: Literal["joint", "bound"] = "joint"
     """joint: every posterior of the joint adversary; bound: the paper's Theorem 1."""
-    selection: Literal["needed", "closest"] = "needed"
-    """needed: partners that close deficits; closest: the paper's smallest increase of delta."""
+    selection: Literal["needed", "closest"] | None = None
+    """needed: partners that close deficits; closest: the paper's smallest increase of delta. None
+    means what goes with the condition."""
     max_suppression: float = 0.05
     """The largest share of an event's carriers that may be left out."""
-    form: FormName = "bucketized"
+    form: Literal["bucketized", "generalized"] = "bucketized"
     """bucketized: exact QI values; generalized: a range of values for each group."""
     hierarchies: Mapping[str, Hierarchy] | None = None
     """Hierarchies for the generalized form."""
@@ -66,6 +67,9 @@ class Art:
     name = "art"
 
     def __post_init__(self) -> None:
+        if self.selection is None:
+            usual = "closest" if self.condition == "bound" else "needed"
+            object.__setattr__(self, "selection", usual)
         if (self.condition, self.selection) not in (("joint", "needed"), ("bound", "closest")):
             raise InputError(
                 "art-variant",

@@ -48,7 +48,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -61,7 +61,7 @@ from shoal.grouping import SUPPRESSED, Grouping, Progress, Recoding, silent
 from shoal.table import IntArray, Table
 from shoal.table.hierarchy import Hierarchy
 
-Emd = Literal["equal", "ordered", "hierarchical"]
+DISTANCES = ("equal", "ordered", "hierarchical")
 
 TOLERANCE = 1e-12
 ROW_TOLERANCE = 1e-6
@@ -75,7 +75,7 @@ class TCloseness:
 
     t: float = 0.2
     """The largest EMD of a class to the whole table, 0 to 1."""
-    emd: Emd = "equal"
+    emd: Literal["equal", "ordered", "hierarchical"] = "equal"
     """How far two sensitive values are apart: equal, ordered or hierarchical."""
     hierarchies: Mapping[str, Hierarchy] | None = None
     """Hierarchies by attribute; a QI without one is published as it is or not at all. That of the
@@ -88,8 +88,8 @@ class TCloseness:
     def __post_init__(self) -> None:
         _share("t", self.t)
         _share("max_suppression", self.max_suppression)
-        if self.emd not in get_args(Emd):
-            hint = nearest(str(self.emd), get_args(Emd))
+        if self.emd not in DISTANCES:
+            hint = nearest(str(self.emd), DISTANCES)
             problem = f"{self.emd!r} is no form of EMD{hint}."
             raise InputError("emd-form", problem, "Give equal, ordered or hierarchical.")
         if self.emd == "equal" and self.sensitive_hierarchy is not None:
