@@ -63,7 +63,7 @@ lock: python-version ## Renew constraints.txt: the newest versions that pyprojec
 	rm -rf $(VENV)-lock
 
 clean: ## Remove .venv, caches and everything that was built
-	rm -rf $(VENV) $(VENV)-lock build dist site .coverage .coverage.* htmlcov \
+	rm -rf $(VENV) $(VENV)-lock build dist site shoal-demo.html .coverage .coverage.* htmlcov \
 	  .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find $(CODE) -type d -name __pycache__ -prune -exec rm -rf {} +
 

@@ -16,7 +16,7 @@ def test_it_keeps_a_folder_that_every_command_takes_and_replaces_only_its_own(
     assert done.returncode == 0, done.stderr
     assert "An independent check confirms the certificate." in done.stdout
     kept = {entry.name for entry in (tmp_path / "demo").iterdir()}
-    assert kept == {"hospital.csv", "spec.toml", "release", "private"}
+    assert kept == {"hospital.csv", "spec.toml", "release", "private", "report.html"}
     run = ["report", "demo/release", "--private", "demo/private", "--public-report", "public.html"]
     done = shoal_(*run, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -25,6 +25,19 @@ def test_it_keeps_a_folder_that_every_command_takes_and_replaces_only_its_own(
     refused(shoal_(*SMALL, cwd=tmp_path), "output-exists")
     assert shoal_(*SMALL, "--force", cwd=tmp_path).returncode == 0
     assert {entry.name for entry in (tmp_path / "demo").iterdir()} == kept
+
+
+def test_its_report_is_written_where_it_says(tmp_path: Path) -> None:
+    for _ in range(2):  # the second replaces the first
+        done = shoal_("demo", "--rows", "2000", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        (said,) = (line for line in done.stdout.splitlines() if line.startswith("6. The report"))
+        page = Path(said.partition(": ")[2])
+        assert [page] == list(tmp_path.resolve().iterdir())
+        assert page.read_text("utf-8").startswith("<!doctype html>")
+    page.unlink()
+    page.mkdir()
+    refused(shoal_("demo", cwd=tmp_path), "output-folder")
 
 
 def test_it_does_not_replace_a_folder_of_something_else(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -51,12 +50,6 @@ def test_wrong_arguments(made: tuple[shoal.Release, Table], facts: Facts) -> Non
         report.render_release(replace(release, audit=None), table)
     with pytest.raises(InputError, match="The audit is of"):
         report.render_audit(release.audit, marked_table())  # type: ignore[arg-type]
-
-
-def test_a_missing_package_is_named(facts: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(InputError, match=r"shoal\[report\]"):
-        report.render(facts)
 
 
 def test_reports_are_checked_before_a_long_run(tmp_path: Path) -> None:

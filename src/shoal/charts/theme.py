@@ -130,14 +130,8 @@ PAGE_CONFIG: Spec = {
 
 def save_chart(spec: Spec, path: str | Path) -> None:
     """Writes a chart as SVG, PNG or a page of its own, by the name's ending."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise InputError(
-            "extra-report",
-            "Drawing needs a library that is not installed.",
-            "Install shoal[report].",
-        ) from None
+    import vl_convert
+
     target = Path(path)
     ending = target.suffix.lower()
     if ending == ".svg":

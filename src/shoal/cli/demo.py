@@ -8,35 +8,42 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli.report import check_reports, placed_together
 from shoal.cli.show import progress_bar
 from shoal.errors import InputError
 from shoal.spec import checked_seed
 from shoal.wording import plain_percent as percent
 
 TABLE_FILE = "hospital.csv"
+REPORT_FILE = "report.html"
+ALONE = Path("shoal-demo.html")
+"""Where the report goes if nothing else is kept; one of an earlier demo is replaced."""
 
 
 def demo(
     rows: Annotated[int, typer.Option("--rows", help="Size of the hospital table.")] = 20_000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the table and the run.")] = 0,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Keep the table and the release in this folder.")
+        Path | None, typer.Option("--out", help="Keep table, release and report in this folder.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder of an earlier demo.")] = (
         False
     ),
 ) -> None:
-    """Make a hospital table, publish it plainly and with ART, and audit both."""
+    """Make a hospital table, publish it plainly and with ART, audit both, and write a report (to
+    OUT/report.html, or shoal-demo.html)."""
     checked_seed(seed)
     if out is not None and out.exists() and not force:
         raise InputError(
             "output-exists", f'"{out}" exists already.', "Name another folder, or use --force."
         )
+    if out is None:
+        check_reports(ALONE)
     import tempfile
 
     from shoal import datasets
     from shoal.api.anonymize import anonymize
-    from shoal.report import Repeat, command_line, release_facts
+    from shoal.report import Repeat, command_line, release_facts, render
     from shoal.sources import replace_folder, write_table
     from shoal.spec import Event, Spec
     from shoal.table import Table
@@ -79,12 +86,18 @@ def demo(
         release.save(folder)
         confirmed = verify(folder, table=frame).confirmed
     say(f"5. An independent check {'confirms' if confirmed else 'REFUTES'} the certificate.")
-    if out is not None:
-        repeat = Repeat(command_line(sys.argv[1:]), seed)
-        facts = release_facts(release, table, repeat=repeat)
+    facts = release_facts(release, table, repeat=Repeat(command_line(sys.argv[1:]), seed))
+    page = render(facts)
+    if out is None:
+        with placed_together({ALONE: page}):
+            pass
+    else:
         with replace_folder(out, force=force, marker=TABLE_FILE) as new:
             write_table(frame, new / TABLE_FILE)
             release.save(new / "release", private=new / "private", facts=facts)
             (new / "spec.toml").write_text(spec.to_toml(), encoding="utf-8")
+            (new / REPORT_FILE).write_text(page, encoding="utf-8")
         say(f"   Table, spec and release are in {out}.")
+    written = (ALONE if out is None else out / REPORT_FILE).resolve()
+    say(f"6. The report, one page to decide from: {written}")
     raise typer.Exit(0 if confirmed and after.robust else 1)

@@ -74,10 +74,8 @@ def check_reports(
         raise InputError(
             "report-twice", "Both editions have the same file.", "Name a file for each."
         )
-    from shoal.report import require_packages
     from shoal.sources import refuse_overlap
 
-    require_packages()
     for path in wanted:
         if path.is_dir():
             raise InputError("output-folder", f'"{path}" is a folder.', "Name a file.")

@@ -23,7 +23,6 @@ from shoal.report.page import (
     render,
     render_audit,
     render_release,
-    require_packages,
     write,
 )
 from shoal.report.words import command_line
@@ -42,6 +41,5 @@ __all__ = [
     "render",
     "render_audit",
     "render_release",
-    "require_packages",
     "write",
 ]

@@ -69,7 +69,6 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
         raise InputError(
             "report-edition", f'There is no edition "{edition}".', "Choose internal or public."
         )
-    require_packages()
     public = edition == "public"
     shown = public_facts(facts) if public else facts
     specs = _charts(shown, public=public)
@@ -167,19 +166,6 @@ def _script() -> str:
     script = str(vl_convert.javascript_bundle(_asset("page.js"), vl_version=VEGA_LITE))
     # The end of the element, or a comment that hides it, can stand in strings only.
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--").strip()
-
-
-def require_packages() -> None:
-    """An InputError if the packages of the extra `report` are not there."""
-    try:
-        import jinja2  # noqa: F401
-        import vl_convert  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "extra-missing",
-            "A report needs a package that is not installed.",
-            'Install it with: pip install "shoal[report]".',
-        ) from None
 
 
 @lru_cache(maxsize=1)
