@@ -15,8 +15,8 @@ import shoal
 from shoal.adversaries import adversary as adversaries
 from shoal.adversaries.adversary import GroupReader, SeenGroup
 from shoal.anonymizers import registry
+from shoal.api.compare import compare
 from shoal.auditing.audit import audit
-from shoal.comparison import compare
 from shoal.datasets import HOSPITAL_SENSITIVE, hospital
 from shoal.grouping import Grouping, Progress, silent
 from shoal.table import Table

@@ -27,11 +27,16 @@ if TYPE_CHECKING:
     from shoal.adversaries import joint_estimate as joint_estimate
     from shoal.adversaries import joint_posterior as joint_posterior
     from shoal.api.anonymize import anonymize as anonymize
-    from shoal.auditing.audit import audit as audit
+    from shoal.api.audit import audit as audit
+    from shoal.api.compare import compare as compare
+    from shoal.api.plan import plan as plan
+    from shoal.api.verify import verify as verify
+    from shoal.auditing.verdict import Audit as Audit
+    from shoal.comparison import Comparison as Comparison
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
+    from shoal.grouping import Grouping as Grouping
     from shoal.knowledge import Knowledge as Knowledge
-    from shoal.planning.plan import plan as plan
     from shoal.planning.theorem1 import delta_max as delta_max
     from shoal.planning.theorem1 import minimum_size as minimum_size
     from shoal.release import Release as Release
@@ -40,10 +45,12 @@ if TYPE_CHECKING:
     from shoal.spec import Spec as Spec
     from shoal.table import Table as Table
     from shoal.table.hierarchy import Hierarchy as Hierarchy
-    from shoal.verification.verify import verify as verify
 
 _HOMES = {
+    "Audit": "auditing.verdict",
+    "Comparison": "comparison",
     "Event": "spec",
+    "Grouping": "grouping",
     "Hierarchy": "table.hierarchy",
     "InputError": "errors",
     "InternalError": "errors",
@@ -52,16 +59,17 @@ _HOMES = {
     "Spec": "spec",
     "Table": "table",
     "anonymize": "api.anonymize",
-    "audit": "auditing.audit",
+    "audit": "api.audit",
     "binary_posterior": "adversaries",
+    "compare": "api.compare",
     "delta_max": "planning.theorem1",
     "joint_bounds": "adversaries",
     "joint_estimate": "adversaries",
     "joint_posterior": "adversaries",
     "minimum_size": "planning.theorem1",
-    "plan": "planning.plan",
+    "plan": "api.plan",
     "read_table": "sources",
-    "verify": "verification.verify",
+    "verify": "api.verify",
 }
 
 _SUBMODULES = ("datasets", "utility")

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.comparison import MEASURES, average, compare
+from shoal.api.compare import compare
+from shoal.comparison import MEASURES, average
 from shoal.datasets import hospital
 from shoal.errors import InputError
 from shoal.spec import Event, Spec

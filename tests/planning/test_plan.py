@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymizers.art import Art
+from shoal.api.plan import plan
 from shoal.auditing.audit import audit
 from shoal.datasets import (
     ADULT_EVENT,
@@ -30,7 +31,7 @@ from shoal.datasets import (
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
-from shoal.planning.plan import Plan, coverage_bound, plan
+from shoal.planning.plan import Plan, coverage_bound
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from tests.dealing import row_groups
@@ -202,7 +203,7 @@ def test_knowledge_that_is_wrong_about_somebody_limits_nothing() -> None:
 def test_a_frame_needs_a_spec() -> None:
     with pytest.raises(InputError) as raised:
         plan(hospital(100, 0))
-    assert raised.value.code == "plan-spec"
+    assert raised.value.code == "spec-needed"
 
 
 def test_a_plan_needs_the_frame_that_the_table_was_made_of() -> None:
@@ -211,7 +212,7 @@ def test_a_plan_needs_the_frame_that_the_table_was_made_of() -> None:
     assert table.native is None
     with pytest.raises(InputError) as raised:
         plan(table)
-    assert raised.value.code == "plan-forgotten"
+    assert raised.value.code == "table-forgotten"
 
 
 @pytest.mark.data

@@ -15,6 +15,10 @@ def binary_posterior(f: ArrayLike, count: int) -> NDArray[np.float64]:
 
     `f` holds each tuple's global probability of x. A tuple with f = 0 never has x, one with f = 1
     always has it. Exact, in work proportional to the tuples times the spread of the count.
+
+    >>> import shoal
+    >>> shoal.binary_posterior([0.1, 0.2, 0.2], 1).round(3)
+    array([0.182, 0.409, 0.409])
     """
     chances = np.asarray(f, dtype=np.float64)
     if chances.ndim != 1 or not len(chances) or not ((chances >= 0) & (chances <= 1)).all():

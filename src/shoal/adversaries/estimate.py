@@ -38,7 +38,13 @@ def joint_estimate(
     sweeps: int = SWEEPS,
     seed: int = 0,
 ) -> JointEstimate:
-    """Estimates every joint posterior by a swap chain (arguments as in `joint_posterior`)."""
+    """Estimates every joint posterior by a swap chain (arguments as in `joint_posterior`).
+
+    >>> import shoal
+    >>> found = shoal.joint_estimate([[0.1, 0.9], [0.2, 0.8], [0.2, 0.8]], [0, 1, 1], seed=1)
+    >>> bool((found.low[:, 0] < 0.41).all()), bool((found.high[:, 0] > 0.18).all())
+    (True, True)
+    """
     group = Group.of(distributions, values)
     start = possible_world(
         group.weights, group.member, np.searchsorted(group.present, np.asarray(values))

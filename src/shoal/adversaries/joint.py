@@ -23,6 +23,13 @@ def joint_posterior(
     `distributions` is an N x V array, each tuple's distribution over the V values; `values` are the
     N published value codes, whose order says nothing. Exact or an InputError: a group that would
     take more than `budget` steps has `joint_bounds` and `joint_estimate`.
+
+    Of three people, one has the first of two values, which one in ten of the first person's kind
+    and one in five of the others' kind have:
+
+    >>> import shoal
+    >>> shoal.joint_posterior([[0.1, 0.9], [0.2, 0.8], [0.2, 0.8]], [0, 1, 1])[:, 0].round(3)
+    array([0.182, 0.409, 0.409])
     """
     group = Group.of(distributions, values)
     steps = min(joint_cost(group.sizes, group.counts))
@@ -42,7 +49,15 @@ def joint_posterior(
 def joint_bounds(
     distributions: ArrayLike, values: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Lower and upper bounds of every joint posterior (arguments as in `joint_posterior`)."""
+    """Lower and upper bounds of every joint posterior (arguments as in `joint_posterior`).
+
+    >>> import shoal
+    >>> low, high = shoal.joint_bounds([[0.1, 0.9], [0.2, 0.8], [0.2, 0.8]], [0, 1, 1])
+    >>> bool((low[:, 0] <= [0.182, 0.410, 0.410]).all())
+    True
+    >>> bool((high[:, 0] >= [0.181, 0.409, 0.409]).all())
+    True
+    """
     group = Group.of(distributions, values)
     bounds = [
         swap_bounds(group.weights, group.sizes, group.counts, x) for x in range(len(group.present))

@@ -12,7 +12,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from itertools import pairwise
@@ -23,6 +23,7 @@ from shoal.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from shoal.grouping import Anonymizer
+    from shoal.knowledge import Knowledge
 
 ENTRY_POINTS = "shoal.anonymizers"
 
@@ -108,6 +109,17 @@ def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anony
                 f"Its parameters: {', '.join(known)}.",
             )
     return kind(**(parameters or {}))  # type: ignore[no-any-return]
+
+
+def inform(method: Anonymizer, knowledge: Knowledge) -> Anonymizer:
+    """The method with the knowledge that it is to search against, if it takes any."""
+    if not hasattr(method, "knowledge"):
+        return method
+    if method.knowledge not in (None, knowledge):
+        raise InputError(
+            "knowledge-twice", "The method has another knowledge of its own.", "Give one of them."
+        )
+    return replace(method, knowledge=knowledge)  # type: ignore[type-var]
 
 
 def _points() -> Any:

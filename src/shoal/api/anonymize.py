@@ -10,50 +10,58 @@ from typing import Any
 import numpy as np
 
 from shoal.adversaries.adversary import Adversaries
-from shoal.anonymizers.registry import make_method
+from shoal.anonymizers.registry import inform, make_method
+from shoal.api.inputs import Known, is_location, table_of
 from shoal.auditing.audit import audit as judge
 from shoal.engines import Dealt, Engine, default_engine
-from shoal.errors import InputError, InternalError
+from shoal.errors import InternalError
 from shoal.grouping import Anonymizer, Progress, silent
 from shoal.knowledge import Knowledge
-from shoal.propose.alike import warn_of_alike
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.spec import Spec, checked_seed
-from shoal.table import IntArray, Table
+from shoal.table import IntArray
 
 
 def anonymize(
-    frame: Any,
-    spec: Spec,
+    data: Any,
+    spec: Spec | None = None,
     *,
     method: str | Anonymizer = "art",
+    knowledge: Known = None,
     adversary: Adversaries = "joint",
     engine: Engine | None = None,
     seed: int = 0,
     progress: Progress = silent,
     **parameters: Any,
 ) -> Release:
-    """Makes a release of a table and audits it with the joint adversary, or with others.
+    """Makes a release of a table (a frame, a path or URL, or a Table), and audits it with the joint
+    adversary, or with others.
 
-    `method` is a name with its `parameters`, or an anonymizer. A release by ART (verified) that the
-    joint adversary refutes is never returned.
+    `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the spec
+    says that the adversary knows. A release by ART (verified) that the joint adversary refutes is
+    never returned.
+
+    >>> import shoal
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> spec = shoal.Spec(
+    ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
+    ... )
+    >>> release = shoal.anonymize(hospital, spec)
+    >>> release.robust
+    True
+    >>> release.save("release", private="private")
     """
     clock, seed = _Clock(), checked_seed(seed)
     chosen = make_method(method, parameters) if isinstance(method, str) else method
     rows_with = engine or default_engine()
-    table = frame if isinstance(frame, Table) else rows_with.count(frame, spec)
-    if table.spec != spec:
-        raise InputError(
-            "spec-other",
-            "The table was coded with another spec than the one given.",
-            "Give the table's own spec, or the frame it was made from.",
-        )
+    if isinstance(knowledge, Knowledge):
+        chosen = inform(chosen, knowledge)
+    table = table_of(data, spec, knowledge=knowledge, engine=rows_with, keep=not is_location(data))
     check_names(table)
-    warn_of_alike(table.members.labels, spec)
     clock.lap("read")
-    knowledge = getattr(chosen, "knowledge", None) or Knowledge.of(table)
+    known = Knowledge.of(table, getattr(chosen, "knowledge", None) or knowledge)
     clock.lap("knowledge")
     grouping = canonical(table, chosen.anonymize(table, seed=seed, progress=progress))
     clock.lap("search")
@@ -62,7 +70,7 @@ def anonymize(
     audit = judge(
         table,
         grouping,
-        knowledge=knowledge,
+        knowledge=known,
         adversary=adversary,
         seed=seed,
         rows=None if dealt is None else dealt.group,
@@ -78,7 +86,7 @@ def anonymize(
     certificate = make_certificate(
         table,
         grouping,
-        knowledge,
+        known,
         audit,
         method=chosen.name,
         parameters=_shown(chosen),

@@ -40,6 +40,13 @@ class Aligned(NamedTuple):
 def align_column(frame: Any, column: str, spec: Spec) -> Aligned:
     """A table whose own `column` labels the groups; a missing label (or the number -1) means not
     published."""
+    rows = number_groups(labels_of(frame, column))[0]
+    table = _coded(frame, spec)
+    return Aligned(table, Grouping.of_rows(table, rows), rows)
+
+
+def labels_of(frame: Any, column: str) -> pl.Series:
+    """The column that labels the groups of a table's rows."""
     data = to_polars(frame)
     if column not in data.columns:
         raise InputError(
@@ -47,8 +54,7 @@ def align_column(frame: Any, column: str, spec: Spec) -> Aligned:
             f'The group column "{column}" does not exist{nearest(column, data.columns)}.',
             f"Columns: {', '.join(data.columns)}.",
         )
-    table, rows = _coded(frame, spec), number_groups(data[column])[0]
-    return Aligned(table, Grouping.of_rows(table, rows), rows)
+    return data[column]
 
 
 def align_release(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> Aligned:

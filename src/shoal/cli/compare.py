@@ -72,7 +72,7 @@ def compare(
     if max_suppression is not None:
         parameters["art"] = {"max_suppression": max_suppression}
 
-    from shoal.comparison import compare as measure
+    from shoal.api.compare import compare as measure
     from shoal.sources import read_table
     from shoal.utility import Workload
 

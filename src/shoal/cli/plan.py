@@ -21,13 +21,10 @@ def plan(
     """Say which r is possible and what stands in the way. Exit code 0: the asked r is not ruled
     out for anybody, 1: some carriers cannot be protected at it."""
     spec = asked.make_spec()
-    from shoal.planning.plan import plan as make_plan
-    from shoal.propose.alike import warn_of_alike
+    from shoal.api.plan import plan as make_plan
     from shoal.sources import read_table
 
-    frame = read_table(table, separator=separator, encoding=encoding)
-    result = make_plan(frame, spec)
-    warn_of_alike(frame[spec.sensitive].unique().cast(str).drop_nulls(), spec)
+    result = make_plan(read_table(table, separator=separator, encoding=encoding), spec)
     if json:
         emit_json(result.to_dict())
         raise typer.Exit(0 if result.feasible else 1)

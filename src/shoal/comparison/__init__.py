@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from shoal.comparison.comparison import (
     MEASURES,
+    PAPER_METHODS,
     Comparison,
     Line,
     average,
     compare,
 )
 
-__all__ = ["MEASURES", "Comparison", "Line", "average", "compare"]
+__all__ = ["MEASURES", "PAPER_METHODS", "Comparison", "Line", "average", "compare"]

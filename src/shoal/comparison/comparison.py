@@ -10,14 +10,13 @@ import numpy as np
 import polars as pl
 
 from shoal.adversaries.adversary import Adversaries
-from shoal.anonymizers.registry import PAPER_METHODS
+from shoal.anonymizers.registry import PAPER_METHODS, inform
 from shoal.auditing.align import align_release
 from shoal.comparison.machine import machine_note
 from shoal.comparison.trial import RISKS, Trial, equip, warm_up
 from shoal.errors import InputError
 from shoal.grouping import Progress, Recoding, silent
 from shoal.knowledge import Knowledge
-from shoal.spec import Spec
 from shoal.table import Table, code_column
 from shoal.table.frames import to_polars
 from shoal.table.hierarchy import Hierarchy
@@ -95,14 +94,14 @@ MEASURES = (
 
 
 def compare(
-    frame: Any,
-    spec: Spec,
+    table: Table,
     *,
     methods: Sequence[str] = PAPER_METHODS,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     released: Mapping[str, Any] | None = None,
     key: str | None = None,
+    knowledge: Knowledge | None = None,
     workload: Workload | None = None,
     adversary: Adversaries = "joint",
     repeat: int = 1,
@@ -116,14 +115,15 @@ def compare(
     that says why.
     """
     _check(methods, repeat)
-    table = Table.from_frame(frame, spec)
-    knowledge = Knowledge.of(table)
+    known = Knowledge.of(table, knowledge)
     queries = workload or Workload(seed=seed)
     queries.qd(table)
     anonymizers = {
         name: equip(name, (parameters or {}).get(name, {}), hierarchies) for name in methods
     }
     warm_up(table, anonymizers.values())
+    if knowledge is not None:
+        anonymizers = {name: inform(one, knowledge) for name, one in anonymizers.items()}
     lines = []
     for done, (name, method) in enumerate(anonymizers.items()):
         progress(name, done, len(anonymizers))
@@ -133,18 +133,17 @@ def compare(
         except InputError as error:
             lines.append(Line(name, dict.fromkeys(MEASURES), seeds, failed=str(error)))
             continue
-        lines.append(_line(name, trials, knowledge, adversary, queries, seeds))
+        lines.append(_line(name, trials, known, adversary, queries, seeds))
     for name, other in (released or {}).items():
         try:
-            trial, known = _released_trial(frame, other, spec, key)
+            trial = _released_trial(table, other, key)
+            known_of_it = Knowledge.of(trial.table, knowledge)
         except InputError as error:
             lines.append(Line(name, dict.fromkeys(MEASURES), (), failed=str(error)))
             continue
-        lines.append(_line(name, [trial], known, adversary, queries, ()))
+        lines.append(_line(name, [trial], known_of_it, adversary, queries, ()))
     progress("done", len(anonymizers), len(anonymizers))
-    return Comparison(
-        tuple(lines), table.rows, table.spec.r, knowledge.source, queries, machine_note()
-    )
+    return Comparison(tuple(lines), table.rows, table.spec.r, known.source, queries, machine_note())
 
 
 def _check(methods: Sequence[str], repeat: int) -> None:
@@ -190,8 +189,9 @@ def average(key: str, runs: Sequence[Mapping[str, Any]]) -> Any:
     return float(np.median(values) if key == "seconds" else np.mean(values))
 
 
-def _released_trial(frame: Any, other: Any, spec: Spec, key: str | None) -> tuple[Trial, Knowledge]:
+def _released_trial(original: Table, other: Any, key: str | None) -> Trial:
     """Another tool's release: a label of a QI covers the values that bear it in this table."""
+    frame, spec = original.frame, original.spec
     table, grouping, rows = align_release(frame, other, spec, key=key)
     labels = to_polars(other).select(*([key] if key else []), *spec.qi)
     if key:
@@ -208,4 +208,4 @@ def _released_trial(frame: Any, other: Any, spec: Spec, key: str | None) -> tupl
         of_group[rows[kept]] = node[kept]
         recodings.append(Recoding(shown.labels, covered, of_group))
     ranged = replace(grouping, form="generalized", recodings=tuple(recodings))
-    return Trial.of(table, ranged, seconds=None), Knowledge.of(table)
+    return Trial.of(table, ranged, seconds=None)

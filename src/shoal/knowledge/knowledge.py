@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,13 +62,28 @@ class Knowledge:
         return Knowledge(self.views + other.views, f"{self.source}; {other.source}")
 
     @classmethod
-    def of(cls, table: Table) -> Knowledge:
-        """The knowledge that the table's spec describes."""
-        if table.spec.knowledge is not None:
+    def of(cls, table: Table, given: Knowledge | str | Path | None = None) -> Knowledge:
+        """The knowledge that is `given` (by itself, or as a file from outside), or else that which
+        the table's spec describes."""
+        if isinstance(given, Knowledge):
+            return given._checked(table)
+        source = given or table.spec.knowledge
+        if source is not None:
             from shoal.knowledge.outside import read_knowledge
 
-            return read_knowledge(table.spec.knowledge, table)
+            return read_knowledge(source, table)
         return cls.from_table(table)
+
+    def _checked(self, table: Table) -> Knowledge:
+        """Itself, or an InputError if it cannot be of that table."""
+        shape = (len(table.signatures), len(table.values))
+        if any((len(view.index), view.distributions.shape[1]) != shape for view in self.views):
+            raise InputError(
+                "knowledge-other",
+                "The knowledge was made for a table with other signatures or values.",
+                "Make it for this table and its spec.",
+            )
+        return self
 
     @classmethod
     def from_table(cls, table: Table) -> Knowledge:

@@ -18,9 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError
 from shoal.knowledge import Knowledge, View, event_chances
-from shoal.spec import Spec
 from shoal.table import Table
 
 
@@ -108,20 +106,8 @@ class Plan:
         }
 
 
-def plan(frame: Any, spec: Spec | None = None, *, knowledge: Knowledge | None = None) -> Plan:
-    """What is possible for a table (or a frame with its spec) before anything is run."""
-    if isinstance(frame, Table):
-        table = frame
-        if table.native is None:
-            raise InputError(
-                "plan-forgotten",
-                "The table was coded without keeping its frame, which a plan codes in other ways.",
-                "Give plan the frame and its spec, or code it with keep=True.",
-            )
-    else:
-        if spec is None:
-            raise InputError("plan-spec", "A frame comes without a spec.", "Give plan a Spec too.")
-        table = Table.from_frame(frame, spec)
+def plan(table: Table, *, knowledge: Knowledge | None = None) -> Plan:
+    """What is possible for a table that kept its frame, before anything is run."""
     known = knowledge or Knowledge.of(table)
     events = tuple(_plan_event(table, known, e) for e in range(len(table.events)))
     advice = () if all(e.largest_r >= e.r for e in events) else _advice(table, events)
@@ -241,7 +227,7 @@ def _advice(table: Table, events: tuple[EventPlan, ...]) -> tuple[Advice, ...]:
     asked = min(event.largest_r for event in events)
     advice = []
     for change, changed in changes:
-        other = Table.from_frame(table.native, changed)
+        other = Table.from_frame(table.frame, changed)
         known = Knowledge.of(other)
         largest = min(
             _limit(other, view, e).largest_r for view in known.views for e in range(len(events))

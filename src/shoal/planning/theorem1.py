@@ -17,7 +17,12 @@ from shoal.spec import checked_r
 
 
 def delta_max(*, n: int, r: float, f_max: float) -> float:
-    """The largest deviation of global probabilities that Theorem 1 allows in a group of `n`."""
+    """The largest deviation of global probabilities that Theorem 1 allows in a group of `n`.
+
+    >>> import shoal
+    >>> round(shoal.delta_max(n=10, r=5, f_max=0.1), 4)
+    0.0529
+    """
     r = checked_r(r)
     _probability("f_max", f_max)
     if n < 1:
@@ -31,6 +36,10 @@ def minimum_size(*, delta: float, f_max: float, r: float) -> int:
     """The smallest group that meets Theorem 1 with the deviation `delta` below `f_max`.
 
     N_o = 1 + (r-1) o_max/o_min; an InputError when no size does (f_min = 0 < f_max, or f_max = 1).
+
+    >>> import shoal
+    >>> shoal.minimum_size(delta=0.05, f_max=0.1, r=5)
+    10
     """
     r = checked_r(r)
     _probability("f_max", f_max)

@@ -36,7 +36,7 @@ def make_certificate(
         "format": FORMAT,
         "software": f"shoal {__version__}",
         "method": {"name": method, "parameters": dict(parameters), "claims": dict(grouping.claims)},
-        "spec": public_spec(table),
+        "spec": public_spec(table.spec),
         "form": grouping.form,
         "r": table.spec.r,
         "events": [
@@ -103,9 +103,9 @@ def _public_source(knowledge: Knowledge, spec: Spec) -> str:
     return knowledge.source.replace(spec.knowledge, Path(spec.knowledge).name)
 
 
-def public_spec(table: Table) -> dict[str, Any]:
+def public_spec(spec: Spec) -> dict[str, Any]:
     """The spec without the names of columns that are not published, and without file names."""
-    plain = table.spec.to_mapping()
+    plain = spec.to_mapping()
     plain.pop("identifiers", None)
     plain.pop("knowledge", None)
     return plain

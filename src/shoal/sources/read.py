@@ -37,6 +37,12 @@ def read_table(
     with `as_text` every cell stays as it is written.
     `unguard` takes back what `write_table` did to text that a spreadsheet would run as a formula.
     `sheet` chooses among the sheets of an Excel file, `columns` among the columns of anything.
+
+    >>> import shoal
+    >>> from pathlib import Path
+    >>> _ = Path("people.csv").write_text("age;ward\\n31;00123\\n;B\\n", encoding="utf-8")
+    >>> shoal.read_table("people.csv").rows()
+    [(31, '00123'), (None, 'B')]
     """
     wanted = [columns] if isinstance(columns, str) else columns
     kind = source_kind(source)

@@ -55,7 +55,13 @@ EventLike = Event | str | Sequence[str] | Mapping[str, Any]
 @dataclass(frozen=True, kw_only=True)
 class Spec:
     """Column roles, protected events, r and the adversary's knowledge. Columns not named in
-    `qi` or `sensitive` are never published."""
+    `qi` or `sensitive` are never published.
+
+    >>> import shoal
+    >>> spec = shoal.Spec(qi=["age", "sex"], sensitive="diagnosis", protect=["HIV"], r=5)
+    >>> spec.with_(r=10).r
+    10.0
+    """
 
     qi: tuple[str, ...]
     """Quasi-identifiers: published, and known to the adversary for everybody."""

@@ -74,7 +74,7 @@ class Table:
     @classmethod
     def from_frame(cls, frame: Any, spec: Spec, *, keep: bool = True) -> Table:
         """Codes a pandas, Polars or PyArrow frame, after checking it against the spec. Without
-        `keep` the frame itself can be forgotten: all but `shoal.plan` needs the codes only."""
+        `keep` the frame itself can be forgotten: to publish a table needs the codes only."""
         data = to_polars(frame)
         _check_columns(data, spec, rows=data.height)
         return cls._coded(data, spec, None, native=frame if keep else None)
@@ -122,6 +122,17 @@ class Table:
             people=People(signature, member) if counts is None else None,
             native=native,
         )
+
+    @property
+    def frame(self) -> Any:
+        """The frame that the table was made from, or an InputError if it was not kept."""
+        if self.native is None:
+            raise InputError(
+                "table-forgotten",
+                "The table was coded without keeping its frame, which is needed here.",
+                "Give the frame and its spec, or code it with keep=True.",
+            )
+        return self.native
 
     @cached_property
     def rows(self) -> int:

@@ -68,12 +68,12 @@ def verify(
     *,
     table: Any = None,
     private: str | Path | None = None,
-    knowledge: str | None = None,
+    knowledge: Knowledge | str | Path | None = None,
 ) -> Verification:
     """Checks a release folder; with the original `table` (a frame) also its certificate.
 
     A generalized release whose ranges overlap needs the publisher's `private` folder to tell who is
-    in which group; one judged against outside knowledge needs that `knowledge` file again.
+    in which group; one judged against outside knowledge needs that `knowledge` again.
     """
     folder = Path(path)
     recover_folder(folder)
@@ -97,12 +97,14 @@ def verify(
 
 
 def _recompute(
-    release: Release, frame: Any, private: str | Path | None, knowledge: str | None
+    release: Release,
+    frame: Any,
+    private: str | Path | None,
+    knowledge: Knowledge | str | Path | None,
 ) -> list[Check]:
     certificate = release.certificate
-    spec = release.spec if knowledge is None else release.spec.with_(knowledge=knowledge)
-    table = Table.from_frame(frame, spec)
-    known = Knowledge.of(table)
+    table = Table.from_frame(frame, release.spec)
+    known = Knowledge.of(table, knowledge)
     claimed = certificate["knowledge"]
     views = [list(view.attributes) for view in known.views]
     if knowledge is None and not claimed["source"].startswith("the table itself"):

@@ -1,0 +1,94 @@
+"""audit: who can be linked to what, in groups of a table or in a release that any tool made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.adversaries.adversary import Adversaries
+from shoal.adversaries.joint import JOINT_BUDGET
+from shoal.api.inputs import Known, frame_of, spec_of, table_of
+from shoal.auditing.align import align_release, labels_of
+from shoal.auditing.audit import audit as judge
+from shoal.auditing.verdict import Audit
+from shoal.errors import InputError
+from shoal.grouping import Progress, silent
+from shoal.knowledge import Knowledge
+from shoal.spec import Spec
+from shoal.table import IntArray
+
+
+def audit(
+    data: Any,
+    spec: Any = None,
+    *,
+    groups: Any = None,
+    released: Any = None,
+    key: str | None = None,
+    knowledge: Known = None,
+    r: float | None = None,
+    adversary: Adversaries = "joint",
+    budget: float = JOINT_BUDGET,
+    seed: int = 0,
+    rows: IntArray | None = None,
+    progress: Progress = silent,
+) -> Audit:
+    """Judges what is published of a table: a frame, the path or URL of one, or a Table.
+
+    What is published are either `groups` (the name of a column that labels them, one label per row,
+    missing or -1 for a row that is not published, or a Grouping, with the group of each row in
+    `rows` if it was dealt), or a table that another tool `released` (a frame, a path or a URL: its
+    QI columns make the groups, and rows correspond by order or by the column `key`). A Table knows
+    its spec, so that its groups may come second: `audit(table, groups)`.
+
+    `adversary` says who judges, one or several. `knowledge` replaces what the spec says that they
+    know, and `r` the spec's r where an event has none of its own. Exact up to `budget` steps per
+    group and view; beyond it, certified bounds, and estimates (from `seed`) that can call a breach
+    but never call a table robust.
+
+    >>> import polars, shoal
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> spec = shoal.Spec(
+    ...     qi=["age", "sex"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
+    ... )
+    >>> shoal.audit(hospital, spec, groups="region").robust
+    True
+    >>> shoal.audit(hospital, spec, groups=[row // 4 for row in range(2000)]).robust
+    False
+
+    The file of another tool, here one that shows ages in bands of ten years:
+
+    >>> banded = hospital.with_columns(polars.col("age") // 10 * 10)
+    >>> found = shoal.audit(hospital, spec, released=banded, key="patient")
+    >>> found.robust, found.worst.view
+    (True, ('sex',))
+    """
+    if spec is not None and not isinstance(spec, Spec) and groups is None:
+        spec, groups = None, spec
+    if (groups is None) == (released is None):
+        raise InputError(
+            "audit-what",
+            "Nothing to judge is named." if groups is None else "Two things to judge are named.",
+            "Give either groups or a released table.",
+        )
+    if key is not None and released is None:
+        raise InputError("key-alone", "key has nothing to align.", "Use it with released.")
+    if released is not None:
+        asked = spec_of(data, spec, knowledge=knowledge)
+        table, groups, rows = align_release(frame_of(data), frame_of(released), asked, key=key)
+    elif isinstance(groups, str):
+        frame = frame_of(data)
+        table = table_of(frame, spec_of(data, spec), knowledge=knowledge)
+        groups = labels_of(frame, groups)
+    else:
+        table = table_of(data, spec, knowledge=knowledge)
+    return judge(
+        table,
+        groups,
+        knowledge=Knowledge.of(table, knowledge),
+        r=r,
+        adversary=adversary,
+        budget=budget,
+        seed=seed,
+        rows=rows,
+        progress=progress,
+    )

@@ -1,0 +1,74 @@
+"""What the verbs take: a frame, a path or URL, or a Table; and the spec that goes with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shoal.engines import Engine, default_engine
+from shoal.errors import InputError
+from shoal.knowledge import Knowledge
+from shoal.propose.alike import warn_of_alike
+from shoal.sources import read_table
+from shoal.spec import Spec
+from shoal.table import Table
+
+Known = Knowledge | str | Path | None
+"""What the adversary knows: a Knowledge, the path of a file from outside, or what the spec says."""
+
+
+def table_of(
+    data: Any,
+    spec: Spec | None = None,
+    *,
+    knowledge: Known = None,
+    engine: Engine | None = None,
+    keep: bool = True,
+) -> Table:
+    """The data as a Table, counted by the engine if it is none; `keep` its frame for whoever codes
+    it again.
+
+    A file of outside knowledge becomes part of the table's spec, so that certificates speak of it.
+    """
+    asked = spec_of(data, spec, knowledge=knowledge)
+    if isinstance(data, Table):
+        table = data if data.spec == asked else replace(data, spec=asked)
+    else:
+        table = (engine or default_engine()).count(data, asked)
+        table = table if keep else replace(table, native=None)
+    warn_of_alike(table.members.labels, asked)
+    return table
+
+
+def spec_of(data: Any, spec: Spec | None, *, knowledge: Known = None) -> Spec:
+    """The spec given, or the Table's own; they must not differ."""
+    if isinstance(data, Table):
+        if spec is not None and spec != data.spec:
+            raise InputError(
+                "spec-other",
+                "The table was coded with another spec than the one given.",
+                "Give the table's own spec, or the frame it was made from.",
+            )
+        spec = data.spec
+    if not isinstance(spec, Spec):
+        raise InputError(
+            "spec-needed",
+            "A frame or a file says nothing of what is to be protected."
+            if spec is None
+            else f"A {type(spec).__name__} is no spec.",
+            "Give a shoal.Spec too, such as Spec.from_toml(path).",
+        )
+    return spec.with_(knowledge=knowledge) if isinstance(knowledge, str | Path) else spec
+
+
+def frame_of(data: Any) -> Any:
+    """The data as a frame: read if it is a path or URL; what a Table was made from."""
+    if isinstance(data, Table):
+        return data.frame
+    return read_table(data) if is_location(data) else data
+
+
+def is_location(data: Any) -> bool:
+    """Whether the data is a path or a URL."""
+    return isinstance(data, str | Path)
