@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
 from shoal.auditing.row_risks import RowRisks
+from shoal.display import at_r, card, counted, number, risk_histogram
 from shoal.table.frames import like
+from shoal.wording import verdict_words, visible
 
 Kind = Literal["exact", "bound", "estimate"]
 KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
@@ -145,6 +148,54 @@ class Audit:
     def adversaries(self) -> tuple[str, ...]:
         """The names of those who judged."""
         return tuple(self.by_adversary)
+
+    def __repr__(self) -> str:
+        lines = (": ".join(line) for line in self._figures())
+        return "\n  ".join([f"Audit: {self._verdict()}", *lines])
+
+    def _repr_html_(self) -> str:
+        return card(f"Audit: {self._verdict()}", self._figures(), drawing=self.histogram())
+
+    def histogram(self) -> str:
+        """How well people are linked to an event, as a share of its limit: a drawing in SVG."""
+        risks = self.risks
+        unlinked = self.published - int(risks.sizes.sum())  # in groups without an event
+        return risk_histogram(
+            np.append(risks.exposure, 0.0),
+            np.append(risks.sizes, unlinked),
+            np.append(risks.worst["problematic"].to_numpy(), False),
+        )
+
+    def _verdict(self) -> str:
+        limits = [event.r or self.r for event in self.risks.table.events]
+        return f"{verdict_words(self.robust)} {at_r(limits)}"
+
+    def _figures(self) -> list[tuple[str, str]]:
+        """What it says, as names and figures."""
+        judges = " and ".join(self.adversaries)
+        views = counted(self.views, "view")
+        figures = [
+            ("judged by", f"{judges} adversary, {views}, {visible(self.knowledge)}"),
+            (
+                "published",
+                f"{self.published:,} of {counted(self.rows, 'row')} in "
+                f"{counted(self.groups, 'group')}",
+            ),
+            ("largest link", "none: no group holds an event"),
+            (
+                "above their limit",
+                f"{counted(self.problematic, 'person', 'people')}, "
+                f"{self.problematic_carriers:,} of the {self.carriers:,} with an event",
+            ),
+            ("not decided", counted(self.undecided, "person", "people")),
+        ]
+        if self.worst is not None:
+            link = f"{number(self.worst.posterior)} ({self.worst.kind})"
+            figures[2] = (
+                "largest link",
+                f"{link} to {visible(self.worst.event)}, {number(self.worst.before)} before",
+            )
+        return figures
 
     @property
     def problematic_share(self) -> float:

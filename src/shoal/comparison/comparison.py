@@ -14,6 +14,8 @@ from shoal.anonymizers.registry import PAPER_METHODS, inform
 from shoal.auditing.align import align_release
 from shoal.comparison.machine import machine_note
 from shoal.comparison.trial import RISKS, Trial, equip, warm_up
+from shoal.display import card, counted
+from shoal.display import number as figure
 from shoal.errors import InputError
 from shoal.grouping import Progress, Recoding, silent
 from shoal.knowledge import Knowledge
@@ -21,6 +23,7 @@ from shoal.table import Table, code_column
 from shoal.table.frames import to_polars
 from shoal.table.hierarchy import Hierarchy
 from shoal.utility import Workload
+from shoal.wording import verdict_words, visible
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,31 @@ class Comparison:
     knowledge: str
     workload: Workload
     machine: dict[str, str]
+
+    def __repr__(self) -> str:
+        lines = [": ".join([line[0], ", ".join(line[1:])]) for line in self._figures()]
+        more = [f"and {len(lines) - 4:,} more in to_frame()"] if len(lines) > 5 else []
+        return "\n  ".join([self._title(), *lines[: 4 if more else 5], *more])
+
+    def _repr_html_(self) -> str:
+        return card(self._title(), self._figures())
+
+    def _title(self) -> str:
+        methods = counted(len(self.lines), "method")
+        return f"Comparison of {methods} on {counted(self.rows, 'row')}, r = {self.r:g}"
+
+    def _figures(self) -> list[list[str]]:
+        """One line per method: its verdict, largest link and error, or why there is none."""
+        lines = []
+        for line in self.lines:
+            measures, reason = line.measures, line.failed or line.unjudged
+            found = [
+                verdict_words(measures["robust"]) if reason is None else "no verdict",
+                f"largest link {figure(measures['worst_posterior'])}",
+                f"error {figure(measures['relative_error'])}",
+            ]
+            lines.append([visible(line.method), *found, *([visible(reason)] if reason else [])])
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for machines; `methods` has a line per method."""

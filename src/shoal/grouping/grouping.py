@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.display import counted
 from shoal.errors import InternalError
 from shoal.table import IntArray, Table, digits, factorize
 
@@ -67,6 +68,14 @@ class Grouping:
             raise InternalError("a group has a line without people")
         if (self.form == "generalized") != bool(self.recodings):
             raise InternalError("a generalized grouping needs a recoding per QI, and only it")
+
+    def __repr__(self) -> str:
+        sizes = sorted({int(self.sizes.min()), int(self.sizes.max())}) if self.count else []
+        text = f"Grouping: {counted(self.published, 'person', 'people')} in "
+        text += f"{counted(self.count, 'group')}"
+        text += f" of {' to '.join(f'{size:,}' for size in sizes)}" if sizes else ""
+        pooled = 0 if self.pooled is None else int(self.copies[self.pooled].sum())
+        return f"{text}\n  {self.form}, {pooled:,} pooled, {self.values_changed:,} values changed"
 
     @classmethod
     def of_lines(

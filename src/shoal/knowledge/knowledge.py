@@ -17,12 +17,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.display import counted
 from shoal.errors import InputError, InternalError
 from shoal.spec import Spec, band_name
 from shoal.spec.bands import band_label
 from shoal.table import IntArray, Table, factorize
+from shoal.wording import visible
 
 MAX_VIEWS = 5000
+SHOWN_VIEWS = 4
 SUM_TOLERANCE = 1e-9
 ROUNDING, BELOW_ONE = 1e-9, float(np.nextafter(1.0, 0.0))
 RARE = 1e-3
@@ -57,6 +60,14 @@ class Knowledge:
     views: tuple[View, ...]
     source: str
     """Where it comes from, in words: for certificates and reports."""
+
+    def __repr__(self) -> str:
+        names = [view.name for view in self.views[:SHOWN_VIEWS]]
+        more = len(self.views) - len(names)
+        views = visible("; ".join(names)) + (f" and {more:,} more" if more else "")
+        return (
+            f"Knowledge: {counted(len(self.views), 'view')}, {views}\n  from {visible(self.source)}"
+        )
 
     def __add__(self, other: Knowledge) -> Knowledge:
         return Knowledge(self.views + other.views, f"{self.source}; {other.source}")

@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.display import counted, number
 from shoal.knowledge import Knowledge, View, event_chances
 from shoal.table import Table
+from shoal.wording import visible
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,27 @@ class Plan:
     views: int
     events: tuple[EventPlan, ...]
     advice: tuple[Advice, ...]
+
+    def __repr__(self) -> str:
+        who = "nobody is ruled out" if self.feasible else "not everybody can be protected"
+        lines = [
+            f"Plan: {who} at the asked r; largest r {number(self.largest_r)}",
+            f"{counted(self.rows, 'row')}, {counted(self.signatures, 'signature')}, "
+            f"{counted(self.views, 'view')}",
+        ]
+        tightest = sorted(self.events, key=lambda one: one.largest_r)
+        for event in tightest[:2]:
+            kept = f"{min(event.coverage_bound, event.carriers):,} of {event.carriers:,} kept"
+            largest = number(event.largest_r)
+            lines.append(f"{visible(event.label)}: r = {event.r:g}, largest r {largest}, {kept}")
+        if len(tightest) > 2:
+            lines.append(f"and {counted(len(tightest) - 2, 'more event')}")
+        if self.advice:
+            best = self.advice[0]
+            lines.append(
+                f"what would help: {visible(best.change)}, r up to {number(best.largest_r)}"
+            )
+        return "\n  ".join(lines)
 
     @property
     def largest_r(self) -> float:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.auditing.verdict import Audit
+from shoal.display import at_r, card, counted, number
 from shoal.errors import InputError
 from shoal.grouping import FormName
 from shoal.release.forms import form_named
@@ -24,6 +25,7 @@ from shoal.release.lines import GID
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
 from shoal.table.frames import like
+from shoal.wording import verdict_words, visible
 
 if TYPE_CHECKING:
     from shoal.facts import Facts
@@ -58,6 +60,43 @@ class Release:
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each stage took: never saved, so that the same input gives the same bytes."""
     native: Any = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        lines = (": ".join(line) for line in self._figures())
+        return "\n  ".join([self._title(), *lines])
+
+    def _repr_html_(self) -> str:
+        drawing = "" if self.audit is None else self.audit.histogram()
+        return card(self._title(), self._figures(), drawing=drawing)
+
+    def _title(self) -> str:
+        if not self.certificate:
+            return f"Release, {self.form}: not judged"
+        name = self.certificate["method"]["name"]
+        limits = at_r(event["r"] for event in self.certificate["events"])
+        return f"Release by {visible(name)}, {self.form}: {verdict_words(self.robust)} {limits}"
+
+    def _figures(self) -> list[tuple[str, str]]:
+        """What it says, as names and figures."""
+        columns = ", ".join(visible(name) for name in (*self.spec.qi, self.spec.sensitive))
+        figures = [("columns", columns)]
+        if self.certificate:
+            rows, groups = self.certificate["rows"], self.certificate["groups"]
+            figures += [
+                (
+                    "published",
+                    f"{rows['published']:,} of {counted(rows['table'], 'row')} in "
+                    f"{counted(groups['count'], 'group')}, {groups['with_event']:,} with an event",
+                ),
+                ("largest link", number(self.certificate["audit"]["worst_posterior"])),
+                (
+                    "lost",
+                    f"{counted(rows['suppressed'], 'row')} suppressed, "
+                    f"{counted(rows['values_changed'], 'value')} changed, "
+                    f"{counted(groups['pooled'], 'group')} pooled",
+                ),
+            ]
+        return figures
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:

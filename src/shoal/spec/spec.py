@@ -104,6 +104,11 @@ class Spec:
             publish_members: bool = False,
         ) -> None: ...
 
+    def __repr__(self) -> str:
+        given = ((field, getattr(self, field.name)) for field in fields(self))
+        told = (f"{field.name}={value!r}" for field, value in given if value != field.default)
+        return f"Spec({', '.join(told)})"
+
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)

@@ -16,10 +16,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.display import counted
 from shoal.errors import InputError, nearest
 from shoal.spec import Event, Spec
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
 from shoal.table.frames import to_polars
+from shoal.wording import visible
 
 
 class Cells(NamedTuple):
@@ -121,6 +123,16 @@ class Table:
             member_cells=cells,
             people=People(signature, member) if counts is None else None,
             native=native,
+        )
+
+    def __repr__(self) -> str:
+        qi = ", ".join(visible(column.name) for column in self.qi)
+        people = int(self.value_rows[self.value_event >= 0].sum())
+        return (
+            f"Table: {counted(self.rows, 'row')}, {counted(len(self.signatures), 'signature')} of "
+            f"{qi}\n"
+            f"  {visible(self.members.name)} with {counted(len(self.members), 'value')}, "
+            f"{counted(len(self.events), 'event')} protected; {people:,} people have one"
         )
 
     @property

@@ -19,6 +19,7 @@ from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.verdict import robustness
+from shoal.display import card, number
 from shoal.errors import InputError
 from shoal.grouping.partition import OTHER, Partition
 from shoal.knowledge import Knowledge, event_chances
@@ -29,7 +30,7 @@ from shoal.sources import read_table, recover_folder
 from shoal.table import Table
 from shoal.verification.files import Check, check_files, check_package, check_tables, same_figure
 from shoal.verification.values import Lines, check_values
-from shoal.wording import verdict_words
+from shoal.wording import verdict_words, visible
 
 AGREEMENT = 1e-9
 """How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""
@@ -48,6 +49,27 @@ class Verification:
     """What the certificate says of the release: a confirmed certificate may well say False."""
     worst_posterior: float
     """The largest posterior that the certificate states."""
+
+    def __repr__(self) -> str:
+        lines = (": ".join(line) for line in self._figures())
+        return "\n  ".join([self._title(), *lines])
+
+    def _repr_html_(self) -> str:
+        return card(self._title(), self._figures())
+
+    def _title(self) -> str:
+        how = "posteriors recomputed" if self.recomputed else "from the release alone"
+        return f"Verification: {'confirmed' if self.confirmed else 'refuted'} ({how})"
+
+    def _figures(self) -> list[tuple[str, str]]:
+        """What the certificate says, and which checks failed."""
+        wrong = [check for check in self.checks if not check.passed]
+        link = f"largest link {number(self.worst_posterior)}"
+        figures = [
+            ("the certificate says", f"{verdict_words(self.robust)}, {link}"),
+            ("checks", f"{len(self.checks) - len(wrong):,} of {len(self.checks):,} passed"),
+        ]
+        return figures + [(f"wrong: {visible(one.name)}", visible(one.detail)) for one in wrong[:3]]
 
     @property
     def confirmed(self) -> bool:

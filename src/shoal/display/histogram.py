@@ -1,0 +1,65 @@
+"""How well people are linked to an event, as a small drawing: everybody's worst case as a share of
+its limit 1/r, ten bars up to the limit and ten beyond it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.display.text import counted
+
+WIDTH, HEIGHT, BELOW = 420, 100, 18
+BARS = 10
+"""On either side of the limit."""
+SAFE, OVER = "#2f7f86", "#b8402a"
+ABOVE = 1e-9
+"""A breach by less than rounding can show is drawn above the limit all the same."""
+
+
+def risk_histogram(
+    exposure: NDArray[np.float64], people: NDArray[np.int64], breach: NDArray[np.bool_]
+) -> str:
+    """SVG of how many people have which exposure (posterior times r); bars grow with the logarithm
+    of the number of people."""
+    exposure = np.where(breach, np.maximum(exposure, 1 + 2 * ABOVE), exposure)
+    largest = float(exposure.max(initial=0.0))
+    edges = np.linspace(0.0, 1.0, BARS + 1)
+    if largest > 1 + ABOVE:
+        edges = np.append(edges, np.linspace(1.0, max(largest, 1.1), BARS + 1)[1:])
+    place = np.searchsorted(edges, exposure - ABOVE, side="left") - 1
+    place = np.clip(place, 0, len(edges) - 2)
+    counts = np.bincount(place, weights=people, minlength=len(edges) - 1)
+    tallest = np.log1p(counts.max(initial=1.0))
+    step = WIDTH / (2 * BARS)
+    bars = "".join(
+        _bar(i, int(count), HEIGHT * float(np.log1p(count) / tallest), step, edges)
+        for i, count in enumerate(counts)
+        if count
+    )
+    limit = BARS * step
+    ends = [(0.0, "start", "0"), (limit, "middle", "1/r")]
+    if len(edges) > BARS + 1:
+        ends.append((float(WIDTH), "end", f"{edges[-1]:.3g} times 1/r"))
+    texts = "".join(
+        f'<text x="{x:g}" y="{HEIGHT + BELOW - 4}" text-anchor="{anchor}" font-size="11" '
+        f'fill="currentColor">{text}</text>'
+        for x, anchor, text in ends
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT + BELOW}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT + BELOW}" role="img" '
+        'aria-label="People by their largest link to an event">'
+        f'{bars}<line x1="{limit:g}" x2="{limit:g}" y1="0" y2="{HEIGHT}" stroke="currentColor" '
+        f'stroke-dasharray="3 3"/><line x1="0" x2="{WIDTH}" y1="{HEIGHT}" y2="{HEIGHT}" '
+        f'stroke="currentColor"/>{texts}</svg>'
+    )
+
+
+def _bar(place: int, count: int, height: float, step: float, edges: NDArray[np.float64]) -> str:
+    colour = SAFE if place < BARS else OVER
+    people, low, high = counted(count, "person", "people"), edges[place], edges[place + 1]
+    what = f"{people}, {low:.3g} to {high:.3g} times 1/r"
+    return (
+        f'<rect x="{place * step + 1:g}" y="{HEIGHT - height:.1f}" width="{step - 2:g}" '
+        f'height="{height:.1f}" fill="{colour}"><title>{what}</title></rect>'
+    )
