@@ -11,4 +11,4 @@ from shoal.comparison.comparison import (
     compare,
 )
 
-__all__ = ["MEASURES", "PAPER_METHODS", "Comparison", "Line", "average", "compare"]
+__all__ = ["MEASURES", "Comparison", "Line", "average", "compare"]
