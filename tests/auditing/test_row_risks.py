@@ -38,7 +38,8 @@ def row_by_row(found: Audit, groups: list[int]) -> list[dict[str, Any]]:
     """From the pairs alone, one row after the other."""
     risks, lines = found.risks, []
     held = {int(pair): place for place, pair in enumerate(risks.held)}
-    nothing = {"event": None, "view": None, "kind": None, "problematic": False, "undecided": False}
+    nothing: dict[str, Any] = {"event": None, "view": None, "adversary": None, "kind": None}
+    nothing |= {"problematic": False, "undecided": False}
     zero = {"before": 0.0, "posterior": 0.0, "exposure": 0.0}
     for row, group in enumerate(groups):
         line: dict[str, Any] = {"row": row, "group": None if group < 0 else str(group)}

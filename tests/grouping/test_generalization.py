@@ -33,6 +33,14 @@ def table_of(columns: Mapping[str, Sequence[object]]) -> Table:
     return Table.from_frame(frame, Spec(qi=tuple(columns), sensitive="x", r=2))
 
 
+def generalized(
+    table: Table, groups: IntArray, trees: Mapping[str, Hierarchy], *, sets: bool = False
+) -> tuple[Recoding, ...]:
+    """For the group of each row, of which -1 is none."""
+    kept = groups >= 0
+    return generalize(table, groups[kept], table.row_signature[kept], trees, sets=sets)
+
+
 def shown(recoding: Recoding) -> list[str]:
     """The label of each group."""
     return [recoding.labels[node] for node in recoding.node]
@@ -67,7 +75,7 @@ def test_every_group_is_covered_by_the_least_that_covers_it(
 ) -> None:
     table, groups = example
     trees = {**({"age": BANDS} if bands else {}), **({"job": TREE} if tree else {})}
-    recodings = generalize(table, groups, trees, sets=sets)
+    recodings = generalized(table, groups, trees, sets=sets)
     frame = table.native
     for group in range(groups.max(initial=-1) + 1):
         rows = frame.filter(pl.Series(groups == group))
@@ -109,33 +117,33 @@ def test_labels() -> None:
         }
     )
     groups = np.array([0, 0, 1, 1, 2, 2, 3, 3], dtype=np.int32)
-    age, dose, born, job = map(shown, generalize(table, groups, {}))
+    age, dose, born, job = map(shown, generalized(table, groups, {}))
     assert age == ["[20, 34]", "30", "51 or (missing)", "(missing)"]
     assert dose == ["[0.5, 1]", "2.25", "[0.1, 64]", "[0.1, 3]"]
     assert born == ["[2000-01-01, 2001-05-06]", "1990-02-03", "1990-02-03", "1990-02-03"]
     assert job == ["*", "farm", "*", "(missing)"]
-    assert shown(generalize(table, groups, {}, sets=True)[3]) == [
+    assert shown(generalized(table, groups, {}, sets=True)[3]) == [
         "{army, court}",
         "farm",
         "{army, mine}",
         "(missing)",
     ]
     trees = {"job": TREE, "age": BANDS, "unknown": TREE}
-    age, _, _, job = map(shown, generalize(table, groups, trees))
+    age, _, _, job = map(shown, generalized(table, groups, trees))
     assert job == ["State", "farm", "*", "(missing)"]
     assert age == ["[20, 40)", "30", "*", "(missing)"]
 
 
 def test_suppressed_rows_widen_nothing() -> None:
     table = table_of({"age": [20, 21, 90]})
-    (age,) = generalize(table, np.array([0, 0, -1], dtype=np.int32), {})
+    (age,) = generalized(table, np.array([0, 0, -1], dtype=np.int32), {})
     assert shown(age) == ["[20, 21]"]
 
 
 def test_nothing_published_has_no_nodes() -> None:
     table = table_of({"age": [20, 21, 90], "job": ["a", "b", "c"]})
     for sets in (False, True):
-        for recoding in generalize(table, np.full(3, -1, dtype=np.int32), {}, sets=sets):
+        for recoding in generalized(table, np.full(3, -1, dtype=np.int32), {}, sets=sets):
             assert recoding.labels == ()
             assert recoding.members.shape == (0, 3)
             assert recoding.node.size == 0
@@ -144,15 +152,15 @@ def test_nothing_published_has_no_nodes() -> None:
 def test_a_value_that_the_hierarchy_lacks_is_named() -> None:
     table = table_of({"job": ["army", "navy"]})
     with pytest.raises(InputError, match="navy"):
-        generalize(table, np.zeros(2, dtype=np.int32), {"job": TREE})
+        generalized(table, np.zeros(2, dtype=np.int32), {"job": TREE})
 
 
 def test_ranges_that_would_fill_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generalization, "MAX_CELLS", 8)
     table = table_of({"age": [1, 2, 3, 4]})
-    generalize(table, np.array([0, 0, 1, 1], dtype=np.int32), {})
+    generalized(table, np.array([0, 0, 1, 1], dtype=np.int32), {})
     with pytest.raises(InputError, match='"age" has 4 values in 3 different ranges') as caught:
-        generalize(table, np.array([0, 1, 2, 2], dtype=np.int32), {})
+        generalized(table, np.array([0, 1, 2, 2], dtype=np.int32), {})
     assert caught.value.code == "ranges-too-many"
 
 
@@ -163,7 +171,7 @@ def test_adult_groups_against_the_hierarchies_own_answer(adult_path: Path) -> No
     drawn = np.random.default_rng(0).integers(0, 9_000, table.rows)
     groups = np.unique(drawn, return_inverse=True)[1].astype(np.int32)
     trees = adult_hierarchies()
-    recodings = generalize(table, groups, trees)
+    recodings = generalized(table, groups, trees)
     codes = table.signatures[table.row_signature]
     for qi, recoding in enumerate(recodings):
         assert recoding.members[recoding.node[groups], codes[:, qi]].all()

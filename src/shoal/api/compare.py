@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.adversaries.adversary import Adversaries
+from shoal.anonymizers.registry import PAPER_METHODS
 from shoal.api.inputs import Known, frame_of, table_of
-from shoal.comparison import PAPER_METHODS, Comparison
+from shoal.comparison import Comparison
 from shoal.comparison import compare as compare_on
 from shoal.grouping import Progress, silent
 from shoal.knowledge import Knowledge

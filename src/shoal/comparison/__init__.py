@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from shoal.comparison.comparison import (
     MEASURES,
-    PAPER_METHODS,
     Comparison,
     Line,
     average,

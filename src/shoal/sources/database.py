@@ -103,7 +103,7 @@ def _select(url: DatabaseUrl, tables: Iterable[tuple[str, str, bool]]) -> str:
     """SQL for the table that the URL names, which may be `name` or `schema.name`."""
     known: dict[str, str] = {}
     for schema, name, visible in tables:
-        known[f"{schema}.{name}"] = f"{_quoted(schema)}.{_quoted(name)}"
+        known[f"{schema}.{name}"] = f"{quoted_name(schema)}.{quoted_name(name)}"
         if visible:
             known[name] = known[f"{schema}.{name}"]
     if url.table not in known:
@@ -116,7 +116,8 @@ def _select(url: DatabaseUrl, tables: Iterable[tuple[str, str, bool]]) -> str:
     return f"select * from {known[str(url.table)]}"
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
+    """A name of a table or column in SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.release.forms import form_named
 from shoal.release.lines import GID
+from shoal.sources.database import quoted_name
 from shoal.sources.guard import guarded_text
 from shoal.table import Column, code_column
 from shoal.utility.count import allowed_values, check_names, value_weights
@@ -103,12 +104,12 @@ class Files:
             text = f"read_parquet('{file}')"
         names = self._names(table)
         if names != self._shown(table):
-            text += f" AS {table} ({', '.join(map(_identifier, names))})"
+            text += f" AS {table} ({', '.join(map(quoted_name, names))})"
         return text
 
     def name(self, table: str, column: str) -> str:
         """A column of a table."""
-        return _identifier(self._names(table)[self.columns[table].index(column)])
+        return quoted_name(self._names(table)[self.columns[table].index(column)])
 
     def _shown(self, table: str) -> list[str]:
         columns = self.columns.get(table, [])
@@ -174,7 +175,3 @@ def _literal(text: str) -> str:
     quoted = text.replace("'", "''")
     parts = [one if one.isprintable() else f"' || chr({ord(one)}) || '" for one in quoted]
     return f"({literal})" if "||" in (literal := f"'{''.join(parts)}'") else literal
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
