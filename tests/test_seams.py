@@ -72,6 +72,41 @@ def test_an_anonymizer_of_ones_own(tmp_path: Path) -> None:
     assert lines["method"].to_list() == ["crowds", "anatomy"]
 
 
+class Wrong(GroupReader):
+    name = "wrong"
+    reasoning = "does not answer"
+
+    def __init__(self, answer: float, columns: int = 1) -> None:
+        self.answer, self.columns = answer, columns
+
+    def posterior(self, group: SeenGroup) -> NDArray[np.float64]:
+        return np.full((len(group.people), self.columns), self.answer)
+
+
+@pytest.mark.parametrize("wrong", [Wrong(np.nan), Wrong(2.0), Wrong(-0.1), Wrong(0.1, 3)])
+def test_an_answer_that_is_no_probability_is_refused(wrong: Wrong) -> None:
+    with pytest.raises(shoal.InputError, match="no probability"):
+        audit(Table.from_frame(FRAME, SPEC), np.arange(len(FRAME)) // 2, adversary=wrong)
+
+
+@pytest.mark.parametrize("given", [None, 5, Headcounter, []])
+def test_what_is_no_adversary_is_refused(given: object) -> None:
+    with pytest.raises(shoal.InputError):
+        audit(Table.from_frame(FRAME, SPEC), np.arange(len(FRAME)) // 2, adversary=given)
+
+
+def test_whom_art_claims_to_answer_judges_in_any_case() -> None:
+    release = shoal.anonymize(FRAME, SPEC, adversary="binary")
+    assert release.audit is not None
+    assert release.audit.adversaries == ("joint", "binary")
+
+
+@pytest.mark.parametrize("given", [{"method": Crowds(), "least": 3}, {"method": Crowds}])
+def test_a_method_and_its_parameters_are_told_once(given: dict[str, object]) -> None:
+    with pytest.raises(shoal.InputError):
+        shoal.anonymize(FRAME, SPEC, **given)
+
+
 def test_an_adversary_of_ones_own(tmp_path: Path) -> None:
     release = shoal.anonymize(FRAME, SPEC, adversary=["joint", Headcounter()])
     assert release.audit is not None

@@ -24,6 +24,11 @@ def undecided_words(people: str) -> str:
     return f"{people} could not be decided"
 
 
+def adversaries_words(names: Sequence[str]) -> str:
+    """Who judged."""
+    return f"{' and '.join(names)} {'adversary' if len(names) == 1 else 'adversaries'}"
+
+
 def percent(share: float, *, over: float | None = None, up: bool = False) -> str:
     """A probability as people read it: 22.4 %, 0.03 %, never 0 % for something above it.
 

@@ -190,5 +190,5 @@ def test_adult(adult_path: Path) -> None:
     result = Anatomy().anonymize(table)
     assert result.count == 4_522
     assert np.bincount(row_groups(table, result)[table.row_event == 0]).max() == 1
-    with pytest.raises(InputError, match=r"HS-grad.*32\.7%.*largest l that works is 3"):
+    with pytest.raises(InputError, match=r"HS-grad.*32\.7 %.*largest l that works is 3"):
         Anatomy().anonymize(Table.from_frame(frame, spec.with_(protect=None)))

@@ -104,7 +104,7 @@ def test_equal_odds_of_unequal_people_are_no_tie() -> None:
     for partner, kept in ((1, 1), (4, 0)):  # the y of a, the y of b
         cells = Cells.of(table)
         assert [table.values[v] for v in cells.value] == [*"xyzxy"]
-        assembly = Assembly(table, cells, 0)
+        assembly = Assembly(table, cells)
         assembly.add(np.array([0, partner]), "pure")
         assembly.drop_unsafe(Knowledge.of(table))
         assert assembly.count("pure") == kept

@@ -274,7 +274,7 @@ def test_pools_keep_one_copy_of_the_odds_and_little_else() -> None:
 def test_nothing_is_kept_once_all_are_hidden() -> None:
     table = hospital_table(20_000, qi=HOSPITAL_QI)
     cells, knowledge = Cells.of(table), Knowledge.of(table)
-    assembly = Assembly(table, cells, 0)
+    assembly = Assembly(table, cells)
     tracemalloc.start()
     hide_among_filler(assembly, knowledge, cover=None, largest=200, progress=silent)
     kept, most = tracemalloc.get_traced_memory()

@@ -73,7 +73,7 @@ def test_a_kill_while_replacing_leaves_the_old_release_or_the_new(
 MOMENTS = {
     "searching": "shoal.anonymizers.art.art.mix_events",
     "auditing": "shoal.api.anonymize.judge",
-    "gathering facts": "shoal.facts.contents.measure",
+    "gathering facts": "shoal.facts.loss.query_errors",
     "writing": "shoal.release.folder.readme_text",
     "private": "shoal.release.folder._save_private",
     "swapping": "shoal.sources.replace._swap",

@@ -34,6 +34,7 @@ class Elsewhere:
         return None
 
     def write(self, frame: Any, path: Path) -> None:
+        self.wrote = [*getattr(self, "wrote", []), path.name]
         write_table(frame, path)
 
 
@@ -73,6 +74,15 @@ def test_methods_that_draw_people_need_no_rows(method: str, tmp_path: Path) -> N
     assert release.certificate["rows"]["published"] + release.certificate["rows"][
         "suppressed"
     ] == len(frame)
+
+
+def test_the_engine_writes_the_tables(tmp_path: Path) -> None:
+    engine = Elsewhere()
+    _, release = made("hospital", "art", engine)
+    release.save(tmp_path / "release")
+    assert engine.wrote == ["qi.csv", "sensitive.csv", "members.csv"]
+    with pytest.raises(InputError, match="stayed elsewhere"):
+        release.save(tmp_path / "other", private=tmp_path / "private")
 
 
 def test_members_of_the_suppressed_are_drawn() -> None:

@@ -105,6 +105,17 @@ class GroupReader:
     def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
         return Joint().odds(view, table, x, y)
 
+    def _checked(self, answer: object, shape: tuple[int, int]) -> Floats:
+        posterior = np.ascontiguousarray(answer, np.float64)
+        if posterior.shape != shape or not ((posterior >= 0) & (posterior <= 1)).all():
+            raise InputError(
+                "adversary-answer",
+                f"The adversary {self.name} answers something that is no probability for each of "
+                f"{shape[0]} kinds of people and {shape[1]} events.",
+                "Let posterior return an array of that shape with numbers from 0 to 1.",
+            )
+        return posterior
+
     def judge(self, case: Case, view: View, number: int) -> Judgement:
         part, table = case.partition, case.table
         distributions = with_pool(view, table)
@@ -127,7 +138,7 @@ class GroupReader:
             )
             events, column = kernels.event_columns(values, value_event)
             seen = SeenGroup(chances, people, part.value_count[held], column, len(events))
-            posterior = np.ascontiguousarray(self.posterior(seen), np.float64)
+            posterior = self._checked(self.posterior(seen), (len(people), len(events)))
             breach = case.event_r[events] * (posterior + kernels.TOLERANCE) > 1.0
             answer = kernels.Answer(place, events, posterior, breach)
             kernels.write_down(pairs.start, answer, groups, known, record)
@@ -148,11 +159,6 @@ def register(adversary: Adversary) -> Adversary:
     return adversary
 
 
-def adversary_names() -> tuple[str, ...]:
-    """The adversaries that can be asked for by name."""
-    return tuple(_known)
-
-
 AdversaryLike = str | Adversary
 Adversaries = AdversaryLike | Sequence[AdversaryLike]
 
@@ -168,6 +174,12 @@ def as_adversaries(given: Adversaries) -> tuple[Adversary, ...]:
 
 def _as_adversary(given: AdversaryLike) -> Adversary:
     if not isinstance(given, str):
+        if isinstance(given, type) or not hasattr(given, "judge") or not hasattr(given, "name"):
+            raise InputError(
+                "adversary",
+                f"{given!r} is no adversary.",
+                "Give a name, or an object with a name and a method judge.",
+            )
         return given
     if given not in _known:
         raise InputError(

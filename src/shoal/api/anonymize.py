@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from shoal.adversaries.adversary import Adversaries
+from shoal.adversaries.adversary import Adversaries, Adversary, as_adversaries
 from shoal.anonymizers.registry import inform, make_method
 from shoal.api.inputs import Known, is_location, table_of
 from shoal.auditing.audit import audit as judge
 from shoal.engines import Dealt, Engine, default_engine
-from shoal.errors import InternalError
-from shoal.grouping import Anonymizer, Progress, silent
+from shoal.errors import InputError, InternalError
+from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
@@ -54,7 +54,7 @@ def anonymize(
     >>> release.save("release", private="private")
     """
     clock, seed = _Clock(), checked_seed(seed)
-    chosen = make_method(method, parameters) if isinstance(method, str) else method
+    chosen = _chosen(method, parameters)
     rows_with = engine or default_engine()
     if isinstance(knowledge, Knowledge):
         chosen = inform(chosen, knowledge)
@@ -71,7 +71,7 @@ def anonymize(
         table,
         grouping,
         knowledge=known,
-        adversary=adversary,
+        adversary=[*_answered(grouping), *as_adversaries(adversary)],
         seed=seed,
         rows=None if dealt is None else dealt.group,
         progress=progress,
@@ -106,7 +106,31 @@ def anonymize(
         table=table,
         seconds=clock.laps,
         native=table.native,
+        engine=engine,
     )
+
+
+def _chosen(method: str | Anonymizer, parameters: Mapping[str, Any]) -> Anonymizer:
+    if isinstance(method, str):
+        return make_method(method, parameters)
+    if isinstance(method, type) or not is_dataclass(method):
+        raise InputError(
+            "method-class",
+            f"{method!r} is no method.",
+            "Give a method's name, or an instance of a frozen dataclass with a name and anonymize.",
+        )
+    if parameters:
+        raise InputError(
+            "method-parameter",
+            f"{', '.join(parameters)} is given beside a method that has its parameters already.",
+            "Set it when the method is made, or give the method's name.",
+        )
+    return method
+
+
+def _answered(grouping: Grouping) -> tuple[Adversary, ...]:
+    """Whom the method claims to answer: they judge in any case."""
+    return as_adversaries("joint") if grouping.claims.get("condition") == "joint" else ()
 
 
 def _gids(dealt: Dealt) -> IntArray:

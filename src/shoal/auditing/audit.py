@@ -81,7 +81,7 @@ def audit(
     )
     lenses = _judge_all(case, adversaries, known, progress)
     people = People(partition, rows, labels)
-    return _assemble(case, known, lenses, people, strength, before)
+    return _assemble(case, known, adversaries, lenses, people, strength, before)
 
 
 def _grouping(
@@ -142,6 +142,7 @@ def _judge_all(
 def _assemble(
     case: Case,
     knowledge: Knowledge,
+    adversaries: Sequence[Adversary],
     lenses: list[Lens],
     people: People,
     r: float,
@@ -153,8 +154,10 @@ def _assemble(
     undecided = risks.worst["undecided"].to_numpy()
     contradictory = len(np.unique(np.concatenate([one.judged.contradictory for one in lenses])))
     by_adversary = {
-        name: adversary_verdict(case, [lens for lens in lenses if lens.adversary == name])
-        for name in dict.fromkeys(lens.adversary for lens in lenses)
+        one.name: adversary_verdict(
+            case, one.reasoning, [lens for lens in lenses if lens.adversary == one.name]
+        )
+        for one in adversaries
     }
     carriers = risks.carriers
     known = np.asarray(case.known.any(axis=1))

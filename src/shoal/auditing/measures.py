@@ -39,13 +39,14 @@ def counted(lenses: Sequence[Lens]) -> dict[Kind, int]:
     return {name: sum(one.judged.counted[k] for one in lenses) for k, name in enumerate(KINDS)}
 
 
-def adversary_verdict(case: Case, lenses: Sequence[Lens]) -> AdversaryVerdict:
+def adversary_verdict(case: Case, reasoning: str, lenses: Sequence[Lens]) -> AdversaryVerdict:
     """What one adversary can do through all views."""
     sizes = case.partition.pair_size[_held(case)]
     breach = np.any([one.judged.breach for one in lenses], axis=0)
     undecided = np.any([one.judged.undecided for one in lenses], axis=0) & ~breach
     impossible = any(len(one.judged.contradictory) for one in lenses)
     return AdversaryVerdict(
+        reasoning=reasoning,
         robust=robustness(
             breach=bool(breach.any()),
             undecided=bool(undecided.any()),

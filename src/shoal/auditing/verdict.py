@@ -63,6 +63,8 @@ class GuessRate:
 class AdversaryVerdict:
     """What one adversary can do, over all views."""
 
+    reasoning: str
+    """How this adversary reasons, in words."""
     robust: bool | None
     """None where it could not be judged."""
     worst_posterior: float

@@ -19,7 +19,13 @@ from shoal.cli.report import (
 )
 from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
-from shoal.wording import EXIT_CODES, undecided_words, verdict_words, visible
+from shoal.wording import (
+    EXIT_CODES,
+    adversaries_words,
+    undecided_words,
+    verdict_words,
+    visible,
+)
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
@@ -154,7 +160,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
     else:
         say(f"{word}: r = {r:g}, so nobody may be linked to an event above {percent(1 / r)}.")
     say(
-        f"{' and '.join(result.adversaries)} adversary, {views}, knowledge: {result.knowledge}"
+        f"{adversaries_words(result.adversaries)}, {views}, knowledge: {result.knowledge}"
         + ("; member values as published." if members else ".")
     )
     say("")

@@ -9,8 +9,8 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
+from shoal.wording import adversaries_words, verdict_words
 from shoal.wording import plain_percent as percent
-from shoal.wording import verdict_words
 
 
 def verify(
@@ -47,7 +47,9 @@ def verify(
         says = verdict_words(result.robust).upper()
         worst = f"largest link {percent(result.worst_posterior)}"
         typer.echo(f"{'CONFIRMED' if result.confirmed else 'REFUTED'} ({how}).")
-        typer.echo(f"The certificate says: {says}, {worst}.")
+        typer.echo(
+            f"The certificate says: {says} to the {adversaries_words(result.adversaries)}, {worst}."
+        )
         if result.confirmed and not result.recomputed:
             typer.echo("Give --table ORIGINAL to recompute the adversary's posteriors too.")
     raise typer.Exit(0 if result.confirmed else 1)

@@ -142,7 +142,7 @@ def compare(
     by row or by `key`; `adversary` says who judges. A method that cannot treat the table is a line
     that says why.
     """
-    _check(methods, repeat)
+    _check(methods, parameters or {}, repeat)
     known = Knowledge.of(table, knowledge)
     queries = workload or Workload(seed=seed)
     queries.qd(table)
@@ -174,11 +174,18 @@ def compare(
     return Comparison(tuple(lines), table.rows, table.spec.r, known.source, queries, machine_note())
 
 
-def _check(methods: Sequence[str], repeat: int) -> None:
+def _check(methods: Sequence[str], parameters: Mapping[str, Any], repeat: int) -> None:
     if repeat < 1:
         raise InputError("whole-number", f"repeat is {repeat}.", "Give at least 1.")
     if len(set(methods)) < len(methods):
         raise InputError("name-twice", "A method is named twice.", "Name each method once.")
+    for name in parameters:
+        if name not in methods:
+            raise InputError(
+                "method-parameter",
+                f'There are parameters for "{name}", which is not compared.',
+                "Name it among the methods, or leave them out.",
+            )
 
 
 def _line(

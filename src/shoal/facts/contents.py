@@ -160,6 +160,7 @@ def _facts(
     limits = sorted(set(limit_of.values()))
     verdict = {key: value for key, value in audit.to_dict().items() if not key.startswith("worst")}
     verdict["worst"] = _witness(audit.worst, limit_of)
+    verdict["reasoning"] = {name: one.reasoning for name, one in audit.by_adversary.items()}
     if verdict["worst"] is not None:
         verdict["worst"]["shared"] = _as_exposed(audit)
     return Facts(

@@ -111,6 +111,13 @@ def public_spec(spec: Spec) -> dict[str, Any]:
     return plain
 
 
+def _combined(adversaries: list[Mapping[str, Any]]) -> tuple[bool | None, float]:
+    """The verdict and the largest posterior of all adversaries together."""
+    verdicts = [one["robust"] for one in adversaries]
+    robust = False if False in verdicts else None if None in verdicts else True
+    return robust, max(one["worst_posterior"] for one in adversaries)
+
+
 def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
     """What in a certificate cannot be true at once, or an empty text."""
     rows, audit, events = certificate["rows"], certificate["audit"], certificate["events"]
@@ -147,6 +154,10 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         (
             "the worst posterior is no event's",
             all(abs(one - audit["worst_posterior"]) > ROUNDING for one in worst),
+        ),
+        (
+            "its adversaries say something else than the whole",
+            _combined(audit["adversaries"]) != (audit["robust"], audit["worst_posterior"]),
         ),
         ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
         ("people are problematic", bool(audit["robust"]) and audit["problematic"] != 0),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 CERTIFICATE, PACKAGE, README = "certificate.json", "datapackage.json", "README.txt"
 FORMATS = ("csv", "parquet")
+FIGURES = ("worst_posterior", "problematic", "undecided")
 UNIT, ZONE = "timeUnit", "timeZone"
 """What a datetime column is read with, where it is not in microseconds or has a time zone."""
 _PARTS: dict[str, Any] = {
@@ -116,7 +117,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
     try:
         certificate = json.loads((path / CERTIFICATE).read_text(encoding="utf-8"))
         whole = all(isinstance(certificate[name], kind) for name, kind in _PARTS.items())
-        whole = whole and bool([one["name"] for one in certificate["audit"]["adversaries"]])
+        whole = whole and _says_verdicts(certificate["audit"])
         whole = whole and all(isinstance(file, dict) for file in certificate["files"].values())
     except (ValueError, KeyError, TypeError, AttributeError):
         whole = False
@@ -127,6 +128,20 @@ def read_certificate(path: Path) -> dict[str, Any]:
             "Get the release again.",
         )
     return certificate  # type: ignore[no-any-return]
+
+
+def _says_verdicts(audit: dict[str, Any]) -> bool:
+    """Whether the audit's part names adversaries, each with its verdict and figures."""
+    return (
+        bool(audit["adversaries"])
+        and all(
+            isinstance(one.get("name", "audit"), str)
+            and (one["robust"] is None or isinstance(one["robust"], bool))
+            and all(type(one[key]) in (int, float) for key in FIGURES)
+            for one in [audit, *audit["adversaries"]]
+        )
+        and all(isinstance(one["name"], str) for one in audit["adversaries"])
+    )
 
 
 def read_published(path: Path, fields: dict[str, dict[str, Any]]) -> pl.DataFrame:
@@ -247,7 +262,10 @@ def _write_tables(release: Release, folder: Path, format: str) -> dict[str, str]
     names = {}
     for name, frame in release.frames.items():
         names[name] = f"{name}.{format}"
-        write_table(frame, folder / names[name])
+        if release.engine is None:
+            write_table(frame, folder / names[name])
+        else:
+            release.engine.write(frame, folder / names[name])
     return names
 
 
@@ -275,8 +293,8 @@ def _facts_of(release: Release, given: Facts | None) -> Facts:
         return release_facts(release, release.table)
     raise InputError(
         "private-unknown",
-        "A release that was loaded has no private records.",
-        "Save them when the release is made.",
+        "This release has no private records: it was loaded, or its rows stayed elsewhere.",
+        "Save them when the release is made, of a table whose rows are here.",
     )
 
 

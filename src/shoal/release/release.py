@@ -28,6 +28,7 @@ from shoal.table.frames import like
 from shoal.wording import verdict_words, visible
 
 if TYPE_CHECKING:
+    from shoal.engines import Engine
     from shoal.facts import Facts
     from shoal.utility.published import Published
 
@@ -60,6 +61,8 @@ class Release:
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each stage took: never saved, so that the same input gives the same bytes."""
     native: Any = field(default=None, repr=False)
+    engine: Engine | None = field(default=None, repr=False)
+    """Who writes the tables; None: they are written from here."""
 
     def __repr__(self) -> str:
         lines = (": ".join(line) for line in self._figures())

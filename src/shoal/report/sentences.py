@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
@@ -137,7 +137,7 @@ def assumptions(facts: Facts) -> list[tuple[str, str]]:
         ),
         ("Whom they recognise", f"Everybody, by {listed(spec['qi'])}."),
         ("What they know besides", _knowledge(facts)),
-        ("How they reason", _reasoning(verdict["adversaries"])),
+        ("How they reason", _reasoning(verdict["reasoning"])),
         ("How surely it was computed", _kinds(verdict["posteriors"])),
     ]
     if spec["publish_members"]:
@@ -177,21 +177,17 @@ def _source(facts: Facts) -> str:
     return isolated(facts.verdict["knowledge"])
 
 
-_REASONING = {
-    "joint": "Jointly: they weigh every way to hand out the group's values, by the probability of "
-    "each value for each person.",
-    "binary": "One event against the rest: they do not use what they know of the other values.",
-}
+_READERS = ("joint", "binary")
 
 
-def _reasoning(names: Sequence[str]) -> str:
+def _reasoning(reasoning: Mapping[str, str]) -> str:
     """How each adversary reasons, and which of the two was not asked."""
-    told = [_REASONING.get(name, f"As the adversary {quoted(name)} does.") for name in names]
+    told = [f"The {quoted(name)} adversary {how}." for name, how in reasoning.items()]
     told += [
         f"The {other} adversary weighs other odds and may come to higher figures: neither contains "
         f"the other. “shoal audit --adversary {other}” shows them."
-        for other in _REASONING
-        if other not in names
+        for other in _READERS
+        if other not in reasoning
     ]
     return " ".join(told)
 

@@ -49,6 +49,8 @@ class Verification:
     """What the certificate says of the release: a confirmed certificate may well say False."""
     worst_posterior: float
     """The largest posterior that the certificate states."""
+    adversaries: tuple[str, ...]
+    """Whom the certificate is about."""
 
     def __repr__(self) -> str:
         lines = (": ".join(line) for line in self._figures())
@@ -81,6 +83,7 @@ class Verification:
             "recomputed": self.recomputed,
             "robust": self.robust,
             "worst_posterior": self.worst_posterior,
+            "adversaries": list(self.adversaries),
             "checks": [vars(check) for check in self.checks],
         }
 
@@ -104,7 +107,11 @@ def verify(
 
     def outcome(checks: list[Check], *, recomputed: bool) -> Verification:
         return Verification(
-            tuple(checks), recomputed, claimed["robust"], claimed["worst_posterior"]
+            checks=tuple(checks),
+            recomputed=recomputed,
+            robust=claimed["robust"],
+            worst_posterior=claimed["worst_posterior"],
+            adversaries=tuple(one["name"] for one in claimed["adversaries"]),
         )
 
     files = check_files(folder, certificate)
@@ -179,7 +186,7 @@ def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[
             Lens(adversary.name, view, adversary.judge(case, view, number))
             for number, view in enumerate(known.views)
         ]
-        mine = adversary_verdict(case, lenses)
+        mine = adversary_verdict(case, adversary.reasoning, lenses)
         checks.append(_same_verdict(f"{adversary.name} adversary", mine.robust, one["robust"]))
         near = abs(mine.worst_posterior - one["worst_posterior"])
         agree = AGREEMENT if not mine.posteriors["estimate"] else ESTIMATES_AGREE
