@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numba
 
@@ -23,15 +23,28 @@ def search_kernel(function: F) -> F:
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})
 
 
-def _compile(function: F, fastmath: bool | set[str]) -> F:
+def glue(function: F) -> F:
+    """Like `kernel`, for a function that calls others and does little itself: it becomes a part of
+    its caller before that is compiled. The others would be compiled once more for it otherwise."""
+    return _compile(function, fastmath=False, inline="always")
+
+
+def _compile(
+    function: F, *, fastmath: bool | set[str], inline: Literal["never", "always"] = "never"
+) -> F:
     """Only kernels call a function whose name begins with an underscore: it becomes a part of
     theirs, without a door from Python or a file in the cache, which would take time to make."""
     inner = function.__name__.startswith("_")
     wrappers = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
     dispatcher = numba.njit(  # type: ignore[call-overload]
-        cache=not inner, nogil=True, error_model="numpy", fastmath=fastmath, **wrappers
+        cache=not inner,
+        nogil=True,
+        error_model="numpy",
+        fastmath=fastmath,
+        inline=inline,
+        **wrappers,
     )(function)
-    if not inner:
+    if not inner and inline == "never":
         _compiled.append(dispatcher)
     return cast(F, dispatcher)
 

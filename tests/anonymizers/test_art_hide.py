@@ -26,6 +26,7 @@ from shoal.anonymizers.art.kernels.hide import (
     let_go,
     shortlist,
 )
+from shoal.anonymizers.art.kernels.nearest import nearest_first
 from shoal.anonymizers.art.pools import Pools
 from shoal.anonymizers.art.search import Search, pressure, smallest_need_first
 from shoal.anonymizers.art.trade import givers, trade
@@ -169,6 +170,23 @@ def test_the_shortlist_is_the_nearest_that_are_free(seed: int, length: int) -> N
     far = np.abs(odds / anchor - 1).sum(axis=1)
     near = [c for c in np.argsort(far, kind="stable") if free[c] > 0 and 3 <= c < 37][:length]
     assert shortlist(anchor, one_pool(odds, free), 3, 37, length).tolist() == near
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("length", [1, 7, 60, 199, 200, 500])
+@pytest.mark.parametrize("steps", [4, 50, 10**6])
+def test_the_nearest_come_first_as_numpy_has_it(seed: int, length: int, steps: int) -> None:
+    """With few steps many distances are equal."""
+    rng = np.random.default_rng(seed)
+    distance = (np.sort(rng.integers(0, steps, 200)) / 7).astype(np.float32)
+    distance = np.concatenate([distance[::-2], distance[::2]])  # falls and rises, as in a window
+    cells = np.sort(rng.choice(1000, 200, replace=False))
+    kept = np.flatnonzero(distance <= np.sort(distance)[min(length, 200) - 1])[:length]
+    order = kept[np.argsort(distance[kept], kind="stable")]
+    expected, far = cells[order].tolist(), distance[order].tolist()
+    assert nearest_first(distance, cells, length) == len(order)
+    assert cells[: len(order)].tolist() == expected
+    assert distance[: len(order)].tolist() == far
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -11,7 +11,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.judging import Case, Judgement
-from shoal.adversaries.kernels.judge import deviations
 from shoal.auditing.row_risks import People, RowRisks
 from shoal.auditing.verdict import (
     KINDS,
@@ -188,26 +187,52 @@ def deviations_by_view(
     held = value_event >= 0
     np.add.at(counts, (group[held], value_event[held]), part.value_count[held])
     meets = np.ones(part.groups, bool)
+    # Only groups with different tuples or with an event have something to say.
     several = np.flatnonzero((np.diff(part.group_start) > 1) | counts.any(axis=1))
-    sums = np.stack(
-        [
-            deviations(
-                view.index,
-                event_chances(view, table),
-                case.event_r,
-                part.group_start,
-                part.pair_signature,
-                part.pair_size,
-                counts,
-                several,
-                meets,
-            )
-            for view in knowledge.views
-        ]
-    )
+    sums = np.zeros((len(knowledge.views), len(table.events), 4))
+    if len(several):
+        widths = np.diff(part.group_start)[several]
+        starts = np.cumsum(widths) - widths
+        pairs = np.arange(widths.sum()) + np.repeat(part.group_start[several] - starts, widths)
+        signature = part.pair_signature[pairs]
+        sizes = np.add.reduceat(part.pair_size[pairs], starts)
+        for number, view in enumerate(knowledge.views):
+            chances = event_chances(view, table)
+            for event in range(len(table.events)):
+                chance = chances[view.index[signature], event]
+                sums[number, event], fits = _deviations(
+                    np.maximum.reduceat(chance, starts),
+                    np.minimum.reduceat(chance, starts),
+                    sizes,
+                    counts[several, event],
+                    float(case.event_r[event]),
+                )
+                meets[several[~fits]] = False
     holders = np.maximum(sums[:, :, 3], 1.0)
     means = [sums[:, :, 0] / part.all_groups, sums[:, :, 1] / holders, sums[:, :, 2] / holders]
     return np.stack(means, axis=-1).mean(axis=1), meets, np.asarray(counts.any(axis=1))
+
+
+def _deviations(
+    high: NDArray[np.float64],
+    low: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    carriers: NDArray[np.int64],
+    r: float,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """For one event in one view: the sums over groups of delta = f_max - f_min, of delta in groups
+    that hold the event, of their theoretical bound, and how many groups hold it. And for each group
+    whether Theorem 1's condition holds there, or the event is not in it."""
+    held = carriers > 0
+    delta = high - low
+    bounded = held & (high > 0.0) & (high < 1.0) & (sizes > r)
+    size, top = sizes[bounded], high[bounded]
+    bound = (size - r) * top / (top * (r - 1.0) / (1.0 - top) + size - 1.0)
+    apart, near = high * (1.0 - low) * (r - 1.0), low * (1.0 - high) * (sizes - 1.0)
+    fits = (carriers <= 1) & np.where(delta == 0.0, sizes >= r, apart <= near)
+    # Running sums add up in the order of groups, whatever NumPy does for a plain sum.
+    parts = (delta, delta[held], bound, np.ones(held.sum()))
+    return np.array([part.cumsum()[-1] if len(part) else 0.0 for part in parts]), fits | ~held
 
 
 def counted_across(case: Case, knowledge: Knowledge) -> int:

@@ -89,7 +89,8 @@ def conditional_bernoulli(
             rest[s] = _sigmoid(-logit[s] - tilt)
             variance += sizes[s] * share[s] * rest[s]
     reach = int(WINDOW * np.sqrt(variance) + MARGIN)
-    g = _poisson_binomial(share, rest, sizes, min(left + reach, open_tuples), reach)
+    g = np.empty(min(left + reach, open_tuples) + 1)
+    _poisson_binomial(share, rest, sizes, reach, g)
     low = max(0, left - reach)
     for s in range(S):
         if np.isnan(logit[s]):
@@ -151,11 +152,13 @@ def _poisson_binomial(
     share: NDArray[np.float64],
     rest: NDArray[np.float64],
     sizes: NDArray[np.int64],
-    top: int,
     reach: int,
-) -> NDArray[np.float64]:
-    """P(sum = k) for k up to `top`, zero where it is farther than `reach` from the running mean."""
-    g = np.empty(top + 1)
+    g: NDArray[np.float64],
+) -> None:
+    """Fills g with P(sum = k), zero where k is farther than `reach` from the running mean.
+
+    share, rest: p and 1 - p of each signature's tuples.
+    """
     g[:] = 0.0
     g[0] = 1.0
     mean, floor, ceiling = 0.0, 0, 0
@@ -164,11 +167,10 @@ def _poisson_binomial(
             continue
         for _ in range(sizes[s]):
             mean += share[s]
-            ceiling = min(top, ceiling + 1, int(mean) + reach)
+            ceiling = min(min(len(g) - 1, ceiling + 1), int(mean) + reach)
             for k in range(ceiling, floor, -1):
                 g[k] = rest[s] * g[k] + share[s] * g[k - 1]
             g[floor] *= rest[s]
             while floor < mean - reach - 1.0:
                 g[floor] = 0.0
                 floor += 1
-    return g

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.adversaries.kernels.bernoulli import conditional_bernoulli
 from shoal.adversaries.kernels.worlds import joint_cost, joint_exact
-from shoal.compiling import kernel
+from shoal.compiling import glue, kernel
 
 NO_EVENT, EXACT, UNSETTLED, NO_WORLD = 0, 1, 2, 3
 TOLERANCE = 1e-12
@@ -200,7 +200,7 @@ def _everybody_can(
     return True
 
 
-@kernel
+@glue
 def _one_by_one(
     joint: bool,
     weights: NDArray[np.float64],
@@ -330,52 +330,3 @@ def judge_view(joint: bool, budget: float, groups: Groups, known: Known, record:
         judged += E
         write_down(first, Answer(place, events, posterior, breach), groups, known, record)
     return judged
-
-
-@kernel
-def deviations(
-    index: NDArray[np.int32],
-    event_chance: NDArray[np.float64],
-    event_r: NDArray[np.float64],
-    group_start: NDArray[np.int64],
-    pair_signature: NDArray[np.int32],
-    pair_size: NDArray[np.int64],
-    event_count: NDArray[np.int64],
-    several: NDArray[np.int64],
-    meets: NDArray[np.bool_],
-) -> NDArray[np.float64]:
-    """The paper's measure 4 in one view: for each event the sums over groups of delta, of delta in
-    groups that hold the event, of their theoretical bound, and how many groups hold it.
-
-    index, event_chance, event_r: as `row` and the others in `Known`.
-    group_start, pair_signature, pair_size: as in `Groups`.
-    event_count: groups x events, the carriers.
-    several: the groups to look at, those with different tuples or with an event.
-    meets: by group, cleared where Theorem 1's condition fails.
-    """
-    E = event_count.shape[1]
-    sums = np.empty((E, 4))
-    sums[:] = 0.0
-    for g in several:
-        N = 0
-        for p in range(group_start[g], group_start[g + 1]):
-            N += pair_size[p]
-        for e in range(E):
-            low, high = 1.0, 0.0
-            for p in range(group_start[g], group_start[g + 1]):
-                f = event_chance[index[pair_signature[p]], e]
-                low, high = min(low, f), max(high, f)
-            sums[e, 0] += high - low
-            if event_count[g, e] == 0:
-                continue
-            r = event_r[e]
-            sums[e, 1] += high - low
-            sums[e, 3] += 1.0
-            if 0.0 < high < 1.0 and N > r:
-                sums[e, 2] += (N - r) * high / (high * (r - 1.0) / (1.0 - high) + N - 1.0)
-            apart = high * (1.0 - low) * (r - 1.0)
-            near = low * (1.0 - high) * (N - 1.0)
-            fits = N >= r if high == low else apart <= near
-            if event_count[g, e] > 1 or not fits:
-                meets[g] = False
-    return sums

@@ -15,13 +15,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.compiling import kernel
+from shoal.compiling import glue, kernel
 
 SCALING_STEPS = 300
 SCALED_ENOUGH = 0.5
 
 
-@kernel
+@glue
 def joint_cost(sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[float, float]:
     """Elementary steps of the exact computation on the value side and on the signature side."""
     N = 0.0
@@ -39,7 +39,7 @@ def _states(counts: NDArray[np.int64]) -> float:
     return product / (largest + 1.0)
 
 
-@kernel
+@glue
 def joint_exact(
     weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> NDArray[np.float64]:

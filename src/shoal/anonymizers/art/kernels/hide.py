@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.kernels.nearest import nearest_first
-from shoal.compiling import search_kernel
+from shoal.compiling import glue, search_kernel
 
+NOTHING, ONE = np.float32(0.0), np.float32(1.0)
 CLOSE = np.float32(1.0 + 1e-5)
 """Single precision is good enough to search; the margin leaves room for the check in double."""
 STRIDE = 16
@@ -120,7 +121,7 @@ def hide(
                 tried[y] = reach
                 # At least r members, partners at least r-1 times the carrier's odds: all that
                 # follow cost more.
-                if found == tries or terms.r**2 * (terms.r - 1.0) * price[y] >= best_cost:
+                if found == tries or terms.r * terms.r * (terms.r - 1.0) * price[y] >= best_cost:
                     break
                 size, cost = hide_in_pool(
                     anchor_odds[a, y], y, candidates, terms, reach, worth[y], best_cost, chosen
@@ -146,7 +147,7 @@ def hide(
     return pool_of, begin, members
 
 
-@search_kernel
+@glue
 def hide_in_pool(
     anchor: NDArray[np.float32],
     pool: int,
@@ -203,15 +204,15 @@ def shortlist(
     W, odds = len(anchor), candidates.odds
     inverse = np.empty(W, np.float32)
     for w in range(W):
-        inverse[w] = np.float32(1.0) / anchor[w]
+        inverse[w] = ONE / anchor[w]
     distance = np.empty(last - first, np.float32)
     cells = np.empty(last - first, np.int64)
     found = 0
     for c in range(first, last):
         if candidates.free[c] > 0:
-            total = np.float32(0.0)
+            total = NOTHING
             for w in range(W):
-                total += abs(odds[c, w] * inverse[w] - np.float32(1.0))
+                total += abs(odds[c, w] * inverse[w] - ONE)
             distance[found] = total
             cells[found] = c
             found += 1
@@ -247,7 +248,7 @@ def grow(
     leads = np.empty(W, np.float32)
     for w in range(W):
         low[w] = high[w] = total[w] = within[w] = anchor[w]
-        top[w], leads[w] = np.float32(0.0), np.float32(1.0)
+        top[w], leads[w] = NOTHING, ONE
     for k in range(K):
         left[k] = candidates.free[cells[k]]
         rows = np.float32(min(left[k], largest))
@@ -260,19 +261,21 @@ def grow(
         if most < strength * anchor[w]:
             return -1, np.inf
     deficit, scale = np.empty(W, np.float32), np.empty(W, np.float32)
-    used_up, before = 0.0, np.float32(0.0)
+    scratch = np.empty((4, W), np.float32)
+    used_up, before = 0.0, NOTHING
     for size in range(largest + 1):
-        open_views, missing, at_least = 0, np.float32(0.0), used_up
+        open_views, missing, at_least = 0, NOTHING, used_up
         for w in range(W):
             if high[w] == low[w]:
-                open_views += int(size + 1 < strength)
+                open_views += 1 if size + 1 < strength else 0
             else:
-                open_views += int(strength * high[w] * CLOSE > total[w])
-            deficit[w] = max(np.float32(0.0), strength * high[w] * CLOSE - total[w])
-            scale[w] = np.float32(1.0) / (strength * high[w])
+                open_views += 1 if strength * high[w] * CLOSE > total[w] else 0
+            deficit[w] = max(NOTHING, strength * high[w] * CLOSE - total[w])
+            scale[w] = ONE / (strength * high[w])
             missing = max(missing, deficit[w] * scale[w])
             at_least += deficit[w] / worth[w]
-        if (1 + size + r * missing) ** 2 * at_least >= limit:
+        members = 1 + size + r * missing
+        if members * members * at_least >= limit:
             return -1, np.inf
         if size % STRIDE == 0:
             if size > STRIDE and missing * STRIDE > (before - missing) * (largest - size):
@@ -281,7 +284,7 @@ def grow(
         if open_views == 0 and size + 1 >= r:
             size = let_go(chosen, size, odds, views, r)
             return size, _cost(chosen, size, odds, worth)
-        best = _most_needed(table, left, views, deficit, scale, leads, terms)
+        best = _most_needed(table, left, views, deficit, scale, leads, terms, scratch)
         if best < 0 or size == largest:
             return -1, np.inf
         left[best] -= 1
@@ -291,9 +294,9 @@ def grow(
             total[w] += value
             used_up += value / worth[w]
             if value > high[w]:
-                leads[w] = np.float32(0.0)
+                leads[w] = NOTHING
             elif value == high[w]:
-                leads[w] = leads[w] / (np.float32(1.0) + leads[w])
+                leads[w] = leads[w] / (ONE + leads[w])
             low[w], high[w] = min(low[w], value), max(high[w], value)
     return -1, np.inf
 
@@ -332,7 +335,7 @@ def _cost(
     for k in range(size):
         for w in range(len(worth)):
             used_up += odds[chosen[k], w] / worth[w]
-    return (1 + size) ** 2 * used_up
+    return (1 + size) * (1 + size) * used_up
 
 
 @search_kernel
@@ -344,6 +347,7 @@ def _most_needed(
     scale: NDArray[np.float32],
     leads: NDArray[np.float32],
     terms: Terms,
+    scratch: NDArray[np.float32],
 ) -> int:
     """The candidate that lowers the deficits (against r max of each view) and hides the carrier
     most, at the least loss; -1 if nobody is left.
@@ -352,28 +356,28 @@ def _most_needed(
     left: the rows of each candidate that are not in the group yet.
     deficit: what each view lacks; times `scale` as a part of r max.
     leads: see `grow`.
+    scratch: 4 x W, of no meaning before or after.
     """
     K, W = table.shape
     high, total = views.high, views.total
     cover, thrift = np.float32(terms.cover), np.float32(terms.thrift)
     best, best_gain = -1, np.float32(-1e30)
     near = np.float32(terms.r) * CLOSE
-    ahead, level = np.empty(W, np.float32), np.empty(W, np.float32)
-    closed, lost = np.empty(W, np.float32), np.empty(W, np.float32)
+    ahead, level, closed, lost = scratch[0], scratch[1], scratch[2], scratch[3]
     for w in range(W):
         ahead[w] = cover * leads[w]
-        level[w] = ahead[w] * leads[w] / (np.float32(1.0) + leads[w])
+        level[w] = ahead[w] * leads[w] / (ONE + leads[w])
         lost[w] = thrift * scale[w]
         closed[w] = scale[w] + lost[w]
     for k in range(K):
         if left[k] <= 0:
             continue
-        gain = np.float32(0.0)
+        gain = NOTHING
         for w in range(W):
             o = table[k, w]
-            after = max(np.float32(0.0), near * max(high[w], o) - total[w] - o)
+            after = max(NOTHING, near * max(high[w], o) - total[w] - o)
             gain += (deficit[w] - after) * closed[w] - o * lost[w]
-            hides = ahead[w] if o > high[w] else np.float32(0.0)
+            hides = ahead[w] if o > high[w] else NOTHING
             gain += level[w] if o == high[w] else hides
         if gain > best_gain:
             best, best_gain = k, gain

@@ -13,11 +13,15 @@ from shoal.compiling import search_kernel
 
 @search_kernel
 def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64], length: int) -> int:
-    """Moves the `length` nearest cells to the front, nearest first, and their distances with them;
-    of equally near ones the first are taken. Returns how many there are."""
+    """Moves cells that are no farther than the `length`-th nearest to the front, nearest first, and
+    their distances with them; returns how many. If distances are equal there, they are more than
+    `length`, and the first ones of them are kept. `cells` come in ascending order."""
     found = len(cells)
     if found > length:
-        limit = _smallest_but(distance, length - 1)
+        left = np.empty(found, np.float32)
+        for i in range(found):
+            left[i] = distance[i]
+        limit = _smallest_but(left, length - 1)
         kept = 0
         for i in range(found):
             if distance[i] <= limit and kept < length:
@@ -27,7 +31,7 @@ def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64], lengt
     gap = 1
     while gap < found:
         gap = 3 * gap + 1
-    while gap > 1:  # Shell's sort; cells come in ascending order, which decides between equals
+    while gap > 1:  # Shell's sort
         gap = gap // 3
         for i in range(gap, found):
             far, cell, j = distance[i], cells[i], i
@@ -42,12 +46,9 @@ def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64], lengt
 
 
 @search_kernel
-def _smallest_but(numbers: NDArray[np.float32], skipped: int) -> np.float32:
-    """The smallest number but for so many smaller ones (quickselect)."""
-    left = np.empty(len(numbers), np.float32)
-    for i in range(len(numbers)):
-        left[i] = numbers[i]
-    low, high = 0, len(numbers) - 1
+def _smallest_but(left: NDArray[np.float32], skipped: int) -> np.float32:
+    """The smallest number but for so many smaller ones (quickselect, in place)."""
+    low, high = 0, len(left) - 1
     while True:
         # Not the middle, where a list that falls and then rises has its smallest number.
         pivot = left[low + (high - low) // 4]
