@@ -84,7 +84,7 @@ class RowRisks:
         return np.bincount(pair, part.carrier_count, len(part.pair_size)).astype(np.int64)
 
     @cached_property
-    def row_pair(self) -> NDArray[np.int64]:
+    def row_pair(self) -> IntArray:
         """The pair of each row, -1 where it is alone or suppressed."""
         return self.partition.find_pairs(self.row_group, self.table.row_signature)
 
@@ -107,8 +107,8 @@ class RowRisks:
         """The first row of some pairs and its pair; without rows, the first of the pairs."""
         if self.people.rows is None:
             return None, int(pairs.min())
-        row = int(np.flatnonzero(np.isin(self.row_pair, pairs))[0])
-        return row, int(self.row_pair[row])
+        pair = int(pairs[np.argmin(self._first_row[pairs])])
+        return int(self._first_row[pair]), pair
 
     def of_rows(self, rows: NDArray[np.int64]) -> pl.DataFrame:
         """One line for each of some rows; unpublished rows have nothing but their number."""
@@ -178,6 +178,13 @@ class RowRisks:
         """The rows of chosen held pairs."""
         wanted = np.append(chosen, False)  # the last stands for rows without a held pair
         return np.flatnonzero(wanted[self._line[self.row_pair]])
+
+    @cached_property
+    def _first_row(self) -> IntArray:
+        """The first row of each pair; one more entry for rows without a pair."""
+        first = np.empty(len(self.partition.pair_signature) + 1, np.int32)
+        first[self.row_pair[::-1]] = np.arange(self.table.rows, dtype=np.int32)[::-1]
+        return first
 
     @cached_property
     def _line(self) -> IntArray:

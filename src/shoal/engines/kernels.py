@@ -1,4 +1,4 @@
-"""The rows of a table by cell, in one pass."""
+"""The rows of a table by cell, and dealt to groups, in one pass each."""
 
 from __future__ import annotations
 
@@ -36,3 +36,34 @@ def rows_by_cell(
         ordered[filled[low]] = row
         filled[low] += 1
     return ordered
+
+
+@kernel
+def deal_lines(
+    ordered: NDArray[np.int32],
+    cell_start: NDArray[np.int64],
+    cell: NDArray[np.int64],
+    first: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    copies: NDArray[np.int64],
+    shown: NDArray[np.int32],
+    group: NDArray[np.int32],
+    published: NDArray[np.int32],
+) -> None:
+    """Gives every line of a grouping the next rows of its cell.
+
+    ordered: the rows by cell; those of cell c lie from `cell_start[c]` to `cell_start[c+1]`.
+    cell, first, rows, copies, shown: of each line, its cell, the number of its group's first copy,
+    the people of one copy, how many copies there are, and the value that they are published with.
+    group, published: written, for each row that is dealt.
+    """
+    used = cell_start[:-1].copy()
+    for i in range(len(cell)):
+        place = used[cell[i]]
+        for copy in range(copies[i]):
+            for _ in range(rows[i]):
+                row = ordered[place]
+                group[row] = first[i] + copy
+                published[row] = shown[i]
+                place += 1
+        used[cell[i]] = place

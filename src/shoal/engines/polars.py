@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.engines.engine import Dealt
-from shoal.engines.kernels import rows_by_cell
+from shoal.engines.kernels import deal_lines, rows_by_cell
 from shoal.grouping import SUPPRESSED, Grouping
 from shoal.sources import read_table, write_table
 from shoal.spec import Spec
@@ -50,23 +49,18 @@ def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:
         signature.astype(np.int64) * width + value,
         grouping.signature.astype(np.int64) * width + grouping.value,
     )
-    by_cell = np.argsort(cell, kind="stable")
-    people, cell = grouping.people[by_cell], cell[by_cell]
-    line = np.repeat(by_cell, people)
-    turn = np.arange(len(line)) - np.repeat(np.cumsum(people) - people, people)
-    rows = ordered[start[np.repeat(cell, people)] + _turn_in_cell(cell, people)]
-    copy = turn // grouping.rows[line]
     group = np.full(table.rows, SUPPRESSED, np.int32)
-    group[rows] = grouping.first_number[grouping.group[line]] + copy
     published = table.row_value if grouping.shown is None else table.row_value.copy()
-    if grouping.shown is not None:
-        published[rows] = grouping.shown[line]
+    shown = grouping.value if grouping.shown is None else grouping.shown
+    deal_lines(
+        ordered,
+        start,
+        cell,
+        grouping.first_number[grouping.group],
+        grouping.rows,
+        grouping.copies[grouping.group],
+        shown,
+        group,
+        published,
+    )
     return Dealt(group, published)
-
-
-def _turn_in_cell(cell: NDArray[np.int64], people: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For every person of the lines, the how manieth they are of their cell's."""
-    total = np.cumsum(people) - people
-    first = np.flatnonzero(np.diff(cell, prepend=-1))
-    before = np.repeat(total[first], np.diff(np.append(first, len(cell))))
-    return np.asarray(np.arange(int(people.sum())) - np.repeat(before, people))

@@ -76,15 +76,18 @@ class Partition:
         holds[self.holders(value_event)] = True
         return np.flatnonzero(np.repeat(holds, np.diff(self.group_start)))
 
-    def find_pairs(self, groups: NDArray[np.integer], signatures: IntArray) -> NDArray[np.int64]:
-        """The pair of each (number of a group, signature); -1 where there is none."""
+    def find_pairs(self, groups: IntArray, signatures: IntArray) -> IntArray:
+        """The pair of each (number of a group, signature); -1 where a person is alone or in none.
+        People alone are most, and are passed over."""
+        place = np.full(self.all_groups + 1, -1, np.int32)  # the last for those in no group
+        place[self.group_number] = np.arange(self.groups)
+        inside = np.flatnonzero(place[groups] >= 0)
         width = len(self.signature_people)
-        keys = self.group_number[self.pair_group] * width + self.pair_signature
-        wanted = groups.astype(np.int64) * width + signatures
-        place = np.searchsorted(keys, wanted)
-        inside = place < len(keys)
-        inside[inside] = keys[place[inside]] == wanted[inside]
-        return np.where(inside, place, -1)
+        keys = self.pair_group * width + self.pair_signature
+        wanted = place[groups[inside]].astype(np.int64) * width + signatures[inside]
+        pairs = np.full(len(groups), -1, np.int32)
+        pairs[inside] = np.searchsorted(keys, wanted)
+        return pairs
 
     @classmethod
     def of(cls, table: Table, grouping: Grouping) -> Partition:
@@ -101,7 +104,7 @@ class Partition:
             table,
             group_number=grouping.first_number[source] + copy,
             alone=int(grouping.copies[alone].sum()),
-            group=group,
+            group=group.astype(np.int64),
             signature=grouping.signature[line],
             shown=grouping.published_values(table)[line],
             rows=grouping.rows[line],
@@ -191,13 +194,15 @@ class Partition:
 
 
 def ragged(
-    start: NDArray[np.int64], chosen: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    start: NDArray[np.int64], chosen: NDArray[np.integer]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """All places of some stretches, one after another, and which of the stretches each is from."""
     lengths = (start[1:] - start[:-1])[chosen]
-    owner = np.repeat(np.arange(len(chosen)), lengths)
-    place = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return owner, start[chosen][owner] + place
+    owner = np.repeat(np.arange(len(chosen), dtype=np.int32), lengths)
+    shift = (start[chosen] - np.cumsum(lengths) + lengths).astype(np.int32)
+    place = np.arange(len(owner), dtype=np.int32)
+    place += shift[owner]
+    return owner, place
 
 
 def _sorted_pairs(

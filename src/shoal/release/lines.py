@@ -6,17 +6,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.grouping import Grouping
 from shoal.grouping.partition import ragged
 
 GID = "gid"
 
 
-def copied(grouping: Grouping) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The lines of all copies of all groups, and their gids."""
-    start = np.searchsorted(grouping.group, np.arange(len(grouping.copies) + 1))
-    copy, line = ragged(start, np.repeat(np.arange(len(grouping.copies)), grouping.copies))
-    return copy + 1, line
+def copied(
+    group: NDArray[np.integer], copies: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The gids of all copies of all groups, once for each of their lines, and these lines. `group`
+    is that of each line, in order."""
+    start = np.searchsorted(group, np.arange(len(copies) + 1))
+    number, line = ragged(start, np.repeat(np.arange(len(copies), dtype=np.int32), copies))
+    number += 1
+    return number, line
 
 
 def as_enum(texts: pl.Series) -> pl.Series:

@@ -61,15 +61,16 @@ def _sensitive(table: Table, grouping: Grouping) -> pl.DataFrame:
     order = np.argsort(texts, kind="stable")
     rank = np.empty(len(texts), np.int32)
     rank[order] = np.arange(len(texts))
-    gid, line = copied(grouping)
-    keys = gid * len(texts) + rank[grouping.published_values(table)[line]]
-    keys, place = np.unique(keys, return_inverse=True)
-    count = np.bincount(place, grouping.rows[line], len(keys)).astype(np.int64)
+    shown = rank[grouping.published_values(table)]
+    keys, place = np.unique(grouping.group * np.int64(len(texts)) + shown, return_inverse=True)
+    count = np.bincount(place, grouping.rows, len(keys)).astype(np.int64)
+    gid, line = copied(keys // len(texts), grouping.copies)
+    value = (keys % len(texts)).astype(np.int32)
     return pl.DataFrame(
         {
-            GID: (keys // len(texts)).astype(np.int32),
-            table.spec.sensitive: as_enum(pl.Series(texts[order])).gather(keys % len(texts)),
-            "count": count,
+            GID: gid,
+            table.spec.sensitive: as_enum(pl.Series(texts[order])).gather(value[line]),
+            "count": count[line],
         }
     )
 

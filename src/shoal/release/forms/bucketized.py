@@ -38,7 +38,7 @@ class Bucketized:
     def tables(self, table: Table, grouping: Grouping) -> tuple[pl.DataFrame, None]:
         """In the order of gid and signature: signatures are numbered in the order of their values,
         so that this order tells nothing."""
-        gid, line = copied(grouping)
+        gid, line = copied(grouping.group, grouping.copies)
         rows = grouping.rows[line]
         signature = np.repeat(grouping.signature[line], rows)
         columns = [
