@@ -30,7 +30,7 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
     assert alone.returncode == 0
     assert alone.stdout.splitlines()[-3:-1] == [
         "CONFIRMED (from the release alone).",
-        "The certificate says: ROBUST, largest link 33.3 %.",
+        "The certificate says: ROBUST to the joint adversary, largest link 33.3 %.",
     ]
     whole = shoal_("verify", out, "--table", home / "table.csv", "--json")
     assert whole.returncode == 0

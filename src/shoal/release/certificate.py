@@ -111,11 +111,12 @@ def public_spec(spec: Spec) -> dict[str, Any]:
     return plain
 
 
-def _combined(adversaries: list[Mapping[str, Any]]) -> tuple[bool | None, float]:
-    """The verdict and the largest posterior of all adversaries together."""
+def _combined(adversaries: list[Mapping[str, Any]]) -> bool | None:
+    """The verdict of all adversaries together."""
     verdicts = [one["robust"] for one in adversaries]
-    robust = False if False in verdicts else None if None in verdicts else True
-    return robust, max(one["worst_posterior"] for one in adversaries)
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True
 
 
 def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
@@ -157,7 +158,9 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         ),
         (
             "its adversaries say something else than the whole",
-            _combined(audit["adversaries"]) != (audit["robust"], audit["worst_posterior"]),
+            _combined(audit["adversaries"]) is not audit["robust"]
+            or abs(max(one["worst_posterior"] for one in audit["adversaries"]) - max(worst))
+            > ROUNDING,
         ),
         ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
         ("people are problematic", bool(audit["robust"]) and audit["problematic"] != 0),
