@@ -19,7 +19,8 @@ def rows_by_cell(
 ) -> NDArray[np.int32]:
     """The rows sorted by cell, within a cell in the order in which they are given.
 
-    The cells of signature s are `signature_start[s]` to `signature_start[s+1]`, with rising
+    row_signature, row_value: of each row of the table; cell_value: of each cell. The cells of
+    signature s are `signature_start[s]` to `signature_start[s+1]`, with rising
     values; the rows of cell c go to `cell_start[c]` to `cell_start[c+1]`.
     """
     ordered = np.empty(len(rows), np.int32)

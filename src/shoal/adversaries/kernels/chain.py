@@ -85,7 +85,14 @@ def _rotate(
     held: NDArray[np.float64],
     chosen: NDArray[np.int64],
 ) -> None:
-    """Proposes that each of three or more random tuples takes the next one's value."""
+    """Proposes that each of three or more random tuples takes the next one's value.
+
+    weights: distributions x values.
+    tuple_signature, tuple_value: of each tuple, its distribution and the value that it has now.
+    value_event: the event of each value, or -1.
+    held: by distribution and event, how many have it now; changed with the values.
+    chosen: scratch for the tuples drawn; its length is the most that are.
+    """
     length = 3
     while length < len(chosen) and np.random.randint(2) == 0:
         length += 1

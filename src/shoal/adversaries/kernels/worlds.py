@@ -162,7 +162,13 @@ def _multiply(
     stride: NDArray[np.int64],
     free: int,
 ) -> None:
-    """new = old times one tuple's linear form."""
+    """new = old times one tuple's linear form.
+
+    old, new: the weight of each state, how often each value but `free` was handed out so far.
+    form: the tuple's weight of each value.
+    counts, stride: of each value, how often it is published, and how far apart two states lie that
+    differ by one of it.
+    """
     for i in range(len(old)):
         new[i] = form[free] * old[i]
     for v in range(len(counts)):

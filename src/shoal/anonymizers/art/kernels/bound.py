@@ -21,9 +21,13 @@ def merge_closest(
 ) -> int:
     """Grows the group of one carrier (cell `start`) in `chosen`; its size, or -1.
 
-    chance: signatures x events x views. The closest tuple is the one whose joining increases the
-    sum over views (and over the events in the group) of delta = f_max - f_min least; ties go to the
-    earliest cell. A tuple that would make Theorem 1 unreachable at any size is passed over.
+    chance: signatures x events x views.
+    cell_signature, cell_event, free: of each cell, its signature, its event (or -1), the rows left.
+    event_r: each event's r.
+
+    The closest tuple is the one whose joining increases the sum over views (and over the events in
+    the group) of delta = f_max - f_min least; ties go to the earliest cell. A tuple that would make
+    Theorem 1 unreachable at any size is passed over.
     """
     W = chance.shape[2]
     E = len(event_r)

@@ -152,7 +152,13 @@ def _worst(
     before: NDArray[np.float64],
     after: NDArray[np.float64],
 ) -> float:
-    """The largest r * posterior of one view, rounded up by the tolerance."""
+    """The largest r * posterior of one view, rounded up by the tolerance.
+
+    weight: members x values of the group; values, counts, stride: its values, how often it has
+    each, and how far apart two states lie that differ by one of it.
+    before: scratch, (members + 1) x states: the weight of each state after the first members;
+    after: scratch of two rows, the same from the last.
+    """
     size, kinds, states = len(weight), len(values), before.shape[1]
     before[0] = 0.0
     before[0, 0] = 1.0
@@ -190,7 +196,10 @@ def _add_tuple(
     counts: NDArray[np.int64],
     stride: NDArray[np.int64],
 ) -> None:
-    """new = old times one tuple's linear form."""
+    """new = old times one tuple's linear form (its weight of each value).
+
+    old, new: the weight of each state; counts, stride: as in `_worst`.
+    """
     states = len(old)
     for a in range(states):
         new[a] = form[0] * old[a]

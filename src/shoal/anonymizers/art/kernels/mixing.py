@@ -245,6 +245,8 @@ def _grow_one(
 ) -> int:
     """The size of a safe group, its rows taken; or 0 and nothing taken.
 
+    candidates: the cells that may join. free: the rows left of every cell. order: in which views
+    are asked (see `excess`). group: written, the cells of the members.
     q[j, i]: of member j and candidate i; total[i] their sum over members; need[j]: what member j
     still needs; lack[i]: what all members together need once candidate i is among them.
     """
