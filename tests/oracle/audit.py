@@ -36,6 +36,8 @@ class Case:
     members: bool = False
     pooled: frozenset[int] = frozenset()
     joint: bool = True
+    prior: bool = False
+    """Whether links may be as strong as they were in the view before publication."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,8 @@ class Findings:
     """For each row, its largest posterior over views of every event that its group holds."""
     problematic: list[bool]
     tied: list[bool]
-    """Rows with a posterior of exactly 1/r among people who are not all alike to the adversary:
-    floating point cannot tell these from a breach."""
+    """Rows with a posterior exactly at the limit among people who are not all alike to the
+    adversary: floating point cannot tell these from a breach."""
     guess_rate: dict[tuple[int, ...], Fraction]
     """By view (positions of its QIs): groups whose carriers nobody knew above 1/r before."""
     average_delta: Fraction
@@ -80,10 +82,11 @@ def audit(case: Case) -> Findings:
                     continue
                 linked = _linked(case, event, group, inside, view, shown)
                 alike = len({tuple(view[j].items()) for j in inside}) == 1
-                for j, p in zip(inside, linked, strict=True):
+                for j, p, before in zip(inside, linked, chances, strict=True):
                     posterior[j][event.label] = max(p, posterior[j].get(event.label, Fraction(0)))
-                    problematic[j] |= p * event.r > 1
-                    tied[j] |= p * event.r == 1 and not alike
+                    limit = max(1 / event.r, before) if case.prior else 1 / event.r
+                    problematic[j] |= p > limit
+                    tied[j] |= p == limit and not alike
                 if any(known[j][event.label] for j in carriers):
                     continue
                 leaders = [j for j, p in zip(inside, linked, strict=True) if p == max(linked)]

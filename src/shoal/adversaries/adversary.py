@@ -139,8 +139,9 @@ class GroupReader:
             events, column = kernels.event_columns(values, value_event)
             seen = SeenGroup(chances, people, part.value_count[held], column, len(events))
             posterior = self._checked(self.posterior(seen), (len(people), len(events)))
-            breach = case.event_r[events] * (posterior + kernels.TOLERANCE) > 1.0
-            answer = kernels.Answer(place, events, posterior, breach)
+            compared = posterior + kernels.TOLERANCE
+            breach = case.event_r[events] * compared > 1.0
+            answer = kernels.Answer(place, events, posterior, breach, compared)
             kernels.write_down(pairs.start, answer, groups, known, record)
             judged += len(events)
         return Judgement.of_record(case, record, counted=(judged, 0, 0))

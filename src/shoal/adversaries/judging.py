@@ -21,6 +21,7 @@ from shoal.adversaries.kernels.swap import swap_bounds
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
 from shoal.knowledge import View, event_chances, with_pool
+from shoal.spec import Limit
 from shoal.table import IntArray, Table
 
 CALL_CONFIDENCE = 1 - 1e-7
@@ -37,6 +38,7 @@ class Case:
     table: Table
     partition: Partition
     event_r: NDArray[np.float64]
+    limit: Limit
     known: NDArray[np.bool_]
     """signatures x events: global probability above 1/r in some view."""
     budget: float
@@ -68,8 +70,20 @@ class Case:
             value_event,
             self.event_r,
             self.known,
+            self.limit == "prior",
         )
         return groups, known
+
+    def strength(self, view: View, signature: IntArray, event: IntArray) -> NDArray[np.float64]:
+        """What the posterior of a person for an event is multiplied with to be compared with 1, in
+        a view: r, or under the honest limit one over what the view says beforehand, if that is
+        above 1/r. 0 where there is no event."""
+        strength = np.where(event >= 0, self.event_r[event], 0.0)
+        if self.limit == "prior":
+            before = event_chances(view, self.table)[view.index[signature], event]
+            known = (event >= 0) & (strength * before > 1.0)
+            strength[known] = 1.0 / before[known]
+        return strength
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +153,11 @@ def judge_groups(case: Case, view: View, number: int, *, by_value: bool) -> Judg
             continue
         first, last = part.group_start[group], part.group_start[group + 1]
         kind[first:last] = settled.kind
-        undecided[first:last] = settled.undecided[settled.place].any(axis=1)
+        undecided[first:last] = settled.undecided(case, view, slice(first, last))
         counted[settled.kind] += len(settled.events)
-        answer = kernels.Answer(settled.place, settled.events, settled.posterior, settled.breach)
+        answer = kernels.Answer(
+            settled.place, settled.events, settled.posterior, settled.breach, settled.compared
+        )
         kernels.write_down(first, answer, groups, known, record)
     impossible = np.flatnonzero(state == kernels.NO_WORLD)
     if len(impossible) and not part.distorted:
@@ -170,7 +186,23 @@ class _Settled:
     events: IntArray
     posterior: NDArray[np.float64]
     breach: NDArray[np.bool_]
-    undecided: NDArray[np.bool_]
+    """Above 1/r for sure."""
+    compared: NDArray[np.float64]
+    """What the posterior surely comes to."""
+    upper: NDArray[np.float64]
+    """What it surely does not pass."""
+
+    def undecided(self, case: Case, view: View, pairs: slice) -> NDArray[np.bool_]:
+        """Which of the group's pairs are neither safe nor breached for sure, for some event."""
+        high = self.upper + kernels.TOLERANCE
+        safe, breach = case.event_r[self.events] * high <= 1.0, self.breach
+        safe, breach = safe[self.place], breach[self.place]
+        if case.limit == "prior":
+            signature = case.partition.pair_signature[pairs]
+            before = event_chances(view, case.table)[view.index[signature]][:, self.events]
+            safe = safe | (high[self.place] <= before)
+            breach = breach & (self.compared[self.place] > before)
+        return np.asarray((~safe & ~breach).any(axis=1))
 
 
 def _settle(
@@ -196,7 +228,7 @@ def _settle(
     events, column = kernels.event_columns(values, value_event)
     if len(events) == 1 and (column >= 0).all():
         certain = np.ones((len(sizes), 1))
-        return _Settled(0, place, sizes, events, certain, certain > 0, certain < 0)
+        return _Settled(0, place, sizes, events, certain, certain > 0, certain, certain)
     lower, upper = np.zeros((len(sizes), len(events))), np.zeros((len(sizes), len(events)))
     for value in np.flatnonzero(column >= 0):
         low, high = swap_bounds(weights, sizes, counts, int(value))
@@ -206,8 +238,7 @@ def _settle(
     r = case.event_r[events]
     safe = r * (upper + kernels.TOLERANCE) <= 1.0
     if safe.all():
-        none = np.zeros_like(safe)
-        return _Settled(1, place, sizes, events, upper, none, none)
+        return _Settled(1, place, sizes, events, upper, np.zeros_like(safe), lower, upper)
 
     member, start = _true_world(case, group, place, values, weights)
     sweeps = max(LEAST_SWEEPS, min(SWEEPS, PROPOSALS // (BATCHES * len(member))))
@@ -223,9 +254,11 @@ def _settle(
     )
     middle, _, _ = interval(means, sizes, sweeps=sweeps, confidence=CONFIDENCE)
     _, low, _ = interval(means, sizes, sweeps=sweeps, confidence=CALL_CONFIDENCE)
-    breach = r * np.maximum(low, lower) > 1.0 + kernels.TOLERANCE
+    surely = np.maximum(low, lower)
+    breach = r * surely > 1.0 + kernels.TOLERANCE
     middle = np.clip(middle, lower, upper)
-    return _Settled(2, place, sizes, events, middle, breach, ~safe & ~breach)
+    surely -= kernels.TOLERANCE
+    return _Settled(2, place, sizes, events, middle, breach, surely, upper)
 
 
 def _true_world(

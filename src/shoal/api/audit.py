@@ -13,7 +13,7 @@ from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
 from shoal.grouping import Progress, silent
 from shoal.knowledge import Knowledge
-from shoal.spec import Spec
+from shoal.spec import Limit, Spec
 from shoal.table import IntArray
 
 
@@ -26,6 +26,7 @@ def audit(
     key: str | None = None,
     knowledge: Known = None,
     r: float | None = None,
+    limit: Limit | None = None,
     adversary: Adversaries = "joint",
     budget: float = JOINT_BUDGET,
     seed: int = 0,
@@ -41,9 +42,9 @@ def audit(
     its spec, so that its groups may come second: `audit(table, groups)`.
 
     `adversary` says who judges, one or several. `knowledge` replaces what the spec says that they
-    know, and `r` the spec's r where an event has none of its own. Exact up to `budget` steps per
-    group and view; beyond it, certified bounds, and estimates (from `seed`) that can call a breach
-    but never call a table robust.
+    know, `r` the spec's r where an event has none of its own, and `limit` the spec's. Exact up to
+    `budget` steps per group and view; beyond it, certified bounds, and estimates (from `seed`) that
+    can call a breach but never call a table robust.
 
     >>> import polars, shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -86,6 +87,7 @@ def audit(
         groups,
         knowledge=Knowledge.of(table, knowledge),
         r=r,
+        limit=limit,
         adversary=adversary,
         budget=budget,
         seed=seed,

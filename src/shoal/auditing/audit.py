@@ -38,7 +38,7 @@ from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.partition import Partition, number_groups
 from shoal.knowledge import Knowledge, event_chances
-from shoal.spec import checked_r, checked_seed
+from shoal.spec import Limit, checked_r, checked_seed
 from shoal.table import IntArray, Table
 from shoal.table.frames import to_polars
 
@@ -49,6 +49,7 @@ def audit(
     *,
     knowledge: Knowledge | None = None,
     r: float | None = None,
+    limit: Limit | None = None,
     adversary: Adversaries = "joint",
     budget: float = JOINT_BUDGET,
     seed: int = 0,
@@ -59,9 +60,9 @@ def audit(
 
     `groups` is a Grouping, or one label per row (missing, or the number -1: not published); of a
     Grouping that was dealt, `rows` is the group of each row, for naming people by their row.
-    `r` replaces the spec's r where an event has none of its own. Exact up to `budget` steps per
-    group and view; beyond it, certified bounds, and estimates (from `seed`) that can call a breach
-    but never call a table robust.
+    `r` replaces the spec's r where an event has none of its own, and `limit` the spec's. Exact up
+    to `budget` steps per group and view; beyond it, certified bounds, and estimates (from `seed`)
+    that can call a breach but never call a table robust.
     """
     adversaries = as_adversaries(adversary)
     grouping, labels, rows = _grouping(table, groups, rows)
@@ -75,6 +76,7 @@ def audit(
         table=table,
         partition=partition,
         event_r=event_r,
+        limit=limit or table.spec.limit,
         known=before * event_r > 1.0,
         budget=budget,
         seed=checked_seed(seed),
@@ -169,6 +171,7 @@ def _assemble(
             contradictory=contradictory > 0,
         ),
         r=r,
+        limit=case.limit,
         by_adversary=by_adversary,
         rows=table.rows,
         published=part.published,

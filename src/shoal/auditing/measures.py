@@ -75,15 +75,15 @@ def row_risks(
     event, through = np.full(len(held), -1, np.int32), np.zeros(len(held), np.int32)
     kind = np.zeros(len(held), np.int8)
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
-    for number, (_, _, one) in enumerate(lenses):
-        with_r = one.posterior * np.where(one.event >= 0, case.event_r[one.event], 0.0)
+    signature = part.pair_signature[held]
+    for number, (_, view, one) in enumerate(lenses):
+        with_r = one.posterior * case.strength(view, signature, one.event)
         worse = with_r > exposure
         exposure[worse], posterior[worse] = with_r[worse], one.posterior[worse]
         event[worse], kind[worse], through[worse] = one.event[worse], one.kind[worse], number
         breach |= one.breach
         undecided |= one.undecided
     chance = np.zeros(len(held))
-    signature = part.pair_signature[held]
     for number, (_, view, _) in enumerate(lenses):
         here = np.flatnonzero((through == number) & (event >= 0))
         chance[here] = event_chances(view, table)[view.index[signature[here]], event[here]]
@@ -273,9 +273,8 @@ def risk_by_view(
     for number, (_, delta, bound) in enumerate(deltas):
         view = lenses[number].view
         judged = [lens.judged for lens in lenses[number :: len(deltas)]]  # of each adversary
-        exposures = [
-            one.posterior * np.where(one.event >= 0, case.event_r[one.event], 0.0) for one in judged
-        ]
+        signature = case.partition.pair_signature[held]
+        exposures = [one.posterior * case.strength(view, signature, one.event) for one in judged]
         most = int(np.argmax([exposure.max(initial=0.0) for exposure in exposures]))
         one, with_r = judged[most], exposures[most]
         worst = int(np.argmax(with_r)) if len(held) else -1

@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.auditing.row_risks import RowRisks
 from shoal.display import at_r, card, counted, number, risk_histogram
+from shoal.spec import Limit
 from shoal.table.frames import like
 from shoal.wording import verdict_words, visible
 
@@ -103,6 +104,8 @@ class Audit:
 
     robust: bool | None
     r: float
+    limit: Limit
+    """absolute: nobody above 1/r; prior: or above what a view says before publication."""
     by_adversary: dict[str, AdversaryVerdict]
     """Whom the groups were judged against, with a verdict for each."""
     rows: int
@@ -206,6 +209,9 @@ class Audit:
 
     @property
     def worst_posterior(self) -> float:
+        """Of the worst case; where limits differ from person to person, the largest of all."""
+        if self.limit == "prior":
+            return max((one.posterior for one in self.worst_by_event.values()), default=0.0)
         return self.worst.posterior if self.worst else 0.0
 
     @property
@@ -233,6 +239,7 @@ class Audit:
             for name in (
                 "robust",
                 "r",
+                "limit",
                 "adversaries",
                 "worst_posterior",
                 "problematic",

@@ -59,6 +59,14 @@ class SpecOptions:
         ),
     ] = None
     r: Annotated[str | None, typer.Option("-r", "--r", help="Nobody above a chance of 1/r.")] = None
+    limit: Annotated[
+        Literal["absolute", "prior"] | None,
+        typer.Option(
+            "--limit",
+            help="absolute: 1/r for everybody; prior: 1/r, or what is known of a person "
+            "beforehand if that is more (absolute).",
+        ),
+    ] = None
     min_support: Annotated[
         int | None,
         typer.Option("--min-support", help="Rows that must share a signature to be known (100)."),
@@ -95,6 +103,7 @@ class SpecOptions:
             "sensitive": self.sensitive,
             "protect": [parse_event(text) for text in self.protect] if self.protect else None,
             "r": self.r,
+            "limit": self.limit,
             "min_support": self.min_support,
             "max_attributes": self.max_attributes,
             "views": [_split(text) for text in self.view] if self.view else None,

@@ -39,6 +39,7 @@ def make_certificate(
         "spec": public_spec(table.spec),
         "form": grouping.form,
         "r": table.spec.r,
+        "limit": table.spec.limit,
         "events": [
             {
                 "label": event.label,
@@ -127,6 +128,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         asked = {event["label"]: spec.r for event in events}
     worst = [event["worst_posterior"] for event in events]
     safe = all(event["worst_posterior"] * event["r"] <= 1 + ROUNDING for event in events)
+    safe = safe or spec.limit == "prior"
     members = {event.label: list(event.values) for event in spec.protect or ()}
     for fault, present in (
         ("its format is not known", certificate.get("format") != FORMAT),
@@ -136,6 +138,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             and members != {event["label"]: event["values"] for event in events},
         ),
         ("r differs from the spec's", certificate["r"] != spec.r),
+        ("limit differs from the spec's", certificate["limit"] != spec.limit),
         (
             "the events differ from the spec's",
             asked != {event["label"]: event["r"] for event in events},

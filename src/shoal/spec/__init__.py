@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from shoal.spec.spec import (
+    LIMITS,
     MAX_QI,
     MISSING,
     Event,
     InputWarning,
+    Limit,
     Spec,
     as_event,
     band_name,
@@ -17,10 +19,12 @@ from shoal.spec.spec import (
 )
 
 __all__ = [
+    "LIMITS",
     "MAX_QI",
     "MISSING",
     "Event",
     "InputWarning",
+    "Limit",
     "Spec",
     "as_event",
     "band_name",

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import InputError, nearest
 from shoal.spec.toml_text import read_toml, toml_text
@@ -16,6 +16,9 @@ MISSING = "(missing)"
 """How a missing value is shown; it is a category like any other."""
 
 MAX_QI = 20
+
+Limit = Literal["absolute", "prior"]
+LIMITS: tuple[Limit, ...] = ("absolute", "prior")
 
 
 class InputWarning(UserWarning):
@@ -83,6 +86,9 @@ class Spec:
     """Numeric QIs that the adversary also knows in bands: ("age", 10) adds `age/10`."""
     knowledge: str | None = None
     """File of outside knowledge (attribute columns, value, probability) instead of the table's."""
+    limit: Limit = "absolute"
+    """absolute: 1/r for everybody, as the paper has it; prior: in each view 1/r, or what that view
+    says of a person before anything is published, if that is more already."""
     publish_members: bool = False
     """Publish the member values of a set event instead of its label."""
 
@@ -101,6 +107,7 @@ class Spec:
             views: Iterable[str | Iterable[str]] | None = None,
             bands: Mapping[str, float] | Iterable[tuple[str, float]] = (),
             knowledge: str | Path | None = None,
+            limit: Limit = "absolute",
             publish_members: bool = False,
         ) -> None: ...
 
@@ -153,6 +160,10 @@ class Spec:
         _whole("min_support", self.min_support)
         if self.max_attributes is not None:
             _whole("max_attributes", self.max_attributes)
+        if self.limit not in LIMITS:
+            raise InputError(
+                "limit", f"limit is {self.limit!r}.", f"Choose among: {', '.join(LIMITS)}."
+            )
         if not isinstance(self.publish_members, bool):
             raise InputError(
                 "spec-flag", f"publish_members is {self.publish_members!r}.", "Give true or false."

@@ -155,6 +155,7 @@ def _recompute(
         table=table,
         partition=_partition(table, lines),
         event_r=table.event_r,
+        limit=table.spec.limit,
         known=np.zeros((len(table.signatures), len(table.events)), bool),
         budget=JOINT_BUDGET,
         seed=certificate["seed"],

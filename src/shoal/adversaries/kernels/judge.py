@@ -60,6 +60,9 @@ class Known(NamedTuple):
     event_r: NDArray[np.float64]
     known: NDArray[np.bool_]
     """signatures x events: whether the link was known before, from some view alone."""
+    prior: bool
+    """Whether a link may be as strong as this view says before publication, where that is above
+    1/r."""
 
 
 class Answer(NamedTuple):
@@ -72,6 +75,9 @@ class Answer(NamedTuple):
     """S x E."""
     breach: NDArray[np.bool_]
     """S x E: whether that is above 1/r."""
+    counted: NDArray[np.float64]
+    """S x E: what is compared with the probability before publication: never less than an exact
+    posterior, and of an estimate what it surely comes to."""
 
 
 class Record(NamedTuple):
@@ -80,11 +86,11 @@ class Record(NamedTuple):
     state: NDArray[np.int8]
     """Of each group."""
     posterior: NDArray[np.float64]
-    """Of each pair, for the event that is worst against its own r."""
+    """Of each pair, for the event that is worst against its own limit."""
     event: NDArray[np.int32]
     """That event, -1 in groups without one."""
     breach: NDArray[np.bool_]
-    """Of each pair: whether any event is above 1/r."""
+    """Of each pair: whether any event is above its limit."""
     guesses: NDArray[np.float64]
     """[unknown before, known before] x [right, made]."""
     event_worst: NDArray[np.float64]
@@ -230,13 +236,21 @@ def write_down(first: int, answer: Answer, groups: Groups, known: Known, record:
     place, events, posterior = answer.place, answer.events, answer.posterior
     for p in range(len(place)):
         s, worst = place[p], -1.0
+        row = known.row[groups.pair_signature[first + p]]
         for e in range(len(events)):
-            exposure = posterior[s, e] * known.event_r[events[e]]
+            before = known.event_chance[row, events[e]]
+            strength = known.event_r[events[e]]
+            breach = answer.breach[s, e]
+            if known.prior:
+                breach = breach and answer.counted[s, e] > before
+                if strength * before > 1.0:
+                    strength = 1.0 / before
+            exposure = posterior[s, e] * strength
             if exposure > worst:
                 worst = exposure
                 record.posterior[first + p] = posterior[s, e]
                 record.event[first + p] = events[e]
-            record.breach[first + p] |= answer.breach[s, e]
+            record.breach[first + p] |= breach
             if posterior[s, e] > record.event_worst[events[e]]:
                 record.event_worst[events[e]] = posterior[s, e]
                 record.event_pair[events[e]] = first + p
@@ -244,7 +258,7 @@ def write_down(first: int, answer: Answer, groups: Groups, known: Known, record:
         top = 0.0
         for s in range(len(posterior)):
             top = max(top, posterior[s, e])
-        tied, right, before = 0.0, 0.0, 0
+        tied, right, known_before = 0.0, 0.0, 0
         for p in range(len(place)):
             pair = first + p
             leads = posterior[place[p], e] >= top - TIE
@@ -255,9 +269,9 @@ def write_down(first: int, answer: Answer, groups: Groups, known: Known, record:
                     if leads:
                         right += groups.carrier_count[k]
                     if known.known[groups.pair_signature[pair], events[e]]:
-                        before = 1
-        record.guesses[before, 0] += right / tied
-        record.guesses[before, 1] += 1.0
+                        known_before = 1
+        record.guesses[known_before, 0] += right / tied
+        record.guesses[known_before, 1] += 1.0
 
 
 @kernel
@@ -294,6 +308,7 @@ def judge_view(joint: bool, budget: float, groups: Groups, known: Known, record:
             if column[v] >= 0:
                 event_count[column[v]] += counts[v]
         posterior, breach = np.empty((S, E)), np.empty((S, E), np.bool_)
+        compared = np.empty((S, E))
         record.state[g] = EXACT
         even = S == 1 or event_count[0] == N  # then everybody's is count / N, if there is a world
         if not (even and _everybody_can(joint, weights, event_count, N)):
@@ -324,9 +339,11 @@ def judge_view(joint: bool, budget: float, groups: Groups, known: Known, record:
                 r = known.event_r[events[e]]
                 if even:
                     posterior[s, e] = event_count[e] / N
+                    compared[s, e] = posterior[s, e]
                     breach[s, e] = r * event_count[e] > N
                 else:
-                    breach[s, e] = r * (posterior[s, e] + TOLERANCE) > 1.0
+                    compared[s, e] = posterior[s, e] + TOLERANCE
+                    breach[s, e] = r * compared[s, e] > 1.0
         judged += E
-        write_down(first, Answer(place, events, posterior, breach), groups, known, record)
+        write_down(first, Answer(place, events, posterior, breach, compared), groups, known, record)
     return judged
