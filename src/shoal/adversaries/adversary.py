@@ -20,17 +20,13 @@ from numpy.typing import NDArray
 from shoal.adversaries.judging import Case, Judgement, judge_groups
 from shoal.adversaries.kernels import judge as kernels
 from shoal.errors import InputError, nearest
-from shoal.knowledge import View, event_chances, with_pool
-from shoal.table import IntArray, Table
+from shoal.knowledge import BinaryReader, JointReader, Reader, View, with_pool
 
 Floats = NDArray[np.float64]
 
 
-class Adversary(Protocol):
+class Adversary(Reader, Protocol):
     """A reader of releases."""
-
-    @property
-    def name(self) -> str: ...
 
     @property
     def reasoning(self) -> str:
@@ -42,40 +38,23 @@ class Adversary(Protocol):
         bounds, or estimates that may call a breach but never call a group safe."""
         ...
 
-    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
-        """distributions x len(y): the odds of the event value x against each of the values y, that
-        a group of one x and otherwise y has to balance (`len(table.values)`: the pooled value)."""
-        ...
 
-
-class Joint:
+class Joint(JointReader):
     """The adversary of the paper's definition: uses every published value."""
 
-    name = "joint"
     reasoning = "weighs every way to hand the published values of a group out to its people"
 
     def judge(self, case: Case, view: View, number: int) -> Judgement:
         return judge_groups(case, view, number, by_value=True)
 
-    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
-        chance = with_pool(view, table)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return np.asarray(chance[:, x, None] / chance[:, y])
 
-
-class Binary:
+class Binary(BinaryReader):
     """The adversary of Theorem 1: tells one event from the rest, and is always exact."""
 
-    name = "binary"
     reasoning = "tells a protected event from everything else, and makes no use of other values"
 
     def judge(self, case: Case, view: View, number: int) -> Judgement:
         return judge_groups(case, view, number, by_value=False)
-
-    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
-        chance = event_chances(view, table)[:, table.value_event[x]]
-        with np.errstate(divide="ignore"):
-            return np.repeat((chance / (1.0 - chance))[:, None], len(y), axis=1)
 
 
 class SeenGroup(NamedTuple):
@@ -92,7 +71,7 @@ class SeenGroup(NamedTuple):
     events: int
 
 
-class GroupReader:
+class GroupReader(JointReader):
     """An adversary that answers group by group: only `posterior` has to be written."""
 
     name = ""
@@ -101,9 +80,6 @@ class GroupReader:
     def posterior(self, group: SeenGroup) -> Floats:
         """kinds of people x events: the chance that such a person carries each event."""
         raise NotImplementedError
-
-    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
-        return Joint().odds(view, table, x, y)
 
     def _checked(self, answer: object, shape: tuple[int, int]) -> Floats:
         posterior = np.ascontiguousarray(answer, np.float64)

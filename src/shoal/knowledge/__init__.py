@@ -13,12 +13,18 @@ from shoal.knowledge.knowledge import (
     table_distribution,
     with_pool,
 )
+from shoal.knowledge.odds import READERS, BinaryReader, JointReader, Reader, as_readers
 
 __all__ = [
     "MAX_VIEWS",
+    "READERS",
     "SUM_TOLERANCE",
+    "BinaryReader",
+    "JointReader",
     "Knowledge",
+    "Reader",
     "View",
+    "as_readers",
     "attribute_codes",
     "count_values",
     "event_chances",

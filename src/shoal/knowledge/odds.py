@@ -1,0 +1,68 @@
+"""Odds: how much likelier a person is to carry an event value than to hold another value.
+
+In a group of one event value x and otherwise one value y, whoever reads the group weighs its people
+by such odds and by nothing else. Which odds, depends on the reader: the *joint* one compares x with
+y, the *binary* one the event with everything else.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError, nearest
+from shoal.knowledge.knowledge import View, event_chances, with_pool
+from shoal.table import IntArray, Table
+
+Floats = NDArray[np.float64]
+
+
+class Reader(Protocol):
+    """Somebody who reads groups, as far as a search needs to know them."""
+
+    @property
+    def name(self) -> str: ...
+
+    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
+        """distributions x len(y): the odds of the event value x against each of the values y
+        (`len(table.values)`: the pooled value)."""
+        ...
+
+
+class JointReader:
+    """Weighs every published value."""
+
+    name = "joint"
+
+    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
+        chance = with_pool(view, table)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.asarray(chance[:, x, None] / chance[:, y])
+
+
+class BinaryReader:
+    """Tells an event from everything else."""
+
+    name = "binary"
+
+    def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
+        chance = event_chances(view, table)[:, table.value_event[x]]
+        with np.errstate(divide="ignore"):
+            return np.repeat((chance / (1.0 - chance))[:, None], len(y), axis=1)
+
+
+READERS: dict[str, Reader] = {"joint": JointReader(), "binary": BinaryReader()}
+
+
+def as_readers(given: tuple[str | Reader, ...]) -> tuple[Reader, ...]:
+    """Readers by their names, or as they are."""
+    for one in given:
+        if isinstance(one, str) and one not in READERS:
+            raise InputError(
+                "reader",
+                f'There is no reader "{one}"{nearest(one, READERS)}.',
+                f"Choose among: {', '.join(READERS)}.",
+            )
+    return tuple(READERS[one] if isinstance(one, str) else one for one in given)
