@@ -136,6 +136,8 @@ def register(adversary: Adversary) -> Adversary:
     return adversary
 
 
+BOTH = ("joint", "binary")
+"""Who judges unless the caller says otherwise."""
 AdversaryLike = str | Adversary
 Adversaries = AdversaryLike | Sequence[AdversaryLike]
 

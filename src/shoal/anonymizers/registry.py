@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -23,7 +23,7 @@ from shoal.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from shoal.grouping import Anonymizer
-    from shoal.knowledge import Knowledge
+    from shoal.knowledge import Knowledge, Reader
 
 ENTRY_POINTS = "shoal.anonymizers"
 
@@ -111,15 +111,25 @@ def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anony
     return kind(**(parameters or {}))  # type: ignore[no-any-return]
 
 
-def inform(method: Anonymizer, knowledge: Knowledge) -> Anonymizer:
-    """The method with the knowledge that it is to search against, if it takes any."""
-    if not hasattr(method, "knowledge"):
-        return method
-    if method.knowledge not in (None, knowledge):
-        raise InputError(
-            "knowledge-twice", "The method has another knowledge of its own.", "Give one of them."
-        )
-    return replace(method, knowledge=knowledge)  # type: ignore[type-var]
+def inform(
+    method: Anonymizer,
+    *,
+    knowledge: Knowledge | None = None,
+    readers: Sequence[Reader] | None = None,
+) -> Anonymizer:
+    """The method with the knowledge and the readers that it is to search against, as far as it
+    takes them."""
+    if knowledge is not None and hasattr(method, "knowledge"):
+        if method.knowledge not in (None, knowledge):
+            raise InputError(
+                "knowledge-twice",
+                "The method has another knowledge of its own.",
+                "Give one of them.",
+            )
+        method = replace(method, knowledge=knowledge)  # type: ignore[type-var]
+    if readers is not None and hasattr(method, "readers"):
+        method = replace(method, readers=tuple(readers))  # type: ignore[type-var]
+    return method
 
 
 def _points() -> Any:

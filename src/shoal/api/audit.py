@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.adversaries.adversary import Adversaries
+from shoal.adversaries.adversary import BOTH, Adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.api.inputs import Known, frame_of, spec_of, table_of
 from shoal.auditing.align import align_release, labels_of
@@ -27,7 +27,7 @@ def audit(
     knowledge: Known = None,
     r: float | None = None,
     limit: Limit | None = None,
-    adversary: Adversaries = "joint",
+    adversary: Adversaries = BOTH,
     budget: float = JOINT_BUDGET,
     seed: int = 0,
     rows: IntArray | None = None,

@@ -47,7 +47,16 @@ def anonymize(
     report: ReportOption = None,
     public_report: PublicReportOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing folders.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of everything random.")] = 0,
+    adversary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--adversary", help="Whom groups must answer: joint, binary (both); repeatable."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="Seed of everything random, for tests: a secret one if none."),
+    ] = None,
     *,
     tuned: dict[str, Any],
     asked: o.SpecOptions,
@@ -69,6 +78,7 @@ def anonymize(
 
     check_reports(report, public_report, table=table, replaced=(out, inside))
 
+    from shoal.adversaries.adversary import BOTH
     from shoal.api.anonymize import anonymize as run
     from shoal.report import Repeat, command_line, release_facts
     from shoal.sources import read_table, refuse_overlap
@@ -82,7 +92,15 @@ def anonymize(
         read_table(table, separator=separator, encoding=encoding), spec, keep=False
     )
     with progress_bar(quiet=json) as progress:
-        release = run(coded, spec, method=method, seed=seed, progress=progress, **parameters)
+        release = run(
+            coded,
+            spec,
+            method=method,
+            adversary=adversary or BOTH,
+            seed=seed,
+            progress=progress,
+            **parameters,
+        )
     facts = release_facts(release, coded, repeat=Repeat(command_line(sys.argv[1:]), seed))
     pages = render_reports(facts, report=report, public_report=public_report)
     with placed_together(pages):

@@ -48,7 +48,7 @@ def audit(
     ] = None,
     adversary: Annotated[
         list[str] | None,
-        typer.Option("--adversary", help="Who judges: joint (the default) or binary; repeatable."),
+        typer.Option("--adversary", help="Who judges: joint, binary (both); repeatable."),
     ] = None,
     rows: Annotated[
         Path | None, typer.Option("--rows", help="Write everybody's worst case to this file.")
@@ -75,6 +75,7 @@ def audit(
 
     check_reports(report, public_report, table=table)
 
+    from shoal.adversaries.adversary import BOTH
     from shoal.auditing.align import align_column, align_release
     from shoal.auditing.audit import audit as judge
     from shoal.sources import read_table, write_table
@@ -91,7 +92,7 @@ def audit(
         result = judge(
             original,
             aligned.grouping if groups is None else frame[groups],
-            adversary=adversary or "joint",
+            adversary=adversary or BOTH,
             seed=seed,
             rows=aligned.rows,
             progress=progress,

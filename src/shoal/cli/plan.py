@@ -38,6 +38,7 @@ def plan(
         say(f'\n"{event.label}": {event.carriers:,} rows, {percent(event.share)}; r = {event.r:g}')
         kept = f"the linear program keeps {event.coverage_bound:,} of them"
         say(f"  largest r {event.largest_r:.2f}; {kept}")
+        say(f"  with --limit prior it keeps {event.coverage_bound_prior:,} of them")
         say(f"  groups of about {event.expected_size:.0f} people or more on average")
         say(f"  {event.known_before:,} people are known above {percent(1 / event.r)} beforehand")
         tight = event.limits[0]

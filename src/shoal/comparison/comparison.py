@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.adversaries.adversary import Adversaries
+from shoal.adversaries.adversary import BOTH, Adversaries, as_adversaries
 from shoal.anonymizers.registry import PAPER_METHODS, inform
 from shoal.auditing.align import align_release
 from shoal.comparison.machine import machine_note
@@ -131,7 +131,7 @@ def compare(
     key: str | None = None,
     knowledge: Knowledge | None = None,
     workload: Workload | None = None,
-    adversary: Adversaries = "joint",
+    adversary: Adversaries = BOTH,
     repeat: int = 1,
     seed: int = 0,
     progress: Progress = silent,
@@ -150,8 +150,10 @@ def compare(
         name: equip(name, (parameters or {}).get(name, {}), hierarchies) for name in methods
     }
     warm_up(table, anonymizers.values())
-    if knowledge is not None:
-        anonymizers = {name: inform(one, knowledge) for name, one in anonymizers.items()}
+    anonymizers = {
+        name: inform(one, knowledge=knowledge, readers=as_adversaries(adversary))
+        for name, one in anonymizers.items()
+    }
     lines = []
     for done, (name, method) in enumerate(anonymizers.items()):
         progress(name, done, len(anonymizers))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.adversaries.adversary import Adversaries
+from shoal.adversaries.adversary import BOTH, Adversaries
 from shoal.anonymizers.registry import make_method, parameters_of
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
@@ -100,7 +100,7 @@ class Trial:
         self,
         knowledge: Knowledge,
         *,
-        adversary: Adversaries = "joint",
+        adversary: Adversaries = BOTH,
         seed: int = 0,
         progress: Progress = silent,
     ) -> dict[str, Any]:

@@ -121,9 +121,9 @@ def _bar(label: str, before: float, after: float) -> Record:
     return {"label": label, "before": float(before), "after": float(after)}
 
 
-def query_errors(table: Table, release: Release, *, seed: int) -> tuple[Record, dict[str, float]]:
+def query_errors(table: Table, release: Release) -> tuple[Record, dict[str, float]]:
     """Errors of random count queries, and each column's total variation distance."""
-    workload = Workload(queries=QUERIES, seed=seed)
+    workload = Workload(queries=QUERIES)
     summary = summarize(table, release, workload)
     lines = [
         _line("about any values", summary.all_queries),
@@ -134,7 +134,7 @@ def query_errors(table: Table, release: Release, *, seed: int) -> tuple[Record, 
         "drawn": QUERIES,
         "selectivity": workload.selectivity,
         "attributes": workload.qd(table),
-        "seed": seed,
+        "seed": workload.seed,
         "lines": [line for line in lines if line is not None],
     }, distances
 

@@ -7,6 +7,10 @@ kept: maximise sum z_s, 0 <= z_s <= carriers of s, subject in every view to
 (r-1) sum z_s o_s <= sum over non-carriers of o. Both are proved bounds for groups that withstand
 the binary adversary with one carrier each. The joint adversary weighs other odds, so for it they
 are a yardstick: near the truth where many values mix, but releases that withstand it may keep more.
+
+Under the honest limit a carrier asks for min(r, 1/f) o instead of r o. As o/f = 1/(1-f), all
+carriers of a class together ask for no more than the odds of the class come to: no view rules out
+any r then, as long as knowledge is the table's own.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from numpy.typing import NDArray
 
 from shoal.display import counted, number
 from shoal.knowledge import Knowledge, View, event_chances
+from shoal.spec import Limit
 from shoal.table import Table
 from shoal.wording import visible
 
@@ -47,6 +52,8 @@ class EventPlan:
     """The smallest of the views' limits: a bound against the binary adversary, no suppression."""
     coverage_bound: int
     """What the linear program keeps at the asked r: a bound against the binary adversary."""
+    coverage_bound_prior: int
+    """The same under the honest limit."""
     known_before: int
     """Rows whose global probability of the event exceeds 1/r in some view."""
     expected_size: float
@@ -72,6 +79,8 @@ class Plan:
     views: int
     events: tuple[EventPlan, ...]
     advice: tuple[Advice, ...]
+    limit: Limit = "absolute"
+    """The limit that is asked for."""
 
     def __repr__(self) -> str:
         who = "nobody is ruled out" if self.feasible else "not everybody can be protected"
@@ -82,7 +91,7 @@ class Plan:
         ]
         tightest = sorted(self.events, key=lambda one: one.largest_r)
         for event in tightest[:2]:
-            kept = f"{min(event.coverage_bound, event.carriers):,} of {event.carriers:,} kept"
+            kept = f"{min(self.kept(event), event.carriers):,} of {event.carriers:,} kept"
             largest = number(event.largest_r)
             lines.append(f"{visible(event.label)}: r = {event.r:g}, largest r {largest}, {kept}")
         if len(tightest) > 2:
@@ -100,14 +109,19 @@ class Plan:
 
     @property
     def feasible(self) -> bool:
-        """Whether the linear program keeps everybody at the asked r."""
-        return all(event.coverage_bound >= event.carriers for event in self.events)
+        """Whether the linear program keeps everybody at the asked r and limit."""
+        return all(self.kept(event) >= event.carriers for event in self.events)
+
+    def kept(self, event: EventPlan) -> int:
+        """How many carriers of an event the linear program keeps under the asked limit."""
+        return event.coverage_bound_prior if self.limit == "prior" else event.coverage_bound
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "rows": self.rows,
             "signatures": self.signatures,
             "views": self.views,
+            "limit": self.limit,
             "largest_r": _finite(self.largest_r),
             "feasible": self.feasible,
             "events": [
@@ -134,10 +148,13 @@ def plan(table: Table, *, knowledge: Knowledge | None = None) -> Plan:
     known = knowledge or Knowledge.of(table)
     events = tuple(_plan_event(table, known, e) for e in range(len(table.events)))
     advice = () if all(e.largest_r >= e.r for e in events) else _advice(table, events)
-    return Plan(table.rows, len(table.signatures), len(known.views), events, advice)
+    limit = table.spec.limit
+    return Plan(table.rows, len(table.signatures), len(known.views), events, advice, limit)
 
 
-def coverage_bound(table: Table, knowledge: Knowledge, event: int, r: float) -> int:
+def coverage_bound(
+    table: Table, knowledge: Knowledge, event: int, r: float, limit: Limit = "absolute"
+) -> int:
     """At most this many carriers of an event can be protected at r against the binary adversary, in
     groups of one carrier each (linear program, HiGHS); a yardstick against the joint one."""
     from scipy.optimize import linprog
@@ -155,7 +172,10 @@ def coverage_bound(table: Table, knowledge: Knowledge, event: int, r: float) -> 
             supply = np.where(others > 0, others * odds, 0.0).sum()
         if not np.isfinite(supply):
             continue  # somebody who must have the event and has it not: nothing is scarce here
-        row = (r - 1) * np.where(np.isfinite(odds[at]), odds[at], 0.0)
+        own = np.where(np.isfinite(odds[at]), odds[at], 0.0)
+        row = (r - 1) * own
+        if limit == "prior":  # 1/f is (1 + o)/o
+            row = np.minimum(row, 1.0)
         scale = max(supply, 1e-12)
         rows.append(row / scale)
         limits.append(supply / scale)
@@ -196,6 +216,7 @@ def _plan_event(table: Table, knowledge: Knowledge, event: int) -> EventPlan:
         share=count / table.rows,
         largest_r=limits[0].largest_r if limits else math.inf,
         coverage_bound=coverage_bound(table, knowledge, event, r),
+        coverage_bound_prior=coverage_bound(table, knowledge, event, r, "prior"),
         known_before=int(table.signature_rows[before * r > 1].sum()),
         expected_size=max(float(math.ceil(r)), size if limits[0].largest_r >= r else r),
         limits=tuple(limits[:5]),

@@ -25,7 +25,7 @@ def make_certificate(
     *,
     method: str,
     parameters: Mapping[str, Any],
-    seed: int,
+    seed: int | None,
 ) -> dict[str, Any]:
     """Everything that may be said in public: no row, no witness, no hash of the input; and nothing
     but what is suppressed that depends on who in a group carries what. (How often guesses are right
@@ -93,7 +93,7 @@ def make_certificate(
                 float((sizes * copies)[holding].sum() / with_event) if with_event else 0.0
             ),
         },
-        "seed": seed,
+        "seed": {"given": False} if seed is None else {"given": True, "value": seed},
     }
 
 

@@ -299,7 +299,7 @@ def _facts_of(release: Release, given: Facts | None) -> Facts:
 
 
 def _save_private(release: Release, path: Path, facts: Facts, *, force: bool) -> None:
-    """The group of every row, everybody's worst case: never part of the release."""
+    """The group of every row, everybody's worst case, the seed: never part of the release."""
     from shoal.facts import keep_facts
 
     assert release.audit is not None, "facts are those of an audit"
@@ -310,6 +310,7 @@ def _save_private(release: Release, path: Path, facts: Facts, *, force: bool) ->
         write_parts(risks, folder / "row_risks.parquet")
         (folder / "audit.json").write_text(_json(release.audit.to_dict()), encoding="utf-8")
         (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
+        (folder / "seed.json").write_text(_json({"seed": release.seed}), encoding="utf-8")
         keep_facts(facts, folder)
 
 

@@ -52,6 +52,8 @@ class Release:
     certificate: dict[str, Any]
     row_groups: IntArray | None = None
     """For the publisher only: the gid of every input row, -1 if suppressed."""
+    seed: int | None = field(default=None, repr=False)
+    """For the publisher only: where everything random came from."""
     audit: Audit | None = None
     """For the publisher only: the audit behind the certificate."""
     table: Table | None = field(default=None, repr=False)

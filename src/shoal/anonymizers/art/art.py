@@ -1,26 +1,30 @@
-"""ART: A-groups in which nobody can be linked to a protected event with more than 1/r.
+"""ART: A-groups in which nobody can be linked to a protected event above their limit.
 
-Every carrier of an event is hidden in a group of its own whose other members are so like it that
-the adversary's posterior stays at or below 1/r in every view; all other rows stay as they are.
-Wong, Fu, Wang, Xu, Pei and Yu, "Anonymization with Worst-Case Distribution-Based Background
+Every carrier of an event is hidden in a group whose other members are so like it that every
+posterior of every reader stays within its limit (1/r) in every view; all other rows stay as they
+are. Wong, Fu, Wang, Xu, Pei and Yu, "Anonymization with Worst-Case Distribution-Based Background
 Knowledge", 2009, section 4.
 
 Steps (the same numbers stand in the code)
 1. Code the free rows as cells: (signature, published value) with how many rows are free.
-2. Hide each carrier, those with small odds first, among filler rows that share one value: in such
-   a pure group the joint posterior has a closed form (kernels/hide.py), so that the search meets
-   the adversary's own condition, not a proxy. Carriers who are left over trade (trade.py).
-3. Hide who is left among filler of any value, published pooled as one value: the closed form holds
-   again, with the odds against everything outside the events.
-4. Check every such group in double precision; what fails is taken apart.
-5. Where filler cannot do it (many events, or each value is one), make groups of several events and
-   check each with its exact joint posterior (mixed.py, kernels/mixed.py).
-6. Suppress the carriers who are left; past `max_suppression` stop with a diagnosis.
+2. Hide carriers among filler rows that share one value: in such a pure group both the joint and the
+   binary posterior have a closed form (kernels/links.py), so that the search meets the readers' own
+   conditions, not proxies. Groups are made of blind cells (blind.py), so that they do not point at
+   their carriers; who is left over is hidden among filler of any value, published pooled.
+   Cells become smaller where people are scarce (attempts.py).
+3. Check every such group in double precision; what fails is taken apart.
+4. Where filler cannot do it (many events, or each value is one), make groups of several events and
+   check each with its exact posteriors (mixed.py, kernels/mixed.py).
+5. Leave out lookalikes with the carriers who are left, so that absence tells nothing (absence.py);
+   past `max_suppression` stop with a diagnosis.
+6. Take decoys into groups, so that counting over all groups tells nothing either (decoys.py).
 
 Departures from the paper. Its condition (Theorem 1) is not sufficient against its own adversary,
 and wastes far more rows; `condition="bound"`, `selection="closest"` is that variant, kept as the
-reference (bound.py). Pure groups, pools, the cover against guessing (theory, section 7) and
-mixed groups are ours. Rows without an event that nobody needs are published alone.
+reference (bound.py). Its groups are grown around carriers, row by row, and so point at them;
+`units="rows"` does that, with the conditions of step 2, for whoever wants to see the difference
+(hide.py, trade.py). Pure groups, pools, blind cells and mixed groups are ours. Rows without an
+event that nobody needs are published alone.
 """
 
 from __future__ import annotations
@@ -29,6 +33,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.attempts import group_blindly
+from shoal.anonymizers.art.blind import Blindness
 from shoal.anonymizers.art.bound import merge_by_bound
 from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.anonymizers.art.hide import hide_among_filler
@@ -36,10 +43,16 @@ from shoal.anonymizers.art.mixed import mix_events
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.generalization import generalize
-from shoal.knowledge import Knowledge
+from shoal.knowledge import READERS, Knowledge, Reader, as_readers
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
 from shoal.wording import plain_percent
+
+GUARANTEES = {
+    "absolute": "nobody is linked to an event with more than 1/r, in any view",
+    "prior": "nobody is linked to an event with more than 1/r, or than was known in the same view "
+    "before, in any view",
+}
 
 
 @dataclass(frozen=True)
@@ -53,14 +66,24 @@ class Art:
     means what goes with the condition."""
     max_suppression: float = 0.05
     """The largest share of an event's carriers that may be left out."""
+    units: Literal["cells", "rows"] = "cells"
+    """cells: groups are made of cells of lookalikes that were cut without regard to who carries;
+    rows: partners are chosen one by one, by what a carrier lacks, and point at it."""
+    cell: int | None = None
+    """Fewest people of such a cell; None means 2 r, and fewer where people are scarce."""
     form: Literal["bucketized", "generalized"] = "bucketized"
     """bucketized: exact QI values; generalized: a range of values for each group."""
     hierarchies: Mapping[str, Hierarchy] | None = None
     """Hierarchies for the generalized form."""
     cover: float | None = None
-    """How much it counts to hide a carrier behind likelier members; None means 1/r."""
+    """With units="rows", how much it counts to hide a carrier behind likelier members; None means
+    1/r."""
+    smallest_group: int = 1
+    """Fewest people of a group; 1 lets people without an event whom nobody needs stand alone."""
     largest: int = 200
     """Largest number of partners of one carrier."""
+    readers: tuple[str | Reader, ...] = ("joint", "binary")
+    """Whom every group answers."""
     knowledge: Knowledge | None = None
     """The adversary's knowledge; None means what the spec says."""
 
@@ -76,6 +99,18 @@ class Art:
                 f'condition="{self.condition}" does not go with selection="{self.selection}".',
                 "Use joint with needed, or bound with closest (the paper's own).",
             )
+        for name in ("cell", "smallest_group"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not value >= 1):
+                raise InputError(
+                    "whole-number", f"{name} is {value!r}.", "Give a whole number of at least 1."
+                )
+        if self.smallest_group > 1 and (self.units == "rows" or self.condition == "bound"):
+            raise InputError(
+                "art-variant",
+                "smallest_group needs cells, and these groups are made of rows.",
+                'Leave it out, or use units="cells" and condition="joint".',
+            )
         if not 0 <= self.max_suppression <= 1:
             raise InputError(
                 "suppression",
@@ -84,34 +119,49 @@ class Art:
             )
 
     def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
-        knowledge = self.knowledge or Knowledge.of(table)
-        cells = Cells.of(table)  # 1
-        groups = Assembly(table, cells)
+        asked = Asked(table, self.knowledge or Knowledge.of(table), as_readers(self.readers))
+        claims: dict[str, Any] = {}
         if self.condition == "bound":
-            merge_by_bound(groups, knowledge, largest=self.largest, progress=progress)
+            groups = Assembly(table, Cells.of(table))
+            merge_by_bound(groups, asked.knowledge, largest=self.largest, progress=progress)
+        elif self.units == "rows":
+            groups = self._by_rows(asked, seed, progress)
         else:
-            if cells.filler_suffices():
-                hide_among_filler(  # 2
-                    groups, knowledge, cover=self.cover, largest=self.largest, progress=progress
-                )
-                hide_among_filler(  # 3
-                    groups,
-                    knowledge,
-                    cover=self.cover,
-                    largest=self.largest,
-                    progress=progress,
-                    pooled=True,
-                )
-                groups.drop_unsafe(knowledge)  # 4
-            mix_events(groups, knowledge, seed=seed, progress=progress)  # 5
-        grouping = replace(groups.grouping(), claims=self._claims(table, groups))
-        self._check_suppression(table, grouping)  # 6
+            best = group_blindly(
+                asked,
+                Blindness(cell=self.cell, largest=self.largest, least=self.smallest_group),
+                most_lost=self.max_suppression * table.carriers,
+                smallest_group=self.smallest_group,
+                seed=seed,
+                progress=progress,
+            )
+            groups, claims = best.groups, {"cell": best.how.size(float(table.event_r.max()))}
+        grouping = replace(groups.grouping(), claims=self._claims(table, groups) | claims)
+        self._check_suppression(table, grouping, seed)
         if self.form == "bucketized":
             return grouping
         recodings = generalize(table, grouping.group, grouping.signature, self.hierarchies or {})
         return replace(grouping, form=self.form, recodings=recodings)
 
-    def _check_suppression(self, table: Table, grouping: Grouping) -> None:
+    def _by_rows(self, asked: Asked, seed: int, progress: Progress) -> Assembly:
+        """The reference: partners are chosen row by row."""
+        cells = Cells.of(asked.table)
+        groups = Assembly(asked.table, cells)
+        if cells.filler_suffices():
+            for pooled in (False, True):
+                hide_among_filler(
+                    groups,
+                    asked,
+                    cover=self.cover,
+                    largest=self.largest,
+                    progress=progress,
+                    pooled=pooled,
+                )
+            groups.drop_unsafe(asked)
+        mix_events(groups, asked, seed=seed, progress=progress)
+        return groups
+
+    def _check_suppression(self, table: Table, grouping: Grouping, seed: int) -> None:
         lost = table.carriers - grouping.carriers(table)
         share = lost / max(1, table.carriers)
         if share > self.max_suppression:
@@ -119,10 +169,19 @@ class Art:
                 "suppression-limit",
                 f"{lost:,} of {table.carriers:,} rows that carry an event ({plain_percent(share)}) "
                 f"find no group at r = {table.spec.r:g}, over the limit of "
-                f"{plain_percent(self.max_suppression)}.",
+                f"{plain_percent(self.max_suppression)}.{self._under_prior(table, seed)}",
                 "`shoal plan` says what stands in the way; lower r, raise min_support, drop or "
                 "band a QI, or raise max_suppression.",
             )
+
+    def _under_prior(self, table: Table, seed: int) -> str:
+        """What the honest limit would keep, as a sentence, where it was not asked for."""
+        if table.spec.limit == "prior" or self.condition == "bound":
+            return ""
+        honest = replace(table, spec=table.spec.with_(limit="prior"))
+        grouping = replace(self, max_suppression=1.0).anonymize(honest, seed=seed)
+        kept = grouping.carriers(table)
+        return f" With --limit prior, {kept:,} of them would find one."
 
     def _claims(self, table: Table, groups: Assembly) -> dict[str, Any]:
         if self.condition == "bound":
@@ -132,9 +191,11 @@ class Art:
                 "selection": "closest",
             }
         return {
-            "guarantee": "nobody is linked to an event with more than 1/r, in any view",
+            "guarantee": GUARANTEES[table.spec.limit],
             "condition": "joint",
             "selection": "needed",
+            "readers": [one.name for one in as_readers(self.readers) if one.name in READERS],
+            "units": self.units,
             "pure_groups": groups.count("pure"),
             "pooled_groups": groups.count("pooled"),
             "mixed_groups": groups.count("mixed"),

@@ -8,11 +8,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.kernels.links import largest_links
 from shoal.grouping import Grouping
-from shoal.knowledge import Knowledge, with_pool
 from shoal.table import IntArray, Table
 
-GroupKind = Literal["pure", "pooled", "mixed", "bound"]
+GroupKind = Literal["pure", "pooled", "mixed", "bound", "open"]
+"""Open: of people without an event."""
 TOLERANCE = 1e-12
 
 
@@ -33,6 +35,17 @@ class Cells:
         signature, value, rows = table.cells
         return cls(table, signature, value, table.value_event[value], rows, rows.copy())
 
+    def find(self, signature: NDArray[np.integer], value: int) -> NDArray[np.int64]:
+        """The cells of people with these signatures and that value, who are there."""
+        values = len(self.table.values)
+        keys = self.signature.astype(np.int64) * values + self.value
+        return np.searchsorted(keys, np.asarray(signature, np.int64) * values + value)
+
+    @property
+    def waiting(self) -> int:
+        """How many carriers are still free."""
+        return int(self.free[self.event >= 0].sum())
+
     def filler_suffices(self) -> bool:
         """Whether there are enough rows without an event to hide every carrier among them."""
         carriers = np.bincount(
@@ -51,6 +64,8 @@ class Assembly:
         self.table, self.cells = table, cells
         self._groups: list[NDArray[np.int64]] = []
         self._kinds: list[GroupKind] = []
+        self.withheld = np.zeros(len(cells.free), np.int64)
+        """Of each cell: how many people are left out though they carry nothing."""
 
     def add(self, members: NDArray[np.int64], kind: GroupKind) -> None:
         """One group; its cells' rows have been taken out of `cells.free` already."""
@@ -59,6 +74,50 @@ class Assembly:
 
     def count(self, kind: GroupKind) -> int:
         return self._kinds.count(kind)
+
+    def members(self, group: int) -> NDArray[np.int64]:
+        """The cells of a group, one for each member."""
+        return self._groups[group]
+
+    def smallest(self) -> int | None:
+        """The size of the smallest group, if there is one."""
+        return min((len(one) for one in self._groups), default=None)
+
+    def is_pooled(self, group: int) -> bool:
+        return self._kinds[group] == "pooled"
+
+    def join(self, group: int, cell: int, *, pooled: bool = False) -> None:
+        """One more member of a group; `pooled`: which is published pooled from now on."""
+        self.cells.free[cell] -= 1
+        self._groups[group] = np.append(self._groups[group], cell)
+        if pooled:
+            self._kinds[group] = "pooled"
+
+    def pull_out(self, group: int, cell: int, instead: NDArray[np.int64]) -> None:
+        """Leaves a member of a group out, and takes others in its place."""
+        members = self._groups[group]
+        rest = np.delete(members, int(np.flatnonzero(members == cell)[0]))
+        self._groups[group] = np.concatenate([rest, instead])
+        np.subtract.at(self.cells.free, instead, 1)
+        self.withheld[cell] += 1
+
+    def withhold(self, cell: int) -> None:
+        """Somebody without an event who is left out."""
+        self.cells.free[cell] -= 1
+        self.withheld[cell] += 1
+
+    def people_with(self, event: int) -> NDArray[np.int64]:
+        """Of each signature: how many people are in groups that hold the event."""
+        holding = [one for one in self._groups if (self.cells.event[one] == event).any()]
+        inside = np.concatenate([np.zeros(0, np.int64), *holding])
+        return np.bincount(self.cells.signature[inside], minlength=len(self.table.signatures))
+
+    def missing_people(self) -> NDArray[np.int64]:
+        """Of each signature: how many people are left out, carriers who are still free among
+        them."""
+        cells = self.cells
+        missing = self.withheld + np.where(cells.event >= 0, cells.free, 0)
+        return np.bincount(cells.signature, missing, len(self.table.signatures)).astype(np.int64)
 
     def grouping(self) -> Grouping:
         """The groups as counts, and rows without an event that nobody needs alone; carriers who
@@ -80,44 +139,53 @@ class Assembly:
             pooled=pooled if pooled.any() else None,
         )
 
-    def drop_unsafe(self, knowledge: Knowledge) -> None:
+    def drop_unsafe(self, asked: Asked) -> None:
         """Checks pure and pooled groups in double precision and takes apart what fails."""
-        closed = [i for i, kind in enumerate(self._kinds) if kind in ("pure", "pooled")]
-        unsafe = {closed[i] for i in np.flatnonzero(~self._are_safe(closed, knowledge))}
+        unsafe: set[int] = set()
+        for (x, y), which in self.by_values().items():
+            unsafe |= {which[i] for i in np.flatnonzero(~self.are_safe(which, x, y, asked))}
         for i in unsafe:
             np.add.at(self.cells.free, self._groups[i], 1)
         kept = [i for i in range(len(self._groups)) if i not in unsafe]
         self._groups = [self._groups[i] for i in kept]
         self._kinds = [self._kinds[i] for i in kept]
 
-    def _are_safe(self, which: list[int], knowledge: Knowledge) -> NDArray[np.bool_]:
-        """Closed form: r max o <= sum o with o = G(x)/G(y), y the group's value or the pool."""
+    def are_safe(self, which: list[int], x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
+        """Whether every posterior is within its limit, by the closed form (kernels/links.py)."""
+        safe = np.ones(len(which), bool)
         if not which:
-            return np.zeros(0, bool)
-        cells, table = self.cells, self.table
+            return safe
         sizes = np.array([len(self._groups[i]) for i in which])
         member = np.concatenate([self._groups[i] for i in which])
-        starts = np.cumsum(sizes) - sizes
-        carrier = member[starts]
-        event, x = cells.event[carrier], cells.value[carrier]
-        pooled = np.array([self._kinds[i] == "pooled" for i in which])
-        y = np.where(pooled, len(table.values), cells.value[member[starts + 1]])
-        r = table.event_r[event]
-        safe = np.ones(len(which), bool)
-        for view in knowledge.views:
-            chance = with_pool(view, table)
-            row = view.index[cells.signature[member]]
-            held, shown = chance[row, np.repeat(x, sizes)], chance[row, np.repeat(y, sizes)]
-            odds = held / shown
-            worst = np.maximum.reduceat(odds, starts) / np.add.reduceat(odds, starts)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        signature = self.cells.signature[member]
+        carriers = np.add.reduceat(self.cells.value[member] == x, starts[:-1], dtype=np.int64)
+        for view, odds, strength in asked.columns(x, np.array([y], np.int32)):
+            row = view.index[signature]
+            links = largest_links(odds[row, 0], strength[row], starts, carriers, TOLERANCE)
             # Only tuples with the same probabilities are surely alike to the auditor too: equal
             # odds of unequal ones may differ in the last bit there.
-            alike = _constant(held, starts) & _constant(shown, starts)
-            safe &= np.where(alike, r <= sizes, r * (worst + TOLERANCE) <= 1.0)
+            alike = _constant(asked.alike(view, x, y)[row], starts[:-1])
+            enough = carriers * strength[row[starts[:-1]]] <= sizes
+            safe &= np.where(alike, enough, links <= 1.0)
         return safe
 
+    def by_values(self) -> dict[tuple[int, int], list[int]]:
+        """The pure and pooled groups by their event value and by the value of the others (for
+        pooled ones `len(table.values)`)."""
+        cells, other = self.cells, len(self.table.values)
+        by_values: dict[tuple[int, int], list[int]] = {}
+        for i, (members, kind) in enumerate(zip(self._groups, self._kinds, strict=True)):
+            if kind not in ("pure", "pooled"):
+                continue
+            value, carries = cells.value[members], cells.event[members] >= 0
+            filler = value[~carries]
+            y = other if kind == "pooled" or not len(filler) else int(filler[0])
+            by_values.setdefault((int(value[carries][0]), y), []).append(i)
+        return by_values
 
-def _constant(numbers: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+
+def _constant(numbers: NDArray[np.integer], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether all numbers of a stretch are equal, for the stretches that begin at `starts`."""
     return np.asarray(
         np.maximum.reduceat(numbers, starts) == np.minimum.reduceat(numbers, starts), bool

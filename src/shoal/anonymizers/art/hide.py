@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.anonymizers.art.pools import Ints, Pools
 from shoal.anonymizers.art.search import Search
 from shoal.anonymizers.art.trade import trade
 from shoal.grouping import Progress
-from shoal.knowledge import Knowledge
 
 CHUNK = 64
 """Carriers between two reports of progress."""
@@ -19,7 +19,7 @@ CHUNK = 64
 
 def hide_among_filler(
     groups: Assembly,
-    knowledge: Knowledge,
+    asked: Asked,
     *,
     cover: float | None,
     largest: int,
@@ -40,12 +40,12 @@ def hide_among_filler(
     for value in sorted(values, key=lambda v: -waiting[v] * table.event_r[table.value_event[v]]):
         if waiting[value]:
             # What is held for one value is let go before the next.
-            _hide_carriers(groups, knowledge, int(value), cover, largest, advance, pooled=pooled)
+            _hide_carriers(groups, asked, int(value), cover, largest, advance, pooled=pooled)
 
 
 def _hide_carriers(
     groups: Assembly,
-    knowledge: Knowledge,
+    asked: Asked,
     value: int,
     cover: float | None,
     largest: int,
@@ -54,7 +54,7 @@ def _hide_carriers(
     pooled: bool,
 ) -> None:
     table, cells = groups.table, groups.cells
-    pools = Pools(table, cells, knowledge, value, pooled=pooled)
+    pools = Pools(asked, cells, value, pooled=pooled)
     search = Search(pools, float(table.event_r[table.value_event[value]]), cover, largest)
     carriers = np.arange(len(search.anchors))
     for first in range(0, len(carriers), CHUNK):

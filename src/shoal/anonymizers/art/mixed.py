@@ -1,4 +1,4 @@
-"""ART, step 5: groups of several events, each checked with its exact joint posterior.
+"""ART, step 5: groups of several events, each checked with its exact posteriors.
 
 First groups of tuples that are alike to the adversary, for one event after the other, those first
 whose carriers are the hardest to hide; who is left of an event then grows groups of near tuples.
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Assembly
 from shoal.anonymizers.art.kernels.absorbing import Whereabouts, absorb
 from shoal.anonymizers.art.kernels.mixed import Known
@@ -42,12 +43,12 @@ views."""
 TINY = 1e-9
 
 
-def mix_events(groups: Assembly, knowledge: Knowledge, *, seed: int, progress: Progress) -> None:
+def mix_events(groups: Assembly, asked: Asked, *, seed: int, progress: Progress) -> None:
     """Groups the free carriers with one another (and with free filler); the rest stays free."""
     waiting = int(groups.cells.free[groups.cells.event >= 0].sum())
     if not waiting or math.ceil(float(groups.table.event_r.min())) > LARGEST:
         return
-    mix = _Mix(groups, knowledge, waiting, seed, progress)
+    mix = _Mix(groups, asked, waiting, seed, progress)
     for event in mix.hardest_first():
         mix.pack(event)
         mix.grow(event)
@@ -63,10 +64,11 @@ class _Mix:
     """One run of step 5: what the kernels work on."""
 
     def __init__(
-        self, groups: Assembly, knowledge: Knowledge, waiting: int, seed: int, progress: Progress
+        self, groups: Assembly, asked: Asked, waiting: int, seed: int, progress: Progress
     ) -> None:
         self._assembly, self._progress = groups, progress
         self._cells = cells = groups.cells
+        knowledge, names = asked.knowledge, [reader.name for reader in asked.readers]
         views = knowledge.views
         least = min(LARGEST, math.ceil(float(groups.table.event_r.max())))  # events of a group
         self._grown = min(LARGEST, max(8, 2 * least + 2))
@@ -79,7 +81,11 @@ class _Mix:
             np.ascontiguousarray(at, np.int32),
             np.concatenate([view.distributions for view in views]),
             groups.table.value_event.astype(np.int64),
+            np.concatenate([event_chances(view, groups.table) for view in views]),
             groups.table.event_r,
+            names != ["binary"],
+            "binary" in names,
+            asked.prior,
             min(MOST_STATES, max(256, 2 ** (least + 1))),
         )
         signatures = len(groups.table.signatures)

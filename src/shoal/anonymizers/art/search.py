@@ -47,6 +47,7 @@ class Search:
         pool, begin, members = hide(
             self.anchors[carriers],
             pools.anchor_odds,
+            pools.anchor_demand,
             self.candidates(),
             pools.supply,
             self.pressure,
@@ -62,7 +63,7 @@ class Search:
     def candidates(self) -> Candidates:
         """The pools' cells, as the kernels read them."""
         pools = self.pools
-        return Candidates(pools.odds, pools.level, pools.start, pools.free)
+        return Candidates(pools.odds, pools.demand, pools.level, pools.start, pools.free)
 
     def terms(self, largest: int) -> Terms:
         """What is asked of a group of at most `largest` partners."""

@@ -52,6 +52,7 @@ def trade(search: Search) -> None:
 def _offers(search: Search, carrier: int) -> list[_Offer]:
     pools, offers = search.pools, []
     mine = pools.anchor_odds[search.anchors[carrier]]
+    demand = pools.anchor_demand[search.anchors[carrier]]
     chosen = np.empty(search.largest + 1, np.int64)
     for y in np.flatnonzero(mine[:, 0] > 0):
         owners = np.flatnonzero(search.pool == y)
@@ -60,6 +61,7 @@ def _offers(search: Search, carrier: int) -> list[_Offer]:
         everybody = pools.free + np.bincount(held, minlength=len(pools.free))
         size, _ = hide_in_pool(
             mine[y],
+            demand[y],
             int(y),
             search.candidates()._replace(free=everybody),
             search.terms(search.largest),

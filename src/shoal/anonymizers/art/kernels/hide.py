@@ -2,10 +2,12 @@
 
 In such a *pure* group the joint adversary has a closed form. One tuple has x, the others y; with
 odds o_j = G_j(x)/G_j(y) the weight of the world where j has x is o_j up to a common factor, so
-    p(t_j:x) = o_j / sum o,     safe in a view  <=>  r max o <= sum o.
-The search keeps max o and sum o per view and adds whatever closes most of the deficits r max - sum,
-less the harm of a new maximum, and less a part (`thrift`) of the odds that close no deficit: they
-are lost to the carriers who come later. Partners whom later ones made needless are let go.
+    p(t_j:x) = o_j / sum o,     safe in a view  <=>  max d <= sum o,     d_j = o_j / limit_j;
+the binary adversary has the same with o = f/(1-f), so that a *view* here is a view in the hands of
+one of them. The search keeps max d and sum o and adds whatever closes most of the deficits
+max d - sum o, less the harm of a new maximum, and less a part (`thrift`) of the odds that close no
+deficit: they are lost to the carriers who come later. Partners whom later ones made needless are
+let go.
 
 Whoever knows that groups are grown around carriers would guess at the likeliest member. So a
 partner is also worth something (`cover`) if it is at least as likely as the carrier in a view where
@@ -38,6 +40,8 @@ class Candidates(NamedTuple):
 
     odds: NDArray[np.float32]
     """cells x views."""
+    demand: NDArray[np.float32]
+    """The same over their limits."""
     level: NDArray[np.float32]
     """The mean log odds of each cell, rising within a pool."""
     start: NDArray[np.int64]
@@ -64,17 +68,18 @@ class Views(NamedTuple):
     """A group under construction, as each view sees it."""
 
     low: NDArray[np.float32]
-    """The smallest odds in it."""
+    """The smallest demand in it."""
     high: NDArray[np.float32]
     """The largest."""
     total: NDArray[np.float32]
-    """The sum."""
+    """The sum of the odds."""
 
 
 @search_kernel
 def hide(
     anchors: NDArray[np.int64],
     anchor_odds: NDArray[np.float32],
+    anchor_demand: NDArray[np.float32],
     candidates: Candidates,
     supply: NDArray[np.float64],
     pressure: NDArray[np.float64],
@@ -91,6 +96,7 @@ def hide(
     nobody near is given a longer list.
 
     anchor_odds: anchors x pools x W, 0 where a pool is no option.
+    anchor_demand: the same over their limits.
     supply: pools x W, the odds left.
     pressure: pools x W.
     worth: supply / pressure, and kept so.
@@ -124,7 +130,15 @@ def hide(
                 if found == tries or terms.r * terms.r * (terms.r - 1.0) * price[y] >= best_cost:
                     break
                 size, cost = hide_in_pool(
-                    anchor_odds[a, y], y, candidates, terms, reach, worth[y], best_cost, chosen
+                    anchor_odds[a, y],
+                    anchor_demand[a, y],
+                    y,
+                    candidates,
+                    terms,
+                    reach,
+                    worth[y],
+                    best_cost,
+                    chosen,
                 )
                 if size < 0:
                     continue
@@ -150,6 +164,7 @@ def hide(
 @glue
 def hide_in_pool(
     anchor: NDArray[np.float32],
+    demand: NDArray[np.float32],
     pool: int,
     candidates: Candidates,
     terms: Terms,
@@ -158,15 +173,15 @@ def hide_in_pool(
     limit: float,
     chosen: NDArray[np.int64],
 ) -> tuple[int, float]:
-    """Looks for partners of one carrier in one pool, as `grow` does. `anchor` are its odds there
-    and `worth` what the pool is worth, both by view; `reach` times as many cells as usual are
-    tried."""
+    """Looks for partners of one carrier in one pool, as `grow` does. `anchor` are its odds there,
+    `demand` these over their limits and `worth` what the pool is worth, all by view; `reach` times
+    as many cells as usual are tried."""
     start = candidates.start
     first, last = window(
         anchor, candidates.level, start[pool], start[pool + 1], terms.width * reach
     )
     cells = shortlist(anchor, candidates, first, last, terms.length * reach)
-    return grow(anchor, cells, candidates, terms, worth, limit, chosen)
+    return grow(anchor, demand, cells, candidates, terms, worth, limit, chosen)
 
 
 @search_kernel
@@ -222,6 +237,7 @@ def shortlist(
 @search_kernel
 def grow(
     anchor: NDArray[np.float32],
+    demand: NDArray[np.float32],
     cells: NDArray[np.int64],
     candidates: Candidates,
     terms: Terms,
@@ -234,31 +250,33 @@ def grow(
 
     `cells` are those that may be partners, nearest first; their free rows are not touched. A group
     costs the part of `worth` that its partners use, added up over views, times its size squared.
-    In every view a safe group comes to r max at least and each member to at most max, so that cost
-    and size can be bounded before the group is complete (letting go of partners may undercut that a
-    little).
+    In every view a safe group comes to max d at least and each member to at most max o, so that
+    cost and size can be bounded before the group is complete (letting go of partners may undercut
+    that a little).
     """
     W, K, odds, largest = len(anchor), len(cells), candidates.odds, terms.largest
     r, strength = terms.r, np.float32(terms.r)
-    table, left = np.empty((K, W), np.float32), np.empty(K, np.int64)
+    table, left = np.empty((2, K, W), np.float32), np.empty(K, np.int64)
     views = Views(np.empty(W, np.float32), np.empty(W, np.float32), np.empty(W, np.float32))
     low, high, total = views
     within, top = np.empty(W, np.float32), np.empty(W, np.float32)
     # 1/ties while the carrier is among the likeliest in a view, else 0: what a guess gives away.
     leads = np.empty(W, np.float32)
     for w in range(W):
-        low[w] = high[w] = total[w] = within[w] = anchor[w]
+        low[w] = high[w] = demand[w]
+        total[w] = within[w] = anchor[w]
         top[w], leads[w] = NOTHING, ONE
     for k in range(K):
         left[k] = candidates.free[cells[k]]
         rows = np.float32(min(left[k], largest))
         for w in range(W):
-            table[k, w] = odds[cells[k], w]
-            within[w] += rows * table[k, w]
-            top[w] = max(top[w], table[k, w])
+            table[0, k, w] = odds[cells[k], w]
+            table[1, k, w] = candidates.demand[cells[k], w]
+            within[w] += rows * table[0, k, w]
+            top[w] = max(top[w], table[0, k, w])
     for w in range(W):  # not even all candidates together would do
         most = min(within[w], anchor[w] + np.float32(largest) * top[w])
-        if most < strength * anchor[w]:
+        if most < demand[w]:
             return -1, np.inf
     deficit, scale = np.empty(W, np.float32), np.empty(W, np.float32)
     scratch = np.empty((4, W), np.float32)
@@ -269,9 +287,9 @@ def grow(
             if high[w] == low[w]:
                 open_views += 1 if size + 1 < strength else 0
             else:
-                open_views += 1 if strength * high[w] * CLOSE > total[w] else 0
-            deficit[w] = max(NOTHING, strength * high[w] * CLOSE - total[w])
-            scale[w] = ONE / (strength * high[w])
+                open_views += 1 if high[w] * CLOSE > total[w] else 0
+            deficit[w] = max(NOTHING, high[w] * CLOSE - total[w])
+            scale[w] = ONE / high[w]
             missing = max(missing, deficit[w] * scale[w])
             at_least += deficit[w] / worth[w]
         members = 1 + size + r * missing
@@ -290,14 +308,14 @@ def grow(
         left[best] -= 1
         chosen[size] = cells[best]
         for w in range(W):
-            value = table[best, w]
-            total[w] += value
-            used_up += value / worth[w]
-            if value > high[w]:
+            total[w] += table[0, best, w]
+            used_up += table[0, best, w] / worth[w]
+            mine = table[1, best, w]
+            if mine > high[w]:
                 leads[w] = NOTHING
-            elif value == high[w]:
+            elif mine == high[w]:
                 leads[w] = leads[w] / (ONE + leads[w])
-            low[w], high[w] = min(low[w], value), max(high[w], value)
+            low[w], high[w] = min(low[w], mine), max(high[w], mine)
     return -1, np.inf
 
 
@@ -309,11 +327,10 @@ def let_go(
     ones first; how many stay. The maxima are left as they were, which is on the safe side."""
     low, high, total = views
     W, kept = len(total), 0
-    strength = np.float32(r)
     for k in range(size):
         spare = kept + size - k >= r  # the carrier, those kept, those still to come
         for w in range(W):
-            if high[w] != low[w] and total[w] - odds[chosen[k], w] < strength * high[w] * CLOSE:
+            if high[w] != low[w] and total[w] - odds[chosen[k], w] < high[w] * CLOSE:
                 spare = False
         if spare:
             for w in range(W):
@@ -349,20 +366,19 @@ def _most_needed(
     terms: Terms,
     scratch: NDArray[np.float32],
 ) -> int:
-    """The candidate that lowers the deficits (against r max of each view) and hides the carrier
-    most, at the least loss; -1 if nobody is left.
+    """The candidate that lowers the deficits (against the largest demand of each view) and hides
+    the carrier most, at the least loss; -1 if nobody is left.
 
-    table: candidates x W, their odds.
+    table: 2 x candidates x W, their odds and their demands.
     left: the rows of each candidate that are not in the group yet.
-    deficit: what each view lacks; times `scale` as a part of r max.
+    deficit: what each view lacks; times `scale` as a part of the largest demand.
     leads: see `grow`.
     scratch: 4 x W, of no meaning before or after.
     """
-    K, W = table.shape
+    K, W = table.shape[1:]
     high, total = views.high, views.total
     cover, thrift = np.float32(terms.cover), np.float32(terms.thrift)
     best, best_gain = -1, np.float32(-1e30)
-    near = np.float32(terms.r) * CLOSE
     ahead, level, closed, lost = scratch[0], scratch[1], scratch[2], scratch[3]
     for w in range(W):
         ahead[w] = cover * leads[w]
@@ -374,11 +390,11 @@ def _most_needed(
             continue
         gain = NOTHING
         for w in range(W):
-            o = table[k, w]
-            after = max(NOTHING, near * max(high[w], o) - total[w] - o)
+            o, mine = table[0, k, w], table[1, k, w]
+            after = max(NOTHING, CLOSE * max(high[w], mine) - total[w] - o)
             gain += (deficit[w] - after) * closed[w] - o * lost[w]
-            hides = ahead[w] if o > high[w] else NOTHING
-            gain += level[w] if o == high[w] else hides
+            hides = ahead[w] if mine > high[w] else NOTHING
+            gain += level[w] if mine == high[w] else hides
         if gain > best_gain:
             best, best_gain = k, gain
     return best

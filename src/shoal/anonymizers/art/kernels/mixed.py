@@ -1,13 +1,14 @@
-"""The exact check of a group of several events: every joint posterior, in every view.
+"""The exact check of a group of several events: every posterior of its readers, in every view.
 
 For tables where most rows carry events, so that filler of one value cannot hide them. A group is
-safe when every posterior of every event is at most 1/r in every view. The check here is the
+safe when every posterior of every event is within its limit in every view. The check here is the
 search's own: it shares no code with the auditor.
 
 The total weight of the worlds is the coefficient of prod_v y_v^{c_v} in the product of the tuples'
 linear forms sum_v G_j(v) y_v. Multiplying them one by one walks over the vectors of values handed
 out so far (*states*); how often the commonest value was handed out follows from the rest, so it is
-no part of the state. The products before and after a tuple give its posteriors.
+no part of the state. The products before and after a tuple give its posteriors. Whoever tells only
+one event from the rest needs no more than kernels/links.py has.
 
 A *cell* is (signature, value) with its free rows; a group is a list of cells.
 """
@@ -19,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.art.kernels.links import posteriors
 from shoal.compiling import kernel
 
 TOLERANCE = 1e-12
@@ -37,8 +39,16 @@ class Known(NamedTuple):
     """Distributions over the published values, of all views."""
     event: NDArray[np.int64]
     """The event of each value, or -1."""
+    chances: NDArray[np.float64]
+    """The same rows added up by event."""
     r: NDArray[np.float64]
     """The r of each event."""
+    joint: bool
+    """Whether somebody weighs every value."""
+    binary: bool
+    """Whether somebody tells one event from the rest."""
+    prior: bool
+    """Whether a link may be as strong as it was in the view beforehand, where that is above 1/r."""
     most_states: int
     """Groups that would take more are given up: there are always smaller ones to try."""
 
@@ -47,37 +57,43 @@ class Known(NamedTuple):
 def excess(
     cells: NDArray[np.int64], size: int, known: Known, order: NDArray[np.int64], limit: float
 ) -> float:
-    """How far a group is from being safe: the sum over views of max(0, r * worst posterior - 1).
+    """How far a group is from being safe: the sum over views of max(0, worst link - 1), a link
+    being a posterior over its limit.
 
     0 exactly when the group is safe, infinite when the sum reaches `limit` or cannot be told.
     `order` is the order in which views are asked; one that exceeds the limit moves to the front.
     """
     values, counts, kinds = _tally(cells, size, known)
-    by_counts = _over_by_counts(values, counts, kinds, size, known)
+    by_counts = _over_by_counts(values, counts, kinds, size, known, np.empty(0, np.int64))
     W = known.at.shape[1]
     stride, states = np.zeros(kinds, np.int64), 1
     for k in range(1, kinds):
         stride[k] = states
         states *= counts[k] + 1
-    # No view can be better than one in which all tuples are alike.
-    if by_counts * W >= limit or states > known.most_states:
+    # No view can be better than one in which all tuples are alike, if all have one limit.
+    if (not known.prior and by_counts * W >= limit) or states > known.most_states:
         return np.inf
-    weight = np.empty((size, kinds))
+    weight, at = np.empty((size, kinds)), np.empty(size, np.int64)
     before, after = np.empty((size + 1, states)), np.empty((2, states))
     total = 0.0
     for turn in range(W):
         w = order[turn]
         alike = True
         for j in range(size):
-            row = known.at[known.signature[cells[j]], w]
+            at[j] = known.at[known.signature[cells[j]], w]
             for k in range(kinds):
-                weight[j, k] = known.rows[row, values[k]]
+                weight[j, k] = known.rows[at[j], values[k]]
                 if weight[j, k] != weight[0, k]:
                     alike = False
-        if alike:
-            over = by_counts if _have_all(weight[0]) else np.inf
-        else:
-            over = _worst(weight, values, counts, stride, known, before, after) - 1.0
+        over = 0.0
+        if known.joint and alike:
+            over = np.inf
+            if _have_all(weight[0]):
+                over = _over_by_counts(values, counts, kinds, size, known, at)
+        elif known.joint:
+            over = _worst(weight, at, values, counts, stride, known, before, after) - 1.0
+        if known.binary:
+            over = max(over, _over_for_binary(values, counts, kinds, at, known))
         if over > 0.0:
             total += over
             if total >= limit:
@@ -117,21 +133,92 @@ def _tally(
 
 
 @kernel
+def _strength(row: int, event: int, known: Known) -> float:
+    """One over the limit of people with that row."""
+    chance = known.chances[row, event]
+    r = float(known.r[event])
+    return float(1.0 / chance) if known.prior and r * chance > 1.0 else r
+
+
+@kernel
+def _together(
+    event: int,
+    values: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    kinds: int,
+    known: Known,
+) -> int:
+    """How many members of a group carry an event, by its values and their counts."""
+    together = 0
+    for k in range(kinds):
+        if known.event[values[k]] == event:
+            together += counts[k]
+    return together
+
+
+@kernel
 def _over_by_counts(
-    values: NDArray[np.int64], counts: NDArray[np.int64], kinds: int, size: int, known: Known
+    values: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    kinds: int,
+    size: int,
+    known: Known,
+    at: NDArray[np.int64],
 ) -> float:
     """max(0, r c - N) / N over the events: what a group of like tuples is over, in whole numbers
-    for whole r, so that 1/r itself is allowed."""
+    for whole r, so that 1/r itself is allowed.
+
+    values, counts: those of the group. at: its members' rows in a view, for their own limits.
+    """
     over = 0.0
     for k in range(kinds):
-        event, together = known.event[values[k]], 0
+        event = known.event[values[k]]
         if event < 0:
             continue
-        for other in range(kinds):
-            if known.event[values[other]] == event:
-                together += counts[other]
-        over = max(over, (known.r[event] * together - size) / size)
+        strength = known.r[event]
+        if len(at) > 0:
+            strength = 0.0
+            for row in at:
+                strength = max(strength, _strength(row, event, known))
+        together = _together(event, values, counts, kinds, known)
+        over = max(over, (strength * together - size) / size)
     return over
+
+
+@kernel
+def _over_for_binary(
+    values: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    kinds: int,
+    at: NDArray[np.int64],
+    known: Known,
+) -> float:
+    """max(0, worst link - 1) in one view for whoever tells one event from the rest.
+
+    values, counts: those of the group. at: its members' rows in the view.
+    """
+    size, worst = len(at), 0.0
+    odds, linked = np.empty(size), np.empty(size)
+    for k in range(kinds):
+        event = known.event[values[k]]
+        if event < 0:
+            continue
+        together = _together(event, values, counts, kinds, known)
+        alike = True
+        for j in range(size):
+            chance = known.chances[at[j], event]
+            if chance >= 1.0:
+                return np.inf
+            odds[j] = chance / (1.0 - chance)
+            alike = alike and chance == known.chances[at[0], event]
+        posteriors(odds, together, linked)
+        for j in range(size):
+            strength = _strength(at[j], event, known)
+            if alike:
+                worst = max(worst, 1.0 + (strength * together - size) / size)
+            else:
+                worst = max(worst, strength * (linked[j] + TOLERANCE))
+    return max(0.0, worst - 1.0)
 
 
 @kernel
@@ -145,6 +232,7 @@ def _have_all(weight: NDArray[np.float64]) -> bool:
 @kernel
 def _worst(
     weight: NDArray[np.float64],
+    at: NDArray[np.int64],
     values: NDArray[np.int64],
     counts: NDArray[np.int64],
     stride: NDArray[np.int64],
@@ -152,10 +240,11 @@ def _worst(
     before: NDArray[np.float64],
     after: NDArray[np.float64],
 ) -> float:
-    """The largest r * posterior of one view, rounded up by the tolerance.
+    """The largest posterior over its limit of one view, rounded up by the tolerance.
 
-    weight: members x values of the group; values, counts, stride: its values, how often it has
-    each, and how far apart two states lie that differ by one of it.
+    weight: members x values of the group; at: the members' rows.
+    values, counts, stride: the group's values, how often it has each, and how far apart two states
+    lie that differ by one of it.
     before: scratch, (members + 1) x states: the weight of each state after the first members;
     after: scratch of two rows, the same from the last.
     """
@@ -182,7 +271,7 @@ def _worst(
             for other in range(kinds):
                 if known.event[values[other]] == event:
                     together += linked[other]
-            worst = max(worst, known.r[event] * (together + TOLERANCE))
+            worst = max(worst, _strength(at[j], event, known) * (together + TOLERANCE))
         _add_tuple(weight[j], now, spare, counts, stride)
         now, spare = spare, now
     return worst

@@ -1,0 +1,81 @@
+"""Blind groups for a whole table, of cells as large as can be.
+
+Large cells tell an insider less; small ones find partners where people are scarce. So cells begin
+at twice r and become smaller until nobody is lost, or few are and their absence tells nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.anonymizers.art.absence import leave_out_lookalikes
+from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.blind import Blindness, hide_blindly
+from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.decoys import add_decoys
+from shoal.anonymizers.art.everybody import gather_everybody
+from shoal.anonymizers.art.mixed import mix_events
+from shoal.grouping import Progress
+
+ATTEMPTS = 5
+SMALLER, MUCH_SMALLER = 0.7, 0.5
+"""How much smaller cells become if too many absences tell, and if too many carriers are lost."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What came of one size of cells."""
+
+    groups: Assembly
+    how: Blindness
+    lost: int
+    kept: bool
+    """Whether absence tells nothing."""
+
+
+def group_blindly(
+    asked: Asked,
+    how: Blindness,
+    *,
+    most_lost: float,
+    smallest_group: int,
+    seed: int,
+    progress: Progress,
+) -> Attempt:
+    """The best of some attempts: of those that lose at most `most_lost` carriers the one whose
+    absences tell least, and of these the one that loses fewest."""
+    random = np.random.default_rng(seed)
+    attempts: list[Attempt] = []
+    while len(attempts) < ATTEMPTS:
+        one = _attempt(asked, how, most_lost, random, progress)
+        attempts.append(one)
+        if one.kept or how.cell is not None:
+            break
+        how = how.smaller(SMALLER if one.lost <= most_lost else MUCH_SMALLER)
+    best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.lost))
+    if best.lost > most_lost:
+        mix_events(best.groups, asked, seed=seed, progress=progress)
+        leave_out_lookalikes(best.groups, asked, random)
+    add_decoys(best.groups, asked, random)
+    best.groups.drop_unsafe(asked)
+    if smallest_group > 1:
+        gather_everybody(best.groups, asked, smallest_group, random)
+    return best
+
+
+def _attempt(
+    asked: Asked,
+    how: Blindness,
+    most_lost: float,
+    random: np.random.Generator,
+    progress: Progress,
+) -> Attempt:
+    groups = Assembly(asked.table, Cells.of(asked.table))
+    if groups.cells.filler_suffices():
+        hide_blindly(groups, asked, how, random=random, progress=progress)
+        groups.drop_unsafe(asked)
+    lost = groups.cells.waiting
+    kept = lost <= most_lost and leave_out_lookalikes(groups, asked, random)
+    return Attempt(groups, how, lost, kept)

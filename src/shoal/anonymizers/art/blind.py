@@ -1,0 +1,136 @@
+"""Blind groups: what a group is made of is decided without regard to who carries.
+
+Whoever knows that groups are grown around carriers looks for the member that all others were chosen
+for. So nothing is grown around anybody. Every carrier is given a filler value y; all free people of
+y and the carriers given to it are cut, by public knowledge and secret noise alone, into cells of
+lookalikes. A cell without a carrier dissolves. A cell with some is a *seed*: it stays whole, and
+becomes a group by adding free people of y until every link is within its limit. Whoever can tell
+the seed from what was added still faces a cell that would be the same whoever in it carried.
+
+Steps (the same numbers stand in the code)
+1. Draw y for each carrier, by how common y is in that view of the carrier where it is least common:
+   among the people of y, carriers then stand about where the odds say.
+2. Place the people of y by the principal components of their log odds, columns weighted by how much
+   they will be wanted as far as public knowledge says.
+3. Cut them into nearly equal cells (kernels/cut.py), and deal y's carriers out: which of the people
+   of one kind carry, is chance.
+4. Fill up the seeds, those with little need first (kernels/fill.py).
+5. A seed of several carriers that finds nobody is dealt out, at random, into parts of one carrier
+   each, which are filled in turn: any such split is as likely as any other, whoever they are.
+6. Who is left draws another y, with smaller cells; at last values are pooled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.cells import Assembly
+from shoal.anonymizers.art.kernels.fill import Terms
+from shoal.anonymizers.art.lookalikes import Lookalikes
+from shoal.grouping import Progress
+
+Ints = NDArray[np.int64]
+ROUNDS, SHRINK = 4, 0.7
+"""How often a carrier draws a filler value, and how much smaller cells become each time."""
+SMALLEST_CELL = 3
+NEAR = 30
+"""Kinds that are looked at for a seed, times r squared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blindness:
+    """How groups are made."""
+
+    cell: int | None
+    """Fewest people of a cell; None means twice the event's r."""
+    largest: int
+    """Most people that are added for one carrier."""
+    least: int = 1
+    """Fewest people of a group."""
+    shrink: float = 1.0
+    """By how much cells are smaller than they would be."""
+
+    def size(self, r: float, number: int = 0) -> int:
+        """Fewest people of a cell in a round of an event with that r."""
+        wanted = (self.cell or 2 * r) * self.shrink * SHRINK**number
+        return max(SMALLEST_CELL, self.least, round(wanted))
+
+    def smaller(self, shrink: float) -> Blindness:
+        """The same with smaller cells."""
+        return replace(self, shrink=self.shrink * shrink)
+
+
+def hide_blindly(
+    groups: Assembly,
+    asked: Asked,
+    how: Blindness,
+    *,
+    random: np.random.Generator,
+    progress: Progress,
+) -> None:
+    """Groups for the carriers of every event; those who find none stay free."""
+    table, cells = groups.table, groups.cells
+    values = np.flatnonzero(table.value_event >= 0)
+    waiting = {int(v): int(cells.free[cells.value == v].sum()) for v in values}
+    total, done = sum(waiting.values()), 0
+    rarest = _least_chances(asked)
+    for value in sorted(waiting, key=lambda v: -waiting[v] * table.event_r[table.value_event[v]]):
+        if waiting[value]:
+            _hide_value(groups, asked, how, value, rarest, random)
+        done += waiting[value]
+        progress("hiding carriers", done, total)
+
+
+def _hide_value(
+    groups: Assembly,
+    asked: Asked,
+    how: Blindness,
+    x: int,
+    rarest: NDArray[np.float64],
+    random: np.random.Generator,
+) -> None:
+    table, cells = groups.table, groups.cells
+    r = float(table.event_r[table.value_event[x]])
+    terms = Terms(int(NEAR * r * r), how.largest, how.least)
+    mine = np.flatnonzero(cells.value == x)
+    waiting = np.repeat(mine, cells.free[mine])
+    tried = np.zeros((len(waiting), len(table.values)), bool)
+    for number in range(ROUNDS + 1):
+        if not len(waiting):
+            return
+        if number < ROUNDS:
+            chosen = _draw(rarest[cells.signature[waiting]], tried, random)  # 1
+        else:
+            chosen = np.full(len(waiting), len(table.values))  # 6
+        left = chosen < 0
+        for y in np.unique(chosen[~left]):
+            given = np.flatnonzero(chosen == y)
+            if number < ROUNDS:
+                tried[given, y] = True
+            people = Lookalikes(groups, asked, cells.signature[waiting[given]], x, int(y), random)
+            left[given] = people.hide(how.size(r, number), terms)
+        waiting, tried = waiting[left], tried[left]
+
+
+def _least_chances(asked: Asked) -> NDArray[np.float64]:
+    """signatures x values: the smallest probability over views; 0 for values with an event."""
+    table = asked.table
+    least = np.full((len(table.signatures), len(table.values)), np.inf)
+    for view in asked.knowledge.views:
+        np.minimum(least, view.distributions[view.index], out=least)
+    least[:, table.value_event >= 0] = 0.0
+    return least
+
+
+def _draw(
+    chance: NDArray[np.float64], tried: NDArray[np.bool_], random: np.random.Generator
+) -> Ints:
+    """A value for each line by its chances, none that was tried before; -1 if none is left."""
+    ladder = np.cumsum(np.where(tried, 0.0, chance), axis=1)
+    level = random.random(len(chance)) * ladder[:, -1]
+    drawn = np.minimum((ladder <= level[:, None]).sum(axis=1), chance.shape[1] - 1)
+    return np.where(ladder[:, -1] > 0, drawn, -1)

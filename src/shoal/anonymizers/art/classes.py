@@ -1,0 +1,65 @@
+"""What must be true of every class of every view beyond its groups: how many of it are where.
+
+Somebody who takes the known distributions as counts knows of each class that k of its n people
+carry an event. They are among those in groups that hold the event, or among those who are missing.
+If there are m of them, the chance of each is k/m on average, whatever the groups look like; so at
+least min(n, r k) people of the class must be there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.knowledge import Knowledge
+
+Ints = NDArray[np.int64]
+Counts = list[Ints]
+"""For each view, a number for each of its classes."""
+
+
+def class_counts(knowledge: Knowledge, people: NDArray[np.number]) -> Counts:
+    """How many people each class has, from how many each signature has."""
+    return [
+        np.bincount(view.index, people, len(view.distributions)).astype(np.int64)
+        for view in knowledge.views
+    ]
+
+
+class Lack:
+    """How many more people each class needs, and whom it would help to take."""
+
+    def __init__(self, knowledge: Knowledge, lacking: Counts, overall: int = 0) -> None:
+        """`lacking` by view and class; `overall`, of the table as a whole."""
+        self._index = [view.index for view in knowledge.views]
+        self._lack = [np.maximum(one, 0) for one in lacking]
+        for one in self._lack:
+            one[0] = 0  # whoever is in no class that is known
+        self._index.append(np.zeros_like(self._index[0]))
+        self._lack.append(np.array([max(0, overall)]))
+        self.helps = np.zeros(len(self._index[0]), np.int64)
+        """Of each signature: how many classes that lack people it is in."""
+        for index, lack in zip(self._index, self._lack, strict=True):
+            self.helps += lack[index] > 0
+
+    def take(self, signature: int) -> None:
+        """Somebody of this signature is taken."""
+        for index, lack in zip(self._index, self._lack, strict=True):
+            one = index[signature]
+            lack[one] -= 1
+            if lack[one] == 0:
+                self.helps[index == one] -= 1
+
+    def give(self, signature: int) -> None:
+        """Somebody of this signature is given back."""
+        for index, lack in zip(self._index, self._lack, strict=True):
+            one = index[signature]
+            lack[one] += 1
+            if lack[one] == 1:
+                self.helps[index == one] += 1
+
+    def pick(self, signature: NDArray[np.integer], free: Ints, random: np.random.Generator) -> int:
+        """Where in `signature` one of those is who help most and are free; -1 if nobody helps."""
+        helps = np.where(free > 0, self.helps[signature], 0)
+        most = helps.max(initial=0)
+        return int(random.choice(np.flatnonzero(helps == most))) if most > 0 else -1

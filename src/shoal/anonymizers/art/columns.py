@@ -1,0 +1,72 @@
+"""Odds and limits of kinds of people in every column: in each view, in the hands of each reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymizers.art.asked import Asked
+from shoal.knowledge import event_chances
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+FEATURES = 12
+"""Principal components that tell who is alike."""
+PRESSURE = 3
+"""The power of a column's expected use with which it counts in who is alike: columns that run out
+first decide."""
+SMALLEST_ODDS = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """kinds x columns, for carriers of one event value among people of one other value."""
+
+    odds: Floats
+    strength: Floats
+    """One over the limit."""
+    chance: Floats
+    """Of each kind: the event's probability, on average over columns."""
+
+    @classmethod
+    def of(cls, asked: Asked, kinds: NDArray[np.integer], x: int, y: int) -> Columns:
+        """For the signatures `kinds`; readers who weigh a view alike share its column."""
+        event = int(asked.table.value_event[x])
+        seen: dict[str, list[Floats]] = {}
+        odds, strength, chance = [], [], []
+        for column in asked.columns(x, np.array([y], np.int32)):
+            before = seen.setdefault(column.view.name, [])
+            if any(np.array_equal(column.odds, other) for other in before):
+                continue
+            before.append(column.odds)
+            row = column.view.index[kinds]
+            odds.append(column.odds[row, 0])
+            strength.append(column.strength[row])
+            chance.append(event_chances(column.view, asked.table)[row, event])
+        together = np.column_stack(odds)
+        together[np.isnan(together)] = np.inf
+        return cls(together, np.column_stack(strength), np.mean(chance, axis=0))
+
+    def some(self, which: NDArray[np.bool_]) -> Columns:
+        """Those of some kinds."""
+        return Columns(self.odds[which], self.strength[which], self.chance[which])
+
+    def places(self, people: Ints) -> NDArray[np.float32]:
+        """kinds x features: the leading principal components of the log odds. What a column will be
+        used is what public knowledge expects: the demand of those who will carry, over all odds."""
+        wanted = (people * self.chance) @ (self.odds * self.strength)
+        use = wanted / np.maximum(people @ self.odds, 1e-300)
+        logs = np.log(np.maximum(self.odds, SMALLEST_ODDS))
+        logs *= (use / max(use.mean(), 1e-300)) ** PRESSURE
+        logs -= (people @ logs) / people.sum()
+        _, directions = np.linalg.eigh((logs * people[:, None]).T @ logs)
+        return np.ascontiguousarray(logs @ directions[:, ::-1][:, :FEATURES], np.float32)
+
+    def need(self, kind: Ints, start: Ints, people: Ints) -> Floats:
+        """How many average people the largest demand of each stretch of kinds is worth, on average
+        over columns."""
+        typical = np.maximum(people @ self.odds / people.sum(), 1e-300)
+        relative = (self.odds * self.strength / typical).astype(np.float32)
+        return np.asarray(np.maximum.reduceat(relative[kind], start).mean(axis=1), np.float64)

@@ -1,0 +1,307 @@
+"""Filling a cell up to a safe group: people of its value are added until every link is in limits.
+
+In a pure group of c carriers nobody is linked above the limit b_j if
+    c = 1:  sum o_j >= max_j d_j,                  d_j = o_j / b_j             (exactly);
+    c > 1:  sum o_j / (e + o_j) >= c,              e = max_j o_j (1 - b_j) / b_j.
+The second asks whether people whose chances are o/(e+o), which is b for the likeliest, are enough
+for c carriers. It is right up to a correction that fades as they grow in number, so the exact
+posteriors have the last word, and the target is raised as long as they are above their limits.
+With h = 0 for one carrier and 1 for several, both read sum o_j / (max d' + h o_j) >= c, where
+d'_j = o_j / b_j - h o_j.
+
+Symbols: kinds of people; W columns (a view in the hands of one reader).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymizers.art.kernels.links import posteriors
+from shoal.compiling import search_kernel
+
+CLOSE = np.float32(1.0 + 1e-5)
+"""Single precision is good enough to search; the margin leaves room for the check in double."""
+MARGIN = 1e-9
+RAISES = 12
+"""How often the target of a group is raised."""
+STRIDE, ACTIVE = 8, 128
+"""All candidates are weighed anew after so many choices; in between only the best of them are."""
+THRIFT = np.float32(0.05)
+"""What it costs to use odds that close no deficit, per unit: others will need them."""
+NONE = np.float32(-1e30)
+
+
+class Seeds(NamedTuple):
+    """The cells that become groups."""
+
+    start: NDArray[np.int64]
+    """Where the people of each begin in the next, and its length."""
+    kind: NDArray[np.int64]
+    carriers: NDArray[np.int64]
+    """How many of its people carry."""
+
+
+class People(NamedTuple):
+    """What is known of each kind of people, and how many of them are free."""
+
+    odds: NDArray[np.float64]
+    """kinds x W."""
+    strength: NDArray[np.float64]
+    """kinds x W: one over the limit."""
+    place: NDArray[np.float32]
+    """kinds x features: people who are near one another are alike."""
+    free: NDArray[np.int64]
+
+
+class Terms(NamedTuple):
+    """How far the search goes."""
+
+    length: int
+    """Kinds that are looked at for one seed, the nearest ones."""
+    largest: int
+    """Most people that are added per carrier."""
+    least: int
+    """Fewest people of a group."""
+
+
+@search_kernel
+def fill(
+    seeds: Seeds, people: People, terms: Terms
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+    """Adds free people to each seed in turn, until it is safe with its carriers. Returns which
+    seeds are, where the kinds added to each begin, and those kinds; takes them out of
+    `people.free`. A seed that finds nobody keeps what it has for itself."""
+    kinds, W = people.odds.shape
+    safe = np.zeros(len(seeds.carriers), np.bool_)
+    begin = np.zeros(len(seeds.carriers) + 1, np.int64)
+    added = np.empty(max(1, people.free.sum()), np.int64)
+    odds = people.odds.astype(np.float32)
+    demand = np.empty((2, kinds, W), np.float32)
+    for s in range(kinds):
+        for w in range(W):
+            whole = people.odds[s, w] * people.strength[s, w]
+            demand[0, s, w] = whole
+            demand[1, s, w] = whole - people.odds[s, w]
+    used, at = np.zeros(kinds, np.int64), 0
+    for i in range(len(safe)):
+        begin[i] = at
+        members, size = _fill_one(
+            seeds.kind[seeds.start[i] : seeds.start[i + 1]],
+            seeds.carriers[i],
+            odds,
+            demand[min(1, seeds.carriers[i] - 1)],
+            people,
+            terms,
+            used,
+        )
+        if size > 0:
+            safe[i] = True
+            for p in range(seeds.start[i + 1] - seeds.start[i], size):
+                added[at] = members[p]
+                people.free[members[p]] -= 1
+                at += 1
+    begin[len(safe)] = at
+    return safe, begin, added[:at].copy()
+
+
+@search_kernel
+def _fill_one(
+    cell: NDArray[np.int64],
+    carriers: int,
+    odds: NDArray[np.float32],
+    demand: NDArray[np.float32],
+    people: People,
+    terms: Terms,
+    used: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], int]:
+    """The kinds of one group, those of its cell first, and how many they are: 0 if it cannot be.
+
+    odds, demand: kinds x W. used: scratch by kind, 0 before and after.
+    """
+    W, seed = odds.shape[1], len(cell)
+    h = np.float32(0.0 if carriers == 1 else 1.0)
+    most = seed + max(terms.largest * carriers, terms.least)
+    members = np.empty(most, np.int64)
+    members[:seed] = cell
+    total, top = np.zeros(W, np.float32), np.zeros(W, np.float32)
+    for s in cell:
+        for w in range(W):
+            top[w] = max(top[w], demand[s, w])
+    for s in cell:
+        for w in range(W):
+            total[w] += odds[s, w] / (top[w] + h * odds[s, w])
+    target, size, since, raised = np.float32(carriers) * CLOSE, seed, 0, 0
+    before, found = np.float32(1e30), False
+    candidates = active = members[:0].copy()
+    worth = np.empty(0, np.float32)
+    while True:
+        missing = np.float32(0.0)
+        for w in range(W):
+            missing = max(missing, (target - total[w]) / target)
+        found = bool(missing <= 0.0) and size >= terms.least
+        if missing <= 0.0 and carriers > 1:
+            worst = _worst_link(members[:size], carriers, people)
+            if worst > 1.0:
+                found = False
+                raised += 1
+                if raised > RAISES:
+                    break
+                target *= np.float32(max(1.01, min(1.1, worst)))
+                continue
+        if found or size >= most:
+            break
+        if since == 0:
+            if size == seed:
+                candidates = _nearest(cell, people, terms.length)
+                worth = np.empty(len(candidates), np.float32)
+            elif size - seed > 2 * STRIDE and missing * STRIDE > (before - missing) * (most - size):
+                break  # at this pace it would not be safe in time
+            before = missing
+            for j in range(len(candidates)):
+                s, worth[j] = candidates[j], NONE
+                if used[s] < people.free[s]:
+                    worth[j] = _gain(odds[s], demand[s], h, total, top, target)
+            active = candidates
+            if len(candidates) > ACTIVE:
+                limit = np.partition(worth, len(worth) - ACTIVE)[len(worth) - ACTIVE]
+                active = candidates[worth >= limit]
+        since = (since + 1) % STRIDE
+        best, best_gain = -1, NONE
+        for s in active:
+            if used[s] < people.free[s]:
+                gain = _gain(odds[s], demand[s], h, total, top, target)
+                if gain > best_gain:
+                    best, best_gain = s, gain
+        if best < 0:
+            break
+        used[best] += 1
+        _take_in(best, h, odds, demand, members[:size], total, top)
+        members[size] = best
+        size += 1
+    for p in range(seed, size):
+        used[members[p]] = 0
+    if not found:
+        return members, 0
+    kept = _let_go(members, seed, size, h, odds, total, top, target, terms.least)
+    if carriers > 1 and len(kept) < size and _worst_link(kept, carriers, people) > 1.0:
+        return members, size
+    members[: len(kept)] = kept
+    return members, len(kept)
+
+
+@search_kernel
+def _nearest(cell: NDArray[np.int64], people: People, length: int) -> NDArray[np.int64]:
+    """The kinds with somebody free who are nearest to the middle of a cell, in no order."""
+    kinds, features = people.place.shape
+    centre = np.zeros(features, np.float32)
+    for s in cell:
+        for k in range(features):
+            centre[k] += people.place[s, k] / np.float32(len(cell))
+    distance, near, found = np.empty(kinds, np.float32), np.empty(kinds, np.int64), 0
+    for s in range(kinds):
+        if people.free[s] > 0:
+            apart = np.float32(0.0)
+            for k in range(features):
+                step = people.place[s, k] - centre[k]
+                apart += step * step
+            distance[found], near[found] = apart, s
+            found += 1
+    if found > length:
+        limit, kept = np.partition(distance[:found], length - 1)[length - 1], 0
+        for i in range(found):
+            if distance[i] <= limit and kept < length:
+                near[kept] = near[i]
+                kept += 1
+        found = kept
+    return near[:found].copy()
+
+
+@search_kernel
+def _gain(
+    odds: NDArray[np.float32],
+    demand: NDArray[np.float32],
+    h: np.float32,
+    total: NDArray[np.float32],
+    top: NDArray[np.float32],
+    target: np.float32,
+) -> np.float32:
+    """What one more person is worth: deficits closed, less the harm of a new maximum, less a part
+    of what is used. All by column, as parts of the target; `odds` and `demand` are the person's,
+    `total` and `top` the group's."""
+    worth, one = np.float32(0.0), np.float32(1.0)
+    for w in range(len(total)):
+        highest = max(top[w], demand[w])
+        mine = odds[w] / (highest + h * odds[w])
+        after = total[w] * (top[w] / highest) + mine
+        closed = min(after, target) - min(total[w], target)
+        worth += closed * (one + THRIFT) - THRIFT * mine
+    return worth / target
+
+
+@search_kernel
+def _take_in(
+    kind: int,
+    h: np.float32,
+    odds: NDArray[np.float32],
+    demand: NDArray[np.float32],
+    members: NDArray[np.int64],
+    total: NDArray[np.float32],
+    top: NDArray[np.float32],
+) -> None:
+    """Adds somebody to the sums by column; where the maximum rises, a sum is made anew.
+
+    odds, demand: kinds x W. members: the kinds that are in it already. total, top: the group's.
+    """
+    for w in range(len(total)):
+        if demand[kind, w] > top[w]:
+            top[w] = demand[kind, w]
+            total[w] = np.float32(0.0)
+            for s in members:
+                total[w] += odds[s, w] / (top[w] + h * odds[s, w])
+        total[w] += odds[kind, w] / (top[w] + h * odds[kind, w])
+
+
+@search_kernel
+def _let_go(
+    members: NDArray[np.int64],
+    seed: int,
+    size: int,
+    h: np.float32,
+    odds: NDArray[np.float32],
+    total: NDArray[np.float32],
+    top: NDArray[np.float32],
+    target: np.float32,
+    least: int,
+) -> NDArray[np.int64]:
+    """The members without those added whom later ones made needless. The maxima are left as they
+    were, which is on the safe side.
+
+    odds: kinds x W. total, top: the group's, by column.
+    """
+    stays, left = np.ones(size, np.bool_), size
+    for p in range(seed, size):
+        s, spare = members[p], left > least
+        for w in range(len(total)):
+            mine = odds[s, w] / (top[w] + h * odds[s, w])
+            spare = spare and total[w] - mine >= target
+        if spare:
+            stays[p], left = False, left - 1
+            for w in range(len(total)):
+                total[w] -= odds[s, w] / (top[w] + h * odds[s, w])
+    return members[:size][stays]
+
+
+@search_kernel
+def _worst_link(members: NDArray[np.int64], carriers: int, people: People) -> float:
+    """The largest posterior over its limit, with a margin."""
+    odds, linked, worst = np.empty(len(members)), np.empty(len(members)), 0.0
+    for w in range(people.odds.shape[1]):
+        for p in range(len(members)):
+            odds[p] = people.odds[members[p], w]
+        posteriors(odds, carriers, linked)
+        for p in range(len(members)):
+            worst = max(worst, linked[p] * people.strength[members[p], w])
+    return worst * (1.0 + MARGIN)
