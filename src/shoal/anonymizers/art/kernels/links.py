@@ -14,15 +14,19 @@ from numpy.typing import NDArray
 
 from shoal.compiling import kernel
 
+TINY = 1e-250
+"""Sums below this have lost digits."""
+
 
 @kernel
 def posteriors(odds: NDArray[np.float64], carriers: int, answer: NDArray[np.float64]) -> None:
-    """Everybody's posterior in one group, written into `answer`; `odds` are theirs in one view."""
+    """Everybody's posterior in one group, written into `answer`; `odds` are theirs in one view. It
+    is 1 where it cannot be told: no world is possible, or the sums leave floating point."""
     n, total, top = len(odds), 0.0, 0.0
     for i in range(n):
         total += odds[i]
         top = max(top, odds[i])
-    if carriers >= n or top == 0.0:
+    if carriers >= n or top == 0.0 or not total < np.inf:
         answer[:n] = 1.0
         return
     if carriers == 1:
@@ -38,6 +42,9 @@ def posteriors(odds: NDArray[np.float64], carriers: int, answer: NDArray[np.floa
             if k > 0:
                 before[i + 1, k] += before[i, k - 1] * (odds[i] / top)
     every = before[n, carriers]
+    if not TINY < every < np.inf:
+        answer[:n] = 1.0
+        return
     for i in range(n - 1, -1, -1):
         with_i = 0.0
         for k in range(carriers):
