@@ -10,12 +10,13 @@ import pytest
 
 import shoal
 from shoal.anonymizers.art import Art
+from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.auditing.audit import audit
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.errors import InputError
 from shoal.grouping import Anonymizer
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, as_readers
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from tests.dealing import row_groups
@@ -38,17 +39,23 @@ def clashing_table(**changes: Any) -> Table:
     return Table.from_frame(frame, Spec(**(given | changes)))
 
 
-def test_art_is_an_anonymizer_and_hides_every_carrier() -> None:
-    method: Anonymizer = Art()
+@pytest.mark.parametrize("units", ["cells", "rows"])
+def test_art_is_an_anonymizer_and_hides_every_carrier(units: Any) -> None:
+    method: Anonymizer = Art(units=units)
     table = hospital_table()
     grouping = method.anonymize(table)
-    found = audit(table, grouping)
+    found = audit(table, grouping, adversary=["joint", "binary"])
     assert found.robust is True
     assert (table.rows - grouping.published) == 0
-    assert found.event_groups == int((table.row_event >= 0).sum())
+    carriers = int((table.row_event >= 0).sum())
+    if units == "rows":
+        assert found.event_groups == carriers
+    assert 0 < found.event_groups <= carriers
     assert grouping.claims["pure_groups"] + grouping.claims["pooled_groups"] == found.event_groups
 
 
+@pytest.mark.parametrize("units", ["cells", "rows"])
+@pytest.mark.parametrize("limit", ["absolute", "prior"])
 @pytest.mark.parametrize(
     "changes",
     [
@@ -62,8 +69,9 @@ def test_art_is_an_anonymizer_and_hides_every_carrier() -> None:
     ],
     ids=["two events", "own r", "members", "each value", "support", "one attribute", "bands"],
 )
-def test_the_auditor_confirms_every_kind_of_spec(changes: Any) -> None:
-    release = shoal.anonymize(table := hospital_table(**changes), table.spec)
+def test_the_auditor_confirms_every_kind_of_spec(changes: Any, limit: str, units: str) -> None:
+    table = hospital_table(**changes, limit=limit)
+    release = shoal.anonymize(table, table.spec, units=units, seed=0)
     assert release.robust is True
 
 
@@ -106,7 +114,7 @@ def test_equal_odds_of_unequal_people_are_no_tie() -> None:
         assert [table.values[v] for v in cells.value] == [*"xyzxy"]
         assembly = Assembly(table, cells)
         assembly.add(np.array([0, partner]), "pure")
-        assembly.drop_unsafe(Knowledge.of(table))
+        assembly.drop_unsafe(Asked(table, Knowledge.of(table), as_readers(("joint",))))
         assert assembly.count("pure") == kept
 
 
@@ -125,7 +133,7 @@ SCATTERED = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=10, min_s
 def test_people_with_the_same_chances_are_alike_in_a_pool(size: int, seed: int) -> None:
     """Everybody has the event with probability 2/size: ten of them are enough, whatever else may
     be known of them, to ART and to the auditor."""
-    release = shoal.anonymize(scattered(size, seed), SCATTERED)
+    release = shoal.anonymize(scattered(size, seed), SCATTERED, units="rows", readers=("joint",))
     groups = release.certificate["groups"]
     assert release.robust is True
     assert groups["with_event"] == 24
@@ -142,7 +150,8 @@ def test_what_a_model_leaves_out_is_no_event(seed: int) -> None:
     event = table.value_event >= 0
     left = np.random.default_rng(seed).uniform(0.2, 1, (len(table.signatures), 1))
     rows = view.distributions[view.index] * np.where(event, 1.0, left)
-    release = shoal.anonymize(table, SCATTERED, knowledge=Knowledge.model(table, "short", rows))
+    known = Knowledge.model(table, "short", rows)
+    release = shoal.anonymize(table, SCATTERED, knowledge=known, units="rows", readers=("joint",))
     assert release.robust is True
     assert release.certificate["groups"]["mean_with_event"] == 10
 
@@ -197,9 +206,10 @@ def test_unknown_methods_and_parameters_are_named() -> None:
         shoal.anonymize(frame, spec, formm="generalized")
 
 
-def test_progress_counts_carriers_up_to_the_last() -> None:
+@pytest.mark.parametrize("units", ["cells", "rows"])
+def test_progress_counts_carriers_up_to_the_last(units: Any) -> None:
     seen: list[tuple[str, int, int]] = []
-    Art().anonymize(hospital_table(), progress=lambda *report: seen.append(report))
+    Art(units=units).anonymize(hospital_table(), progress=lambda *report: seen.append(report))
     step, done, total = seen[-1]
     assert done == total > 0
     assert step == "hiding carriers"

@@ -56,8 +56,8 @@ def given_as(kind: str, folder: Path, frame: pl.DataFrame = FRAME) -> Any:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_verb_takes_every_kind(kind: str, tmp_path: Path) -> None:
     data = given_as(kind, tmp_path)
-    release = shoal.anonymize(data, SPEC)
-    assert release.certificate == shoal.anonymize(FRAME, SPEC).certificate
+    release = shoal.anonymize(data, SPEC, seed=1)
+    assert release.certificate == shoal.anonymize(FRAME, SPEC, seed=1).certificate
     release.save(tmp_path / "release", private=tmp_path / "private")
     assert (tmp_path / "private" / "report.json").is_file()
     assert shoal.verify(tmp_path / "release", data, spec=SPEC).confirmed
@@ -111,8 +111,8 @@ def test_knowledge_is_a_file_or_an_object_everywhere(known: Path, tmp_path: Path
     for number, knowledge in enumerate((str(known), known, itself)):
         folder = tmp_path / str(number)
         for method in ("art", "anatomy"):
-            release = shoal.anonymize(FRAME, SPEC, method=method, knowledge=knowledge)
-            asked = shoal.anonymize(FRAME, told, method=method)
+            release = shoal.anonymize(FRAME, SPEC, method=method, knowledge=knowledge, seed=1)
+            asked = shoal.anonymize(FRAME, told, method=method, seed=1)
             assert release.certificate["audit"] == asked.certificate["audit"]
             assert release.certificate["groups"] == asked.certificate["groups"]
         release.save(folder)
