@@ -15,6 +15,7 @@ import shoal
 from shoal.adversaries import adversary as adversaries
 from shoal.adversaries.adversary import GroupReader, SeenGroup
 from shoal.anonymizers import registry
+from shoal.anonymizers.art import Art
 from shoal.api.compare import compare
 from shoal.auditing.audit import audit
 from shoal.datasets import HOSPITAL_SENSITIVE, hospital
@@ -96,7 +97,18 @@ def test_what_is_no_adversary_is_refused(given: object) -> None:
 
 
 def test_whom_art_claims_to_answer_judges_in_any_case() -> None:
-    release = shoal.anonymize(FRAME, SPEC, adversary="binary")
+    release = shoal.anonymize(FRAME, SPEC, method=Art(), adversary="binary")
+    assert release.audit is not None
+    assert release.audit.adversaries == ("joint", "binary")
+
+
+def test_art_by_its_name_answers_whoever_is_to_judge() -> None:
+    for adversary in ("binary", "joint"):
+        release = shoal.anonymize(FRAME, SPEC, adversary=adversary)
+        assert release.audit is not None
+        assert release.audit.adversaries == (adversary,)
+        assert release.certificate["method"]["claims"]["readers"] == [adversary]
+    release = shoal.anonymize(FRAME, SPEC, adversary="binary", readers=("joint",))
     assert release.audit is not None
     assert release.audit.adversaries == ("joint", "binary")
 

@@ -121,7 +121,12 @@ def test_knowledge_is_a_file_or_an_object_everywhere(known: Path, tmp_path: Path
         found = shoal.audit(FRAME, SPEC, groups=LABELS, knowledge=knowledge)
         assert found.to_dict() == shoal.audit(FRAME, told, groups=LABELS).to_dict()
         methods = shoal.compare(
-            FRAME, SPEC, methods=["art"], knowledge=knowledge, workload=QUERIES
+            FRAME,
+            SPEC,
+            methods=["art"],
+            parameters={"art": {"units": "rows"}},
+            knowledge=knowledge,
+            workload=QUERIES,
         ).to_dict()["methods"]
         assert methods[0]["robust"] is True
         assert methods[0]["worst_posterior"] == pytest.approx(1 / 3)

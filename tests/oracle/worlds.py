@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations, permutations
+from itertools import combinations
 from math import prod
 
 Number = float | Fraction
@@ -22,7 +22,18 @@ class NoWorld(Exception):
 @lru_cache(maxsize=1024)
 def worlds(multiset: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Every distinct way to hand a multiset of values out: one value per tuple."""
-    return tuple(sorted(set(permutations(multiset))))
+    if not multiset:
+        return ((),)
+    return tuple(
+        (first, *rest)
+        for first in sorted(set(multiset))
+        for rest in worlds(_without(multiset, first))
+    )
+
+
+def _without(multiset: tuple[int, ...], one: int) -> tuple[int, ...]:
+    at = multiset.index(one)
+    return multiset[:at] + multiset[at + 1 :]
 
 
 def weigh(

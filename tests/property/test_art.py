@@ -30,9 +30,9 @@ EVENTS: tuple[tuple[Event, ...] | None, ...] = (
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[pl.DataFrame, Spec]:
+def tables(draw: st.DrawFn, most: int = 80) -> tuple[pl.DataFrame, Spec]:
     """Up to eighty people with up to three QIs, missing values among them."""
-    rows = draw(st.integers(6, 80))
+    rows = draw(st.integers(6, most))
     seed = draw(st.integers(0, 2**31))
     width = draw(st.integers(1, 3))
     rng = np.random.default_rng(seed)
@@ -54,6 +54,7 @@ def tables(draw: st.DrawFn) -> tuple[pl.DataFrame, Spec]:
         r=draw(st.sampled_from((1.3, 2.0, 2.5, 3.0))),
         min_support=draw(st.sampled_from((1, 5, 20, 100))),
         publish_members=draw(st.booleans()),
+        limit=draw(st.sampled_from(("absolute", "prior"))),
     )
     return pl.DataFrame(columns), spec
 

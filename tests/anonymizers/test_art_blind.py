@@ -1,0 +1,169 @@
+"""Blind groups: what they promise, how they are written down, and that carriers do not steer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+
+from shoal.anonymizers.art import Art, lookalikes
+from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.blind import Blindness, _draw, hide_blindly
+from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.kernels.cut import cut
+from shoal.auditing.audit import audit
+from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
+from shoal.grouping import silent
+from shoal.knowledge import Knowledge, as_readers
+from shoal.spec import Event, Spec
+from shoal.table import Table
+from tests.dealing import row_groups
+
+BOTH = ("joint", "binary")
+LIMITS = ["absolute", "prior"]
+
+
+def hospital_table(rows: int = 3000, **changes: Any) -> Table:
+    given: dict[str, Any] = {"qi": HOSPITAL_QI[:3], "protect": (Event(HOSPITAL_EVENT),), "r": 3}
+    spec = Spec(sensitive=HOSPITAL_SENSITIVE, **(given | changes))
+    return Table.from_frame(hospital(rows, 4), spec)
+
+
+def random_table(seed: int, limit: str) -> Table:
+    """Two hundred people of up to twelve kinds; an event of two values and one of its own r."""
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "p": rng.choice([*"abcd"], 200),
+            "q": rng.choice([*"klm"], 200),
+            "v": rng.choice([*"uvwxyz"], 200, p=[0.04, 0.04, 0.06, 0.2, 0.3, 0.36]),
+        }
+    )
+    spec = Spec(
+        qi=("p", "q"),
+        sensitive="v",
+        protect=(Event(("u", "v")), Event(("w",), r=2)),
+        r=[3, 4, 12][seed % 3],
+        min_support=[1, 10, 40][seed % 3],
+        limit=limit,
+    )
+    return Table.from_frame(frame, spec)
+
+
+def assert_blind_groups_hold(table: Table, **parameters: Any) -> None:
+    """Safe to both readers, everybody published once or suppressed, one filler value or a pool."""
+    grouping = Art(max_suppression=1, **parameters).anonymize(table, seed=5)
+    found = audit(table, grouping, adversary=BOTH)
+    assert (found.robust, found.exact_share, found.contradictory) == (True, 1, 0)
+    groups = row_groups(table, grouping)
+    assert (groups >= 0).sum() == grouping.published
+    assert ((groups >= 0) | (table.row_event >= 0)).all()
+    pooled = np.zeros(grouping.count, bool) if grouping.pooled is None else grouping.pooled
+    claims, kinds = grouping.claims, {"pure": 0, "pooled": 0, "mixed": 0}
+    for group in np.unique(groups[(groups >= 0) & (table.row_event >= 0)]):
+        held = table.row_value[groups == group]
+        events, filler = held[table.value_event[held] >= 0], held[table.value_event[held] < 0]
+        pure = len(set(events)) == 1 and len(set(filler)) == 1
+        kinds["pooled" if pooled[group] else "pure" if pure else "mixed"] += 1
+        if pooled[group]:
+            assert len(set(events)) == 1
+    assert kinds["pooled"] == claims["pooled_groups"]
+    assert kinds["pure"] >= claims["pure_groups"]  # a mixed group may happen to be pure
+    assert sum(kinds.values()) == sum(claims[f"{kind}_groups"] for kind in kinds)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("cell", [None, 3, 15])
+@pytest.mark.parametrize("r", [3, 12])
+def test_blind_groups_of_the_hospital(limit: str, cell: int | None, r: float) -> None:
+    assert_blind_groups_hold(hospital_table(r=r, min_support=20, limit=limit), cell=cell)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("seed", range(12))
+def test_blind_groups_of_random_tables(limit: str, seed: int) -> None:
+    assert_blind_groups_hold(random_table(seed, limit))
+
+
+def hidden(table: Table, seed: int, cell: int = 0, least: int = 1) -> Assembly:
+    groups = Assembly(table, Cells.of(table))
+    hide_blindly(
+        groups,
+        Asked(table, Knowledge.of(table), as_readers(BOTH)),
+        Blindness(cell=cell, largest=200, least=least),
+        random=np.random.default_rng(seed),
+        progress=silent,
+    )
+    return groups
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nobody_is_used_twice_and_all_groups_pass_the_check(seed: int) -> None:
+    table = random_table(seed, LIMITS[seed % 2])
+    groups = hidden(table, seed, least=7)
+    cells = groups.cells
+    used = np.bincount(np.concatenate(groups._groups), minlength=len(cells.rows))
+    assert (cells.free >= 0).all()
+    assert (used + cells.free).tolist() == cells.rows.tolist()
+    assert min(len(one) for one in groups._groups) >= 7
+    made = len(groups._groups)
+    groups.drop_unsafe(Asked(table, Knowledge.of(table), as_readers(BOTH)))
+    assert len(groups._groups) == made > 0
+
+
+def test_a_seed_changes_the_groups_and_the_same_seed_repeats_them() -> None:
+    table = hospital_table(min_support=20)
+    one, two, other = (row_groups(table, Art().anonymize(table, seed=s)) for s in (3, 3, 4))
+    assert one.tolist() == two.tolist()
+    assert one.tolist() != other.tolist()
+
+
+def test_a_larger_cell_makes_larger_groups() -> None:
+    table = hospital_table(min_support=20)
+    smallest = [
+        min(len(one) for one in hidden(table, 1, cell=cell)._groups) for cell in (3, 12, 40)
+    ]
+    assert smallest == sorted(smallest)
+    assert smallest[-1] > smallest[0]
+
+
+def test_who_carries_does_not_move_a_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tables in which other people carry, to readers who know the same of both."""
+    seen: list[list[Any]] = []
+
+    def recorded(*given: Any) -> Any:
+        seen[-1].append([np.asarray(one).tolist() for one in given])
+        return cut(*given)
+
+    monkeypatch.setattr(lookalikes, "cut", recorded)
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(np.arange(40), 5)
+    rows = rng.dirichlet([1, 20], 40)
+    for turn in range(2):
+        values = np.where(np.arange(200) % 20 == 5 * turn, "x", "y")
+        frame = pl.DataFrame({"q": kinds.astype(str), "v": values})
+        spec = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=3)
+        table = Table.from_frame(frame, spec)
+        known = Knowledge.model(table, "given", rows)
+        seen.append([])
+        Art(knowledge=known, max_suppression=1).anonymize(table, seed=9)
+    assert seen[0][0] == seen[1][0]
+
+
+def test_values_are_drawn_by_their_chances() -> None:
+    random, times = np.random.default_rng(1), 20_000
+    chance = np.array([0.0, 0.1, 0.4, 0.0, 0.2])
+    tried = np.zeros((times, 5), bool)
+    drawn = _draw(np.tile(chance, (times, 1)), tried, random)
+    assert shares(drawn) == pytest.approx(chance / chance.sum(), abs=0.02)
+    tried[:, 2] = True
+    drawn = _draw(np.tile(chance, (times, 1)), tried, random)
+    assert shares(drawn) == pytest.approx([0, 1 / 3, 0, 0, 2 / 3], abs=0.02)
+    assert set(_draw(np.tile(chance, (9, 1)), np.ones((9, 5), bool), random)) == {-1}
+
+
+def shares(drawn: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.bincount(drawn, minlength=5) / len(drawn)

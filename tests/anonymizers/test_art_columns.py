@@ -1,0 +1,127 @@
+"""What readers weigh, column by column, against plain formulas; and who counts as alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.columns import PRESSURE, SMALLEST_ODDS, Columns
+from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
+from shoal.knowledge import Knowledge, as_readers
+from shoal.spec import Event, Spec
+from shoal.table import Table
+
+BOTH = ("joint", "binary")
+PROTECT = {
+    "one": (Event(("HIV",)),),
+    "set": (Event(HOSPITAL_EVENT),),
+    "two": (Event(HOSPITAL_EVENT), Event(("Influenza",), r=9)),
+}
+
+
+def asked_of(readers: tuple[str, ...] = BOTH, event: str = "two", **changes: Any) -> Asked:
+    given: dict[str, Any] = {"qi": HOSPITAL_QI[:2], "protect": PROTECT[event], "r": 40}
+    spec = Spec(sensitive=HOSPITAL_SENSITIVE, min_support=20, **(given | changes))
+    table = Table.from_frame(hospital(2000, 4), spec)
+    return Asked(table, Knowledge.of(table), as_readers(readers))
+
+
+def codes(asked: Asked, x: str, y: str) -> tuple[int, int]:
+    values = [*asked.table.values, "(other)"]
+    return values.index(x), values.index(y)
+
+
+def slow_column(asked: Asked, reader: str, w: int, signature: int, x: int, y: int) -> Any:
+    """One person's odds and strength in one view, value by value."""
+    table, view = asked.table, asked.knowledge.views[w]
+    chance = view.distributions[view.index[signature]]
+    mine = [v for v in range(len(chance)) if table.value_event[v] == table.value_event[x]]
+    f = sum(chance[v] for v in mine)
+    if reader == "binary":
+        odds = f / (1 - f)
+    elif y == len(chance):
+        odds = chance[x] / sum(chance[v] for v in range(len(chance)) if table.value_event[v] < 0)
+    else:
+        odds = chance[x] / chance[y] if chance[y] else np.inf
+    r = table.event_r[table.value_event[x]]
+    return odds, 1 / max(1 / r, f) if asked.prior else r
+
+
+@pytest.mark.parametrize("readers", [("joint",), ("binary",), BOTH])
+@pytest.mark.parametrize("limit", ["absolute", "prior"])
+@pytest.mark.parametrize("y", ["Back pain", "(other)"])
+@pytest.mark.parametrize("members", [False, True])
+def test_columns_hold_odds_and_strengths(
+    readers: tuple[str, ...], limit: str, y: str, members: bool
+) -> None:
+    asked = asked_of(readers, limit=limit, publish_members=members)
+    x, code = codes(asked, "Influenza", y)
+    kinds = np.flatnonzero(np.arange(len(asked.table.signatures)) % 3 == 0)
+    columns = Columns.of(asked, kinds, x, code)
+    assert columns.odds.shape[1] == asked.width
+    views = len(asked.knowledge.views)
+    for c, (reader, w) in enumerate((reader, w) for reader in readers for w in range(views)):
+        for i, kind in enumerate(kinds):
+            odds, strength = slow_column(asked, reader, w, int(kind), x, code)
+            assert columns.odds[i, c] == pytest.approx(odds, rel=1e-12)
+            assert columns.strength[i, c] == pytest.approx(strength, rel=1e-12)
+    if limit == "prior":
+        assert columns.strength.min() < columns.strength.max()
+    few = columns.some(kinds % 2 == 0)
+    assert few.odds.tolist() == columns.odds[kinds % 2 == 0].tolist()
+    assert few.strength.tolist() == columns.strength[kinds % 2 == 0].tolist()
+
+
+def test_readers_who_weigh_a_view_alike_share_its_column() -> None:
+    """With one event, a pool is everything else: both readers compare the same."""
+    asked = asked_of(event="one")
+    x, pool = codes(asked, "HIV", "(other)")
+    kinds, views = np.arange(len(asked.table.signatures)), len(asked.knowledge.views)
+    assert Columns.of(asked, kinds, x, pool).odds.shape[1] == views
+    _, single = codes(asked, "HIV", "Influenza")
+    assert Columns.of(asked, kinds, x, single).odds.shape[1] == 2 * views
+    alone = Columns.of(asked_of(("binary",), event="one"), kinds, x, pool)
+    assert Columns.of(asked, kinds, x, pool).odds.tolist() == alone.odds.tolist()
+
+
+def some_columns(seed: int) -> tuple[Columns, Any]:
+    rng = np.random.default_rng(seed)
+    odds = 10.0 ** rng.uniform(-8, 2, (25, 6))
+    strength, chance = rng.uniform(1, 9, (25, 6)), rng.uniform(0, 0.2, 25)
+    return Columns(odds, strength, chance), rng.integers(1, 9, 25)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_places_are_as_far_apart_as_weighted_log_odds(seed: int) -> None:
+    """With no more columns than features, principal components only turn them."""
+    columns, people = some_columns(seed)
+    use = np.zeros(6)
+    for w in range(6):
+        wanted = sum(
+            people[s] * columns.chance[s] * columns.odds[s, w] * columns.strength[s, w]
+            for s in range(25)
+        )
+        use[w] = wanted / sum(people[s] * columns.odds[s, w] for s in range(25))
+    logs = np.log(np.maximum(columns.odds, SMALLEST_ODDS)) * (use / use.mean()) ** PRESSURE
+    place = columns.places(people)
+    for s in range(25):
+        true = np.linalg.norm(logs - logs[s], axis=1)
+        assert np.linalg.norm(place - place[s], axis=1) == pytest.approx(true, rel=1e-4, abs=1e-4)
+    spread = np.average(place**2, axis=0, weights=people)
+    assert (np.diff(spread) <= 1e-4 * spread[0]).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_need_is_the_largest_demand_of_a_cell_in_average_people(seed: int) -> None:
+    columns, people = some_columns(seed)
+    kind, start = np.random.default_rng(seed).integers(0, 25, 20), np.array([0, 5, 6, 13])
+    found = columns.need(kind, start, people)
+    for i, cell in enumerate(np.split(kind, start[1:])):
+        true = 0.0
+        for w in range(6):
+            typical = np.average(columns.odds[:, w], weights=people)
+            true += max(columns.odds[s, w] * columns.strength[s, w] for s in cell) / typical / 6
+        assert found[i] == pytest.approx(true, rel=1e-5)

@@ -1,0 +1,190 @@
+"""Filling cells up to safe groups: the choices of a slow twin, and every link in exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shoal.anonymizers.art.kernels.fill import (
+    CLOSE,
+    MARGIN,
+    RAISES,
+    STRIDE,
+    THRIFT,
+    People,
+    Seeds,
+    Terms,
+    fill,
+)
+
+SEEDS = range(30)
+CARRIERS = [1, 2, 3, 4]
+LIMITS = ["absolute", "prior"]
+
+
+def some_people(seed: int, limit: str, spread: float = 0.5, kinds: int = 30) -> People:
+    """Kinds whose odds scatter, and what is asked for each: r, or less for those known before."""
+    rng = np.random.default_rng(seed)
+    odds = rng.lognormal(0, spread, (kinds, 4)) * rng.lognormal(-2, 1, 4)
+    known = (limit == "prior") & (rng.random(odds.shape) < 0.2)
+    strength = np.where(known, rng.uniform(1.2, 3.5, odds.shape), 3.5)
+    place = np.log(odds).astype(np.float32)
+    return People(odds, strength, place, rng.integers(0, 5, kinds))
+
+
+def some_cells(seed: int, carriers: int, cells: int = 6, kinds: int = 30) -> Seeds:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(carriers + 1, carriers + 6, cells)
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    return Seeds(start, rng.integers(0, kinds, start[-1]), np.full(cells, carriers))
+
+
+def slow_worst(members: list[int], carriers: int, people: People) -> Fraction:
+    """The largest posterior over its limit, from the elementary symmetric sums in fractions."""
+    worst = Fraction(0)
+    for w in range(people.odds.shape[1]):
+        odds = [Fraction(float(people.odds[s, w])) for s in members]
+        every = _sums(odds, carriers)[carriers]
+        for j, s in enumerate(members):
+            others = _sums(odds[:j] + odds[j + 1 :], carriers)[carriers - 1]
+            worst = max(worst, odds[j] * others / every * Fraction(float(people.strength[s, w])))
+    return worst
+
+
+def _sums(odds: list[Fraction], most: int) -> list[Fraction]:
+    sums = [Fraction(1)] + [Fraction(0)] * most
+    for o in odds:
+        for k in range(most, 0, -1):
+            sums[k] += sums[k - 1] * o
+    return sums
+
+
+class SlowFill:
+    """One group, one obvious step after another, in double precision."""
+
+    def __init__(self, cell: list[int], carriers: int, people: People, terms: Terms) -> None:
+        self.cell, self.carriers, self.people, self.terms = cell, carriers, people, terms
+        self.h = 0.0 if carriers == 1 else 1.0
+        self.demand = people.odds * people.strength - self.h * people.odds
+        self.target = carriers * float(CLOSE)
+
+    def state(self, members: list[int]) -> tuple[Any, Any]:
+        """The sum and the largest demand of each column."""
+        top, odds = self.demand[members].max(axis=0), self.people.odds[members]
+        return (odds / (top + self.h * odds)).sum(axis=0), top
+
+    def gain(self, s: int, total: Any, top: Any) -> float:
+        highest = np.maximum(top, self.demand[s])
+        mine = self.people.odds[s] / (highest + self.h * self.people.odds[s])
+        closed = np.minimum(total * top / highest + mine, self.target)
+        closed -= np.minimum(total, self.target)
+        return float((closed - float(THRIFT) * (mine - closed)).sum())
+
+    def is_over(self, members: list[int]) -> float:
+        return float(slow_worst(members, self.carriers, self.people)) * (1 + MARGIN)
+
+    def run(self) -> list[int] | None:
+        members, left, raised = list(self.cell), self.people.free.copy(), 0
+        most = len(self.cell) + max(self.terms.largest * self.carriers, self.terms.least)
+        before = 0.0
+        while True:
+            total, top = self.state(members)
+            missing = max(0.0, float((1 - total / self.target).max()))
+            if missing == 0 and self.carriers > 1 and (worst := self.is_over(members)) > 1:
+                raised += 1
+                if raised > RAISES:
+                    return None
+                self.target *= max(1.01, min(1.1, worst))
+                continue
+            if missing == 0 and len(members) >= self.terms.least:
+                return self.without_needless(members)
+            added = len(members) - len(self.cell)
+            if added % STRIDE == 0:
+                slow = missing * STRIDE > (before - missing) * (most - len(members))
+                if added > 2 * STRIDE and slow:
+                    return None
+                before = missing
+            options = np.flatnonzero(left > 0)
+            if not len(options) or len(members) == most:
+                return None
+            best = max(options, key=lambda s: self.gain(int(s), total, top))
+            left[best] -= 1
+            members.append(int(best))
+
+    def without_needless(self, members: list[int]) -> list[int]:
+        total, top = self.state(members)
+        kept = list(members)
+        for s in members[len(self.cell) :]:
+            mine = self.people.odds[s] / (top + self.h * self.people.odds[s])
+            if len(kept) > self.terms.least and (total - mine >= self.target).all():
+                total = total - mine
+                kept = kept[: len(self.cell)] + _without(kept[len(self.cell) :], s)
+        return kept if len(kept) == len(members) or self.is_over(kept) <= 1 else members
+
+
+def _without(added: list[int], s: int) -> list[int]:
+    rest = list(added)
+    rest.remove(s)
+    return rest
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("carriers", CARRIERS)
+@pytest.mark.parametrize("limit", LIMITS)
+def test_one_seed_is_filled_as_by_the_slow_twin(seed: int, carriers: int, limit: str) -> None:
+    people, terms = some_people(seed, limit), Terms(100, 20, 1 + 10 * (seed % 2))
+    seeds = some_cells(seed, carriers, cells=1)
+    twin = SlowFill(seeds.kind.tolist(), carriers, people._replace(free=people.free.copy()), terms)
+    expected = twin.run()
+    safe, _, added = fill(seeds, people, terms)
+    assert safe.tolist() == [expected is not None]
+    assert sorted(added) == sorted((expected or twin.cell)[len(twin.cell) :])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("carriers", CARRIERS)
+@pytest.mark.parametrize("limit", LIMITS)
+def test_groups_are_safe_and_nobody_is_used_twice(seed: int, carriers: int, limit: str) -> None:
+    people = some_people(seed, limit, spread=0.2 + 0.05 * (seed % 8))
+    seeds, terms, free = some_cells(seed, carriers), Terms(12, 30, 7), people.free.copy()
+    safe, begin, added = fill(seeds, people, terms)
+    assert begin[-1] == len(added)
+    assert (people.free >= 0).all()
+    assert (people.free + np.bincount(added, minlength=len(free))).tolist() == free.tolist()
+    for i in range(len(safe)):
+        mine, cell = added[begin[i] : begin[i + 1]], seeds.kind[seeds.start[i] : seeds.start[i + 1]]
+        if not safe[i]:
+            assert len(mine) == 0
+            continue
+        members = [*cell.tolist(), *mine.tolist()]
+        assert slow_worst(members, carriers, people) <= 1
+        assert terms.least <= len(members) <= len(cell) + terms.largest * carriers
+
+
+@pytest.mark.parametrize("carriers", CARRIERS)
+def test_a_seed_that_is_safe_stays_as_it_is(carriers: int) -> None:
+    people = some_people(0, "absolute", spread=0.05)
+    kind = np.arange(5 * carriers) % 30
+    seeds = Seeds(np.array([0, len(kind)]), kind, np.array([carriers]))
+    assert slow_worst(kind.tolist(), carriers, people) < 1
+    safe, begin, added = fill(seeds, people, Terms(50, 50, 1))
+    assert (safe.tolist(), begin.tolist(), added.tolist()) == ([True], [0, 0], [])
+    free = people.free.copy()
+    safe, _, added = fill(seeds, people, Terms(50, 50, len(kind) + 3))
+    assert (safe.tolist(), len(added)) == ([True], 3)
+    assert people.free.sum() == free.sum() - 3
+
+
+def test_only_the_nearest_are_looked_at() -> None:
+    """Of three free kinds one is far away: it is taken only if three are looked at."""
+    odds, strength = np.ones((4, 1)), np.full((4, 1), 3.9)
+    place = np.array([[0.0], [9.0], [1.0], [2.0]], np.float32)
+    seeds = Seeds(np.array([0, 1]), np.array([0]), np.array([1]))
+    for length, found in ((2, False), (3, True)):
+        people = People(odds, strength, place, np.array([0, 1, 1, 1]))
+        safe, _, added = fill(seeds, people, Terms(length, 9, 1))
+        assert safe.tolist() == [found]
+        assert sorted(added) == ([1, 2, 3] if found else [])
