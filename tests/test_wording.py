@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from shoal.auditing.verdict import robustness
-from shoal.wording import EXIT_CODES, plain_percent, undecided_words, verdict_words
+from shoal.wording import (
+    EXIT_CODES,
+    counter_words,
+    plain_percent,
+    public_counter_words,
+    some,
+    undecided_words,
+    verdict_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,3 +53,30 @@ def test_the_undecided() -> None:
 )
 def test_shares_in_messages(share: float, text: str) -> None:
     assert plain_percent(share) == text
+
+
+def test_what_counting_tells_in_words() -> None:
+    worst = {"described": "age 25", "people": 766, "carriers": 17, "among": 20, "event": "ill"}
+    fails = {
+        "kept": False,
+        "classes": 1,
+        "certain_classes": 0,
+        "carriers_in_worst_view": 17,
+        "certain_in_worst_view": 0,
+        "carriers": 17,
+        "certain": 0,
+        "worst": [worst],
+    }
+    assert counter_words(fails, 1566) == (
+        "Counting over all groups, class by class (a promise beside the verdict), gives away 17 of "
+        "the 1,566 people with an event, 0 of them for certain, in 1 class. The worst: of the 766 "
+        'people with age 25, 17 carry "ill" and only 20 come into question.'
+    )
+    public = public_counter_words(fails)
+    assert "age 25" not in public
+    assert "in 1 class, for certain in 0; in the worst view 17 carriers, 0 of them" in public
+    kept = counter_words({"kept": True}, 1566)
+    assert kept.endswith("links nobody above 1/r, or above what was known before.")
+    assert public_counter_words({"kept": True}) == kept
+    assert some(3) == "3"
+    assert some(3.25) == "3.2"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 EXIT_CODES = {True: 0, False: 1, None: 2}
 """What a command that judges leaves behind, by its verdict."""
@@ -27,6 +28,48 @@ def undecided_words(people: str) -> str:
 def adversaries_words(names: Sequence[str]) -> str:
     """Who judged."""
     return f"{' and '.join(names)} {'adversary' if len(names) == 1 else 'adversaries'}"
+
+
+_COUNTING = "Counting over all groups, class by class (a promise beside the verdict),"
+
+
+def counter_words(counter: Mapping[str, Any], carriers: int) -> str:
+    """What counting class by class tells of the `carriers`, and the worst class: for those who hold
+    the table."""
+    if counter["kept"]:
+        return f"{_COUNTING} links nobody above 1/r, or above what was known before."
+    worst = counter["worst"][0]
+    return (
+        f"{_COUNTING} gives away {counter['carriers']:,} of the {carriers:,} people with an event, "
+        f"{counter['certain']:,} of them for certain, in {_classes(counter['classes'])}. The "
+        f"worst: of the {worst['people']:,} people with {visible(worst['described'])}, "
+        f'{some(worst["carriers"])} carry "{visible(worst["event"])}" and only '
+        f"{worst['among']:,} come into question."
+    )
+
+
+def public_counter_words(
+    counter: Mapping[str, Any], shown: Callable[[int], str] = "{:,}".format
+) -> str:
+    """The same for everybody: what the distributions tell anyway. `shown` writes a number of people
+    down."""
+    if counter["kept"]:
+        return counter_words(counter, 0)
+    carriers, certain = counter["carriers_in_worst_view"], counter["certain_in_worst_view"]
+    return (
+        f"{_COUNTING} gives people away in {_classes(counter['classes'])}, for certain in "
+        f"{counter['certain_classes']:,}; in the worst view {shown(carriers)} carriers, "
+        f"{shown(certain)} of them for certain."
+    )
+
+
+def _classes(count: int) -> str:
+    return "1 class" if count == 1 else f"{count:,} classes"
+
+
+def some(count: float) -> str:
+    """A number of people that need not be whole."""
+    return f"{count:,}" if isinstance(count, int) else f"{count:,.1f}"
 
 
 def percent(share: float, *, over: float | None = None, up: bool = False) -> str:

@@ -18,7 +18,9 @@ from shoal.facts.bins import merge_small
 from shoal.facts.contents import Facts
 from shoal.report.public import public_facts, public_risk
 from shoal.report.sentences import verdict_sentence
+from shoal.table import Table
 from shoal.wording import percent
+from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table
 from tests.report.page import Page
 
@@ -72,6 +74,25 @@ def test_public_edition_names_no_file_of_outside_knowledge(tmp_path: Path) -> No
     audit = shoal.audit(table, np.arange(ROWS) // 6)
     assert "secret-study" in report.render_audit(audit, table)
     assert "secret-study" not in report.render_audit(audit, table, edition="public")
+
+
+def counted_facts() -> Facts:
+    table = Table.from_frame(SEXES, SEXES_SPEC)
+    return report.audit_facts(shoal.audit(table, CERTAIN), table)
+
+
+def test_the_classes_that_counting_gives_away_are_internal() -> None:
+    facts = counted_facts()
+    told = facts.verdict["counter"]
+    assert told["worst"][0]["described"] == "sex m"
+    inside, outside = (
+        Page(report.render(facts, edition=one)).text for one in ("internal", "public")
+    )
+    assert "gives away 2 of the 4 people with an event, 2 of them for certain, in 1 class" in inside
+    assert "sex m" in inside
+    assert "in 1 class, for certain in 1; in the worst view fewer than 5 carriers" in outside
+    assert "sex m" not in outside
+    assert "gives away" not in outside
 
 
 def test_small_counts_are_called_small(facts: Facts) -> None:

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from shoal.adversaries.adversary import Adversaries, Adversary, as_adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
+from shoal.auditing.counting import count_classes
 from shoal.auditing.measures import (
     Lens,
     adversary_verdict,
     counted,
-    counted_across,
     deviations_by_view,
     guess_rate,
     risk_by_view,
@@ -196,7 +196,7 @@ def _assemble(
         by_view=risk_by_view(case, lenses, deltas),
         posteriors=counted(lenses),
         known_before=int(part.signature_people[known].sum()),
-        counted_across=counted_across(case, knowledge),
+        counter=count_classes(case, knowledge),
         risks=risks,
         native=table.native,
     )

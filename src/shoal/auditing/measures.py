@@ -235,33 +235,6 @@ def _deviations(
     return np.array([part.cumsum()[-1] if len(part) else 0.0 for part in parts]), fits | ~held
 
 
-def counted_across(case: Case, knowledge: Knowledge) -> int:
-    """How many carriers an adversary exposes who counts over all groups, which no posterior of one
-    group shows: of n people who are alike in a view, k = n G carry the event, and they are among
-    the m who are in groups that publish it. Where k/m is above 1/r (and k/n was not), the carriers
-    of that class are counted."""
-    table, part = case.table, case.partition
-    carrier_signature = np.repeat(part.pair_signature, np.diff(part.carrier_start))
-    linked = 0
-    for event, r in enumerate(case.event_r):
-        value_event = np.where(table.value_event == event, table.value_event, np.int32(-1))
-        inside = part.held_pairs(np.append(value_event, np.int32(-1)))
-        shown = np.bincount(
-            part.pair_signature[inside], part.pair_size[inside], len(table.signatures)
-        )
-        exposed = np.zeros(len(table.signatures), bool)
-        for view in knowledge.views:
-            chance, size = event_chances(view, table)[:, event], len(view.distributions)
-            people = np.bincount(view.index, table.signature_rows, size)
-            among = np.bincount(view.index, shown, size)
-            exposes = (r * chance * people > among + 1e-9) & (among > 0) & (r * chance <= 1)
-            exposes[0] = False  # whoever is in no class that is known
-            exposed |= exposes[view.index]
-        carriers = (part.carrier_event == event) & exposed[carrier_signature]
-        linked += int(part.carrier_count[carriers].sum())
-    return linked
-
-
 def risk_by_view(
     case: Case, lenses: Sequence[Lens], deltas: NDArray[np.float64]
 ) -> dict[str, ViewRisk]:

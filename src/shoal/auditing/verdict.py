@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from shoal.auditing.counting import Counting
 from shoal.auditing.row_risks import RowRisks
 from shoal.display import at_r, card, counted, number, risk_histogram
 from shoal.spec import Limit
@@ -142,9 +143,9 @@ class Audit:
     """How many (group, view, event) judgements are exact, bounds, estimates."""
     known_before: int
     """Published tuples whose global probability exceeds 1/r before anything is published."""
-    counted_across: int
-    """People with an event whom an adversary links above 1/r by counting over all groups: outside
-    the definition of robustness, and so of the verdict."""
+    counter: Counting
+    """What counting over all groups tells, class by class: a promise of its own, outside the
+    definition of robustness and so of the verdict."""
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
@@ -263,9 +264,9 @@ class Audit:
                 "views",
                 "knowledge",
                 "known_before",
-                "counted_across",
             )
         }
+        plain["counter"] = self.counter.to_dict()
         plain["guess_rate"] = self.guess_rate.worst
         plain["guess_rate_view"] = list(self.guess_rate.view)
         plain["guess_rate_known_before"] = self.guess_rate.known_before

@@ -10,7 +10,7 @@ import typer
 
 from shoal.anonymizers.registry import method_names
 from shoal.cli import options as o
-from shoal.cli.audit import across_line, common_r, known_line, own_limit
+from shoal.cli.audit import common_r, counter_line, known_line, own_limit
 from shoal.cli.report import (
     PublicReportOption,
     ReportOption,
@@ -136,7 +136,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "problematic_share": audit.problematic_share,
         "undecided": audit.undecided,
         "known_before": audit.known_before,
-        "counted_across": audit.counted_across,
+        "counter": audit.counter.to_dict(),
         "guess_rate": audit.guess_rate.worst,
         "claims": certificate["method"]["claims"],
         "seconds": release.seconds,
@@ -174,7 +174,7 @@ def _show(release: Release, out: Path, private: Path) -> None:
         "guaranteed)."
     )
     assert release.audit is not None
-    say(across_line(release.audit))
+    say(counter_line(release.audit))
     say(
         f"{figures['published']:,} of {figures['rows']:,} rows in {figures['groups']:,} groups; "
         f"{figures['groups_with_event']:,} hold an event, {figures['mean_size_with_event']:.1f} "

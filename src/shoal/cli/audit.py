@@ -22,6 +22,7 @@ from shoal.errors import InputError
 from shoal.wording import (
     EXIT_CODES,
     adversaries_words,
+    counter_words,
     undecided_words,
     verdict_words,
     visible,
@@ -140,12 +141,10 @@ def known_line(count: int, *, limit: str) -> str:
     return f"{known} known above {limit} before anything is published; no release changes that."
 
 
-def across_line(audit: Audit) -> str:
-    """What counting over all groups tells, as one sentence."""
-    return (
-        f"Counting across groups (outside the verdict) links {audit.counted_across:,} of the "
-        f"{audit.carriers:,} published people with an event above 1/r."
-    )
+def counter_line(audit: Audit) -> str:
+    """What counting over all groups tells, class by class."""
+    carriers = audit.carriers + audit.suppressed_carriers
+    return counter_words(audit.counter.to_dict(), carriers)
 
 
 def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) -> None:
@@ -180,7 +179,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
                 f"{undecided_words(f'{result.undecided:,} people')}."
             )
     echo_table(_figures(result))
-    say(across_line(result))
+    say(counter_line(result))
     if result.problematic or result.undecided:
         say("\nThe ten most exposed people, rows counted from 0:")
         people = [

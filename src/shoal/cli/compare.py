@@ -124,6 +124,7 @@ error: how far count queries are off, on average; on event: those that ask for a
 problematic: people linked above their limit, as a share of the people with an event
 not decided: people with an event of whom neither safety nor a breach could be shown, likewise
 worst: the largest link that was found; guess: how often the likeliest of a group is the one
+counting: people with an event in classes that counting over all groups gives away, as a share
 spread: how far the chances of a group's members lie apart, by general knowledge, on average
 event spread: the same in groups with an event; allowed: what the paper's Theorem 1 allows there
 """
@@ -138,6 +139,7 @@ def _show(result: Comparison, spec: Spec) -> None:
         ("not decided", _undecided),
         ("worst", lambda m: _share(m["worst_posterior"])),
         ("guess", lambda m: _share(m["guess_rate"])),
+        ("counting", lambda m: _share(m["counter_share"])),
         ("spread", lambda m: _number(m["average_delta"], "{:.4f}")),
         ("event spread", lambda m: _number(m["average_delta_carrying"], "{:.4f}")),
         ("allowed", lambda m: _number(m["theoretical_bound"], "{:.4f}")),

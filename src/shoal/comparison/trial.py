@@ -126,6 +126,8 @@ class Trial:
             "known_before": audit.known_before,
             "theorem1_groups": audit.theorem1_groups,
             "event_groups": audit.event_groups,
+            "counter_share": audit.counter.carriers / max(1, self.table.carriers),
+            "counter_certain": audit.counter.certain,
         }
 
     def _possible(self, audit: Audit) -> float:
@@ -148,6 +150,8 @@ RISKS = (
     "known_before",
     "theorem1_groups",
     "event_groups",
+    "counter_share",
+    "counter_certain",
 )
 
 

@@ -75,6 +75,7 @@ def make_certificate(
             "undecided": audit.undecided,
             "known_before": audit.known_before,
             "posteriors": audit.posteriors,
+            "counter": audit.counter.public(),
         },
         "rows": {
             "table": table.rows,
@@ -118,6 +119,18 @@ def _combined(adversaries: list[Mapping[str, Any]]) -> bool | None:
     if False in verdicts:
         return False
     return None if None in verdicts else True
+
+
+def _counter_contradiction(counter: Mapping[str, Any]) -> bool:
+    """Whether what it says of counting class by class cannot be true at once."""
+    certain, carriers = counter["certain_in_worst_view"], counter["carriers_in_worst_view"]
+    return (
+        counter["kept"] is not (counter["classes"] == 0)
+        or counter["kept"] is not (carriers == 0)
+        or not 0 <= counter["certain_classes"] <= counter["classes"]
+        or not 0 <= certain <= carriers
+        or (certain == 0) is not (counter["certain_classes"] == 0)
+    )
 
 
 def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
@@ -166,6 +179,10 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             > ROUNDING,
         ),
         ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
+        (
+            "what it says of counting class by class does not fit together",
+            _counter_contradiction(audit["counter"]),
+        ),
         ("people are problematic", bool(audit["robust"]) and audit["problematic"] != 0),
     ):
         if present:

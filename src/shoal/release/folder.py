@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 CERTIFICATE, PACKAGE, README = "certificate.json", "datapackage.json", "README.txt"
 FORMATS = ("csv", "parquet")
 FIGURES = ("worst_posterior", "problematic", "undecided")
+COUNTED = (
+    "kept",
+    "classes",
+    "certain_classes",
+    "carriers_in_worst_view",
+    "certain_in_worst_view",
+)
 UNIT, ZONE = "timeUnit", "timeZone"
 """What a datetime column is read with, where it is not in microseconds or has a time zone."""
 _PARTS: dict[str, Any] = {
@@ -141,6 +148,7 @@ def _says_verdicts(audit: dict[str, Any]) -> bool:
             for one in [audit, *audit["adversaries"]]
         )
         and all(isinstance(one["name"], str) for one in audit["adversaries"])
+        and all(type(audit["counter"][key]) in (bool, int) for key in COUNTED)
     )
 
 

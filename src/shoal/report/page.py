@@ -27,7 +27,7 @@ from shoal.report.public import public_facts
 from shoal.report.words import hidden_count, judged
 from shoal.sources import replace_file
 from shoal.table import Table
-from shoal.wording import isolated, percent, visible
+from shoal.wording import isolated, percent, some, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -84,6 +84,7 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
                 shown.verdict["worst"], public=public, undecided=shown.verdict["undecided"]
             ),
             meaning=f"{sentences.meaning(shown)} {sentences.known_sentence(shown, public=public)}",
+            counter=sentences.counter_sentence(shown, public=public),
             assumptions=sentences.assumptions(shown),
             limits=sentences.limits_of_theory(shown, public=public),
             charts=specs,
@@ -180,7 +181,12 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        percent=_percent, visible=visible, isolated=isolated, judged=judged, hidden=hidden_count
+        percent=_percent,
+        visible=visible,
+        isolated=isolated,
+        judged=judged,
+        hidden=hidden_count,
+        some=some,
     )
     return environment
 

@@ -16,7 +16,6 @@ MEASURED_WITH_THE_TRUTH = (
     "guess_rate_known_before",
     "problematic_share",
     "problematic_carriers",
-    "counted_across",
 )
 
 
@@ -31,6 +30,7 @@ def public_facts(facts: Facts) -> Facts:
     rare = {event["label"] for event in facts.events if event["carriers"] < FEW}
     verdict = {**facts.verdict, **dict.fromkeys(MEASURED_WITH_THE_TRUTH)}
     verdict["worst"] = _faceless(facts.verdict["worst"], rare)
+    verdict["counter"] = _uncovered(facts.verdict["counter"])
     # What `knowledge` says may name a file.
     verdict["knowledge"] = (
         "a file of outside knowledge"
@@ -73,6 +73,11 @@ def _faceless(witness: Record | None, rare: set[str]) -> Record | None:
         name: witness[name] for name in ("view", "before", "posterior", "kind", "limit", "shared")
     }
     return {**kept, "event": None if witness["event"] in rare else witness["event"]}
+
+
+def _uncovered(counting: Record) -> Record:
+    """What counting class by class tells, without the classes and the true carriers in them."""
+    return {**counting, "carriers": None, "certain": None, "worst": []}
 
 
 def _aggregate(column: Record) -> Record:

@@ -8,11 +8,13 @@ from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
 from shoal.report.words import hidden_count, judged
 from shoal.wording import (
+    counter_words,
     isolated,
     joined,
     listed,
     people,
     percent,
+    public_counter_words,
     quoted,
     through,
     undecided_words,
@@ -115,6 +117,16 @@ def _who(witness: Record) -> str:
     return f"a person with {joined(described)}"
 
 
+def counter_sentence(facts: Facts, *, public: bool) -> str:
+    """What counting over all groups tells, class by class."""
+    verdict = facts.verdict
+    if public:
+        return public_counter_words(
+            verdict["counter"], lambda count: hidden_count(count, public=True)
+        )
+    return counter_words(verdict["counter"], verdict["carriers"] + verdict["suppressed_carriers"])
+
+
 def meaning(facts: Facts) -> str:
     """What a verdict does for a decision."""
     return {
@@ -213,11 +225,6 @@ def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
         (
             "Groups are judged one by one.",
             "Somebody who knows how groups are formed may do better." + _measured_guess(verdict),
-        ),
-        (
-            "Exact counts across groups are not judged.",
-            "Somebody who knows how many people of a kind carry an event, and counts over all "
-            "groups that hold such people, may conclude more than any one group tells.",
         ),
         (
             "What is known already stays known.",

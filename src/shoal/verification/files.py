@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,16 @@ def same_figure(name: str, figure: Any, claimed: Any) -> Check:
     return Check(
         name, figure == claimed, "" if figure == claimed else f"{figure}, claimed {claimed}"
     )
+
+
+def same_figures(name: str, figures: Mapping[str, Any], claimed: Mapping[str, Any]) -> Check:
+    """A check that several figures agree, by their names."""
+    wrong = [
+        f"{key.replace('_', ' ')} {figure}, claimed {claimed[key]}"
+        for key, figure in figures.items()
+        if figure != claimed[key]
+    ]
+    return Check(name, not wrong, "; ".join(wrong))
 
 
 def check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shoal.adversaries.adversary import as_adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
+from shoal.auditing.counting import count_classes
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.verdict import robustness
 from shoal.display import card, number
@@ -28,7 +29,14 @@ from shoal.release.folder import load, read_certificate
 from shoal.release.forms import form_named
 from shoal.sources import read_table, recover_folder
 from shoal.table import Table
-from shoal.verification.files import Check, check_files, check_package, check_tables, same_figure
+from shoal.verification.files import (
+    Check,
+    check_files,
+    check_package,
+    check_tables,
+    same_figure,
+    same_figures,
+)
 from shoal.verification.values import Lines, check_values
 from shoal.wording import verdict_words, visible
 
@@ -162,7 +170,9 @@ def _recompute(
     )
     people = _known_before(table, known)[lines.signature]
     before = same_figure("known before", int(people.sum()), certificate["audit"]["known_before"])
-    return [*checks, before, *_compare(case, known, certificate)]
+    counted = count_classes(case, known).public()
+    counter = same_figures("counting class by class", counted, certificate["audit"]["counter"])
+    return [*checks, before, counter, *_compare(case, known, certificate)]
 
 
 def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:

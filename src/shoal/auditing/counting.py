@@ -1,0 +1,253 @@
+"""What counting tells of whole classes, which no posterior of one group shows.
+
+A class are the people who are alike in a view and whose distribution is known; with the table's
+size, that distribution is a count: of the n people of the class k carry the event. Two promises:
+
+- the *counter*: carriers are among the m people of their class who are in groups that hold the
+  event (or are missing, where a carrier is), so that m is at least r k, or the whole class;
+- *absence*: of the people of a class who are missing at most one in r carries, or the class's own
+  share where that is the limit, or the whole class is missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.adversaries.judging import Case
+from shoal.grouping import Grouping
+from shoal.knowledge import Knowledge, View, attribute_codes, event_chances
+from shoal.spec import band_name
+from shoal.table import IntArray, Table
+from shoal.table.table import Cells
+
+SHOWN_CLASSES = 20
+"""So many classes, the worst, stand in plain data."""
+OWN_COUNT = 1e-6
+"""A class's carriers as a view has them are the table's own count if they are as near as this."""
+
+
+@dataclass(frozen=True)
+class TellingClass:
+    """A class whose carriers counting gives away: so many of them are among so many people."""
+
+    event: str
+    view: tuple[str, ...]
+    described: str
+    """Whom it consists of: the values of the view's attributes."""
+    people: int
+    """How many the table has of them."""
+    carriers: float
+    """How many carriers are told of; a fraction where that is not the table's own count."""
+    among: int
+    """Among how many of the class they are known to be."""
+
+    @property
+    def certain(self) -> bool:
+        return self.carriers >= self.among
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**vars(self), "view": list(self.view), "certain": self.certain}
+
+
+@dataclass(frozen=True)
+class Counting:
+    """One of the two promises: kept, or in which classes it fails."""
+
+    carriers: int
+    """People with an event who are in a class that fails for it."""
+    certain: int
+    """Those of them whose class is given away with certainty."""
+    classes: tuple[TellingClass, ...]
+    """The classes that fail, the worst first."""
+
+    @property
+    def kept(self) -> bool:
+        return not self.classes
+
+    @property
+    def certain_classes(self) -> int:
+        return sum(one.certain for one in self.classes)
+
+    def in_one_view(self, *, certain: bool = False) -> int:
+        """The carriers of the failing classes of one view, in the view that has most: anybody who
+        knows the distributions can count them. (`carriers`, over all views, would tell more: how
+        many carriers two classes have in common.)"""
+        by_view: dict[tuple[str, ...], float] = {}
+        for one in self.classes:
+            if one.certain or not certain:
+                by_view[one.view] = by_view.get(one.view, 0.0) + one.carriers
+        return math.ceil(max(by_view.values(), default=0.0) - OWN_COUNT)
+
+    def public(self) -> dict[str, Any]:
+        """The figures that anybody can count who knows the distributions."""
+        return {
+            "kept": self.kept,
+            "classes": len(self.classes),
+            "certain_classes": self.certain_classes,
+            "carriers_in_worst_view": self.in_one_view(),
+            "certain_in_worst_view": self.in_one_view(certain=True),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with the worst classes."""
+        return {
+            **self.public(),
+            "carriers": self.carriers,
+            "certain": self.certain,
+            "worst": [one.to_dict() for one in self.classes[:SHOWN_CLASSES]],
+        }
+
+
+def count_classes(case: Case, knowledge: Knowledge) -> Counting:
+    """The counter's promise. It takes the published tables and the distributions, no more."""
+    table = case.table
+    return _counting(table, table.cells, lambda event: _in_groups(case, knowledge, event))
+
+
+def count_missing(case: Case, knowledge: Knowledge, missing: Cells) -> Counting:
+    """The promise on absence; `missing` are the people who are not published. The whole table is a
+    class too."""
+    views = (_everybody(case.table), *knowledge.views)
+    return _counting(case.table, missing, lambda event: _gone(case, views, missing, event))
+
+
+def missing_people(table: Table, grouping: Grouping) -> Cells:
+    """The people of a table whom a grouping does not publish."""
+    signature, value, rows = table.cells
+    width = np.int64(len(table.values))
+    keys = signature * width + value
+    place = np.searchsorted(keys, grouping.signature * width + grouping.value)
+    left = rows - np.bincount(place, grouping.people, len(rows)).astype(np.int64)
+    gone = np.flatnonzero(left)
+    return Cells(signature[gone], value[gone], left[gone])
+
+
+def missing_rows(table: Table, rows: NDArray[np.integer]) -> Cells:
+    """The same from the group of each row, negative where it is not published."""
+    gone = np.flatnonzero(rows < 0)
+    return Cells(table.row_signature[gone], table.row_value[gone], np.ones(len(gone), np.int64))
+
+
+def _everybody(table: Table) -> View:
+    """The whole table as one class."""
+    whole = table.value_rows / table.rows
+    return View((), np.ones(len(table.signatures), np.int32), np.stack([whole, whole]))
+
+
+class _Judged(NamedTuple):
+    """The classes of a view, judged for one event: carriers among people, and which of them fail.
+    The first stands for whoever is in no class that is known, and never fails."""
+
+    view: View
+    people: NDArray[np.float64]
+    carriers: NDArray[np.float64]
+    among: NDArray[np.float64]
+    fails: NDArray[np.bool_]
+
+
+def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged]:
+    """Carriers among the people of their class who are in groups that hold the event."""
+    table, part = case.table, case.partition
+    value_event = np.append(table.value_event, np.int32(-1))
+    inside = part.held_pairs(np.where(value_event == event, value_event, np.int32(-1)))
+    held = _summed(part.pair_signature[inside], part.pair_size[inside], len(table.signatures))
+    if part.value_count[value_event[part.value_code] == event].sum() < table.event_rows[event]:
+        held += table.signature_rows - part.signature_people
+    for view, people, carriers in _classes(table, knowledge.views, event):
+        among = _summed(view.index, held, len(people))
+        enough = np.minimum(people, case.event_r[event] * carriers)
+        yield _Judged(view, people, carriers, among, (among > 0) & (among < enough))
+
+
+def _gone(case: Case, views: Sequence[View], missing: Cells, event: int) -> Iterator[_Judged]:
+    """Missing carriers among the missing people of their class."""
+    table, (signature, value, rows) = case.table, missing
+    mine = np.flatnonzero(table.value_event[value] == event)
+    if not len(mine):
+        return
+    for view, people, carriers in _classes(table, views, event):
+        among = _summed(view.index[signature], rows, len(people))
+        gone = _summed(view.index[signature[mine]], rows[mine], len(people))
+        fails = among < np.minimum(people, case.event_r[event] * gone)
+        if case.limit == "prior":
+            fails &= gone * people > carriers * among
+        yield _Judged(view, people, gone, among, fails)
+
+
+def _classes(
+    table: Table, views: Sequence[View], event: int
+) -> Iterator[tuple[View, NDArray[np.float64], NDArray[np.float64]]]:
+    """Each view, the people of its classes, and how many of them carry the event by what is known:
+    the table's own count, where it is that."""
+    signature, value, rows = table.cells
+    mine = np.flatnonzero(table.value_event[value] == event)
+    for view in views:
+        size = len(view.distributions)
+        people = _summed(view.index, table.signature_rows, size)
+        own = _summed(view.index[signature[mine]], rows[mine], size)
+        known = people * event_chances(view, table)[:, event]
+        yield view, people, np.where(abs(known - own) < OWN_COUNT, own, known)
+
+
+def _summed(
+    places: NDArray[np.integer], people: NDArray[np.number], size: int
+) -> NDArray[np.float64]:
+    return np.bincount(places, people, size).astype(np.float64, copy=False)
+
+
+def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Judged]]) -> Counting:
+    """All classes that fail for some event, and how many of the people counted carry it there."""
+    signature, value, rows = counted
+    classes: list[TellingClass] = []
+    exposed = certain = 0
+    for number, event in enumerate(table.events):
+        marked = np.zeros((2, len(table.signatures)), bool)
+        for one in judged(number):
+            one.fails[0] = False
+            if one.fails.any():
+                marked[0] |= one.fails[one.view.index]
+                marked[1] |= (one.fails & (one.carriers >= one.among))[one.view.index]
+                classes += _named(table, event.label, one)
+        mine = np.flatnonzero(table.value_event[value] == number)
+        exposed += int(rows[mine][marked[0, signature[mine]]].sum())
+        certain += int(rows[mine][marked[1, signature[mine]]].sum())
+    classes.sort(key=lambda one: (-one.carriers / one.among, -one.carriers, one.event, one.view))
+    return Counting(exposed, certain, tuple(classes))
+
+
+def _named(table: Table, event: str, judged: _Judged) -> Iterator[TellingClass]:
+    """The classes of a view that fail."""
+    rows = np.flatnonzero(judged.fails)
+    for row, described in zip(rows, _described(table, judged.view, rows), strict=True):
+        carriers = float(judged.carriers[row])
+        yield TellingClass(
+            event=event,
+            view=judged.view.attributes,
+            described=described,
+            people=int(judged.people[row]),
+            carriers=int(carriers) if carriers.is_integer() else carriers,
+            among=int(judged.among[row]),
+        )
+
+
+def _described(table: Table, view: View, rows: NDArray[np.int64]) -> list[str]:
+    """Whom some classes of a view consist of, in words."""
+    if not view.attributes:
+        return ["everybody"] * len(rows)
+    first = np.zeros(len(view.distributions), np.int64)
+    first[view.index[::-1]] = np.arange(len(view.index))[::-1]
+    known = {*table.spec.qi, *(band_name(name, width) for name, width in table.spec.bands)}
+    names = view.attributes if known.issuperset(view.attributes) else table.spec.qi
+    coded: list[tuple[str, IntArray, tuple[str, ...]]] = [
+        (name, *attribute_codes(table, name)) for name in names
+    ]
+    return [
+        ", ".join(f"{name} {labels[codes[first[row]]]}" for name, codes, labels in coded)
+        for row in rows
+    ]

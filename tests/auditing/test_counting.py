@@ -1,0 +1,137 @@
+"""Counting class by class, against its slow twin and by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import event as note
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.auditing.audit import audit
+from shoal.auditing.counting import Counting
+from shoal.knowledge import Knowledge
+from shoal.spec import Event, Spec
+from shoal.table import Table
+from tests.oracle import classes as oracle
+from tests.oracle.audit import Case, Protected
+from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """People of up to three attributes in groups of a few; some are missing, carriers above all."""
+    width = draw(st.integers(1, 3))
+    rows = draw(st.integers(6, 40))
+    value = st.sampled_from("abccdddd")
+    people = draw(
+        st.lists(st.tuples(*[st.sampled_from("uvw")] * width), min_size=rows, max_size=rows)
+    )
+    values = ["a", "b", "c", *draw(st.lists(value, min_size=rows - 3, max_size=rows - 3))]
+    fewest = draw(st.integers(0, 3))
+    groups = [
+        None if draw(st.integers(0, 9)) < fewest + 3 * (one == "a") else draw(st.integers(0, 8))
+        for one in values
+    ]
+    if all(group is None for group in groups):
+        groups[-1] = 0
+    events = [
+        Protected("a|b", ("a", "b"), Fraction(draw(st.sampled_from(("1.5", "2", "3", "5"))))),
+        Protected("c", ("c",), Fraction(2)),
+    ]
+    return Case(
+        [tuple(one) for one in people],
+        values,
+        groups,
+        events[: draw(st.integers(1, 2))],
+        draw(st.integers(1, 6)),
+        prior=draw(st.booleans()),
+    )
+
+
+def audited(case: Case) -> Any:
+    names = [f"q{i}" for i in range(len(case.people[0]))]
+    frame = pl.DataFrame(case.people, schema=names, orient="row")
+    spec = Spec(
+        qi=tuple(names),
+        sensitive="x",
+        protect=[Event(one.values, r=float(one.r)) for one in case.events],
+        r=2,
+        min_support=case.min_support,
+        limit="prior" if case.prior else "absolute",
+    )
+    table = Table.from_frame(frame.with_columns(x=pl.Series(case.values)), spec)
+    return audit(table, [-1 if group is None else group for group in case.groups])
+
+
+def agree(found: Counting, told: oracle.Told) -> None:
+    classes = {
+        (
+            one.event,
+            tuple(int(name[1:]) for name in one.view),
+            tuple(part.split(" ")[1] for part in one.described.split(", ") if one.view),
+            one.people,
+            one.carriers,
+            one.among,
+        )
+        for one in found.classes
+    }
+    assert classes == told.classes
+    assert len(found.classes) == len(classes)
+    assert found.kept is (not told.classes)
+    assert (found.carriers, found.certain) == (len(told.carriers), len(told.certain))
+    shares = [one.carriers / one.among for one in found.classes]
+    assert shares == sorted(shares, reverse=True)
+    note("kept" if found.kept else "certain" if found.certain else "fails")
+
+
+@settings(max_examples=300)
+@given(cases())
+def test_the_counter_agrees_with_its_slow_twin(case: Case) -> None:
+    found, told = audited(case).counter, oracle.counter(case)
+    agree(found, told)
+    by_view: dict[tuple[int, ...], int] = {}
+    for _, view, _, _, carriers, _ in told.classes:
+        by_view[view] = by_view.get(view, 0) + carriers
+    assert found.in_one_view() == max(by_view.values(), default=0)
+    assert found.public()["classes"] == len(told.classes)
+
+
+def test_as_many_carriers_as_people_in_their_groups_are_certain() -> None:
+    found = audit(Table.from_frame(SEXES, SEXES_SPEC), CERTAIN)
+    assert found.robust
+    assert not found.counter.kept
+    assert (found.counter.carriers, found.counter.certain) == (2, 2)
+    (worst,) = found.counter.classes
+    assert (worst.described, worst.people, worst.carriers, worst.among) == ("sex m", 10, 2, 2)
+    assert found.to_dict()["counter"]["worst"][0]["certain"] is True
+
+
+def test_a_class_that_is_whole_or_wide_enough_is_kept() -> None:
+    assert audit(Table.from_frame(SEXES, SEXES_SPEC), WIDE).counter.kept
+    whole = Table.from_frame(SEXES, SEXES_SPEC.with_(r=9))
+    assert audit(whole, [0] * 20).counter.kept
+    assert not audit(whole, WIDE).counter.kept
+
+
+def test_missing_people_come_into_question_where_a_carrier_is_missing() -> None:
+    # One man with x is missing; the other is in a group with three men, so six come into question.
+    groups = [0, -1, 0, 0, -1, -1, *range(10, 14), 2, 3, 2, 2, 3, 3, *range(20, 24)]
+    found = audit(Table.from_frame(SEXES, SEXES_SPEC), groups)
+    assert found.counter.kept
+    groups[4] = 30
+    (told,) = audit(Table.from_frame(SEXES, SEXES_SPEC), groups).counter.classes
+    assert (told.people, told.carriers, told.among) == (10, 2, 5)
+
+
+def test_what_an_outsider_believes_is_counted_as_believed() -> None:
+    """A model is asked by its own figures, and a class is described by all attributes."""
+    table = Table.from_frame(SEXES, SEXES_SPEC)
+    model = Knowledge.model(table, "score", np.array([[0.35, 0.65], [0.2, 0.8]]))
+    (told,) = audit(table, WIDE, knowledge=model).counter.classes
+    assert (told.view, told.described, told.among) == (("score",), "sex m", 6)
+    assert told.carriers == pytest.approx(3.5)

@@ -1,0 +1,89 @@
+"""What a certificate says of counting class by class is counted again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shoal
+from shoal.verification.verify import Verification, verify
+from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE, Fixed
+
+
+def made(folder: Path, groups: tuple[int, ...], spec: shoal.Spec = SEXES_SPEC) -> Path:
+    folder.mkdir(exist_ok=True)
+    release = shoal.anonymize(SEXES, spec, method=Fixed(groups))
+    release.save(folder / "release", private=folder / "private")
+    return folder / "release"
+
+
+def edited(release: Path, **figures: Any) -> Path:
+    """The release with other figures under `counter` or another part of the audit."""
+    file = release / "certificate.json"
+    certificate = json.loads(file.read_text(encoding="utf-8"))
+    for part, changes in figures.items():
+        assert any(certificate["audit"][part][key] != value for key, value in changes.items())
+        certificate["audit"][part].update(changes)
+    file.write_text(json.dumps(certificate), encoding="utf-8")
+    return release
+
+
+def failures(found: Verification) -> list[str]:
+    return [check.name for check in found.checks if not check.passed]
+
+
+def test_honest_figures_are_confirmed(tmp_path: Path) -> None:
+    release = made(tmp_path, CERTAIN)
+    counter = shoal.Release.load(release).certificate["audit"]["counter"]
+    assert counter == {
+        "kept": False,
+        "classes": 1,
+        "certain_classes": 1,
+        "carriers_in_worst_view": 2,
+        "certain_in_worst_view": 2,
+    }
+    assert verify(release, table=SEXES).confirmed
+    assert verify(made(tmp_path / "wide", WIDE), table=SEXES).confirmed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kept": True},
+        {"classes": 0},
+        {"classes": 5},
+        {"certain_classes": 0},
+        {"certain_classes": 5},
+        {"carriers_in_worst_view": 1},
+        {"carriers_in_worst_view": 3},
+        {"certain_in_worst_view": 0},
+        {"certain_in_worst_view": 3},
+    ],
+)
+def test_every_edited_figure_is_refuted(tmp_path: Path, change: dict[str, Any]) -> None:
+    release = edited(made(tmp_path, CERTAIN), counter=change)
+    assert "counting class by class" in failures(verify(release, table=SEXES)) or (
+        failures(verify(release)) == ["certificate"]
+    )
+
+
+def test_a_consistent_lie_is_refuted_by_the_table(tmp_path: Path) -> None:
+    nothing = dict.fromkeys(
+        ("classes", "certain_classes", "carriers_in_worst_view", "certain_in_worst_view"), 0
+    )
+    release = edited(made(tmp_path, CERTAIN), counter={"kept": True, **nothing})
+    assert verify(release).confirmed
+    found = verify(release, table=SEXES)
+    assert failures(found) == ["counting class by class"]
+    assert "certain classes 1, claimed 0" in str(found.checks)
+
+
+def test_the_readme_says_it(tmp_path: Path) -> None:
+    text = (made(tmp_path, CERTAIN) / "README.txt").read_text(encoding="utf-8")
+    told = " ".join(text.split())
+    assert "gives people away in 1 class, for certain in 1; in the worst view 2 carriers" in told
+    text = (made(tmp_path / "wide", WIDE) / "README.txt").read_text(encoding="utf-8")
+    assert "links nobody above 1/r, or above what was known before" in " ".join(text.split())
