@@ -7,8 +7,10 @@ import pytest
 from shoal.auditing.verdict import robustness
 from shoal.wording import (
     EXIT_CODES,
+    absence_words,
     counter_words,
     plain_percent,
+    public_absence_words,
     public_counter_words,
     some,
     undecided_words,
@@ -80,3 +82,22 @@ def test_what_counting_tells_in_words() -> None:
     assert public_counter_words({"kept": True}) == kept
     assert some(3) == "3"
     assert some(3.25) == "3.2"
+
+
+def test_what_absence_tells_in_words() -> None:
+    worst = {"described": "age 25", "view": ["age"], "carriers": 3, "among": 3, "event": "ill"}
+    fails = {"kept": False, "carriers": 4, "certain": 3, "classes": 2, "worst": [worst]}
+    assert absence_words(fails, 5, "absolute") == (
+        "Absence gives away 4 people with an event, 3 of them for certain, in 2 classes: this "
+        "alone makes the release not robust. The worst: of the 3 missing people with age 25, 3 "
+        'carry "ill".'
+    )
+    whole = {**fails, "worst": [{**worst, "view": [], "described": "everybody"}]}
+    assert "of the 3 missing people, 3 carry" in absence_words(whole, 5, "absolute")
+    assert "age 25" not in public_absence_words(fails, 5, "absolute")
+    assert "4 in all" in public_absence_words(fails, 5, "absolute")
+    kept = {"kept": True}
+    for words in (absence_words, public_absence_words):
+        assert words(kept, 0, "prior") == "Nobody is missing, so that absence tells nothing."
+        assert "at most one in r carry an event" in words(kept, 5, "absolute")
+        assert "one in r, or the class's own share, carry" in words(kept, 5, "prior")

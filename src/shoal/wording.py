@@ -63,6 +63,48 @@ def public_counter_words(
     )
 
 
+def absence_words(absence: Mapping[str, Any], missing: int, limit: str) -> str:
+    """What people tell who are not in the release, and the worst class: for those who hold the
+    table."""
+    if absence["kept"]:
+        return _nothing_told(missing, limit)
+    worst = absence["worst"][0]
+    who = visible(worst["described"])
+    whose = "missing people" if not worst["view"] else f"missing people with {who}"
+    return (
+        f"Absence gives away {people(absence['carriers'])} with an event, "
+        f"{absence['certain']:,} of them for certain, in {_classes(absence['classes'])}: this "
+        f"alone makes the release not robust. The worst: of the {worst['among']:,} {whose}, "
+        f'{worst["carriers"]:,} carry "{visible(worst["event"])}".'
+    )
+
+
+def public_absence_words(
+    absence: Mapping[str, Any],
+    missing: int,
+    limit: str,
+    shown: Callable[[int], str] = "{:,}".format,
+) -> str:
+    """The same for everybody."""
+    if absence["kept"]:
+        return _nothing_told(missing, limit)
+    return (
+        f"Absence gives away carriers of an event, {shown(absence['carriers'])} in all: among the "
+        "missing people of their class more carry it than the limit allows. This alone makes the "
+        "release not robust."
+    )
+
+
+def _nothing_told(missing: int, limit: str) -> str:
+    if not missing:
+        return "Nobody is missing, so that absence tells nothing."
+    share = "one in r, or the class's own share," if limit == "prior" else "one in r"
+    return (
+        f"Absence tells nothing above the limit: of the missing people of every class at most "
+        f"{share} carry an event."
+    )
+
+
 def _classes(count: int) -> str:
     return "1 class" if count == 1 else f"{count:,} classes"
 

@@ -24,6 +24,7 @@ from shoal.knowledge import Knowledge
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from tests.oracle import audit as oracle
+from tests.oracle.classes import absence
 
 ROUNDING = 1e-9
 PROTECT: dict[str, list[Event] | None] = {
@@ -110,7 +111,7 @@ def check(found: Audit, expected: oracle.Findings, case: oracle.Case) -> None:
         bad = sum(p and c for p, c in zip(expected.problematic, carries, strict=True))
         assert found.problematic == sum(expected.problematic)
         assert found.problematic_share == pytest.approx(bad / max(1, sum(carries)))
-        assert found.robust is (not any(expected.problematic))
+        assert found.robust is (not any(expected.problematic) and not absence(case).classes)
     for label, witness in found.worst_by_event.items():
         largest = max(mine.get(label, Fraction(0)) for mine in expected.posterior)
         assert witness.posterior == pytest.approx(float(largest), abs=ROUNDING)
@@ -158,7 +159,7 @@ def test_the_honest_limit_agrees_with_its_slow_twin(
                 assert line["problematic"] == expected.problematic[j], j
                 assert ((line["exposure"] or 0) > 1 + 1e-9) == expected.problematic[j], j
         if not any(expected.tied):
-            assert found.robust is (not any(expected.problematic))
+            assert found.robust is (not any(expected.problematic) and not absence(case).classes)
             assert found.problematic == sum(expected.problematic)
         assert found.worst_posterior == max(w.posterior for w in found.worst_by_event.values())
         spared += absolute.problematic - found.problematic
@@ -295,7 +296,7 @@ def test_people_are_alike_however_many_signatures_they_have(r: int, adversary: A
     groups = [None] * (2 * r)
     groups[0], groups[3::2] = 0, [0] * (r - 1)
     found = audit(Table.from_frame(frame, spec), groups, adversary=adversary)
-    assert (found.robust, found.worst.posterior) == (True, 1 / r)
+    assert (found.by_adversary[adversary].robust, found.worst.posterior) == (True, 1 / r)
 
 
 def test_an_estimate_never_calls_a_table_robust() -> None:

@@ -101,6 +101,15 @@ def test_the_counter_agrees_with_its_slow_twin(case: Case) -> None:
     assert found.public()["classes"] == len(told.classes)
 
 
+@settings(max_examples=300)
+@given(cases())
+def test_absence_agrees_with_its_slow_twin(case: Case) -> None:
+    found, told = audited(case), oracle.absence(case)
+    agree(found.absence, told)
+    if told.classes:
+        assert found.robust is False
+
+
 def test_as_many_carriers_as_people_in_their_groups_are_certain() -> None:
     found = audit(Table.from_frame(SEXES, SEXES_SPEC), CERTAIN)
     assert found.robust
@@ -135,3 +144,36 @@ def test_what_an_outsider_believes_is_counted_as_believed() -> None:
     (told,) = audit(table, WIDE, knowledge=model).counter.classes
     assert (told.view, told.described, told.among) == (("score",), "sex m", 6)
     assert told.carriers == pytest.approx(3.5)
+
+
+def test_absence_of_carriers_alone_is_told() -> None:
+    """One man with x is missing, then two others with him, then all men."""
+    table = Table.from_frame(SEXES, SEXES_SPEC)
+    groups = np.array(WIDE)
+    groups[1] = -1
+    alone = audit(table, groups)
+    assert (alone.absence.carriers, alone.absence.certain, alone.robust) == (1, 1, False)
+    assert all(verdict.robust for verdict in alone.by_adversary.values())
+    assert {one.described for one in alone.absence.classes} == {"everybody", "sex m"}
+    assert ("given away by absence: 1 of 1 missing carriers") in repr(alone)
+    groups[[4, 5]] = -1
+    hidden = audit(table, groups)
+    assert hidden.absence.kept
+    assert hidden.robust
+    groups[:10] = -1
+    assert audit(table, groups).absence.kept
+
+
+def test_absence_may_tell_what_was_known_under_the_honest_limit() -> None:
+    """Half of the class carry x; of four missing people two do."""
+    frame = pl.DataFrame({"q": ["a"] * 10 + ["b"] * 90, "v": ["x", "y"] * 5 + ["y"] * 90})
+    spec = Spec(qi=("q",), sensitive="v", protect=("x",), r=4, min_support=5)
+    groups = [-1] * 4 + [0] * 6 + [1] * 86 + [-1] * 4
+    table = Table.from_frame(frame, spec)
+    (told,) = audit(table, groups).absence.classes
+    assert (told.described, told.people, told.carriers, told.among) == ("q a", 10, 2, 4)
+    assert audit(table, groups, limit="prior").absence.kept
+    groups[1], groups[5] = 0, -1
+    assert audit(table, groups, limit="prior").absence.kept
+    groups[1], groups[5], groups[4], groups[3] = 0, 0, -1, 0
+    assert not audit(table, groups, limit="prior").absence.kept

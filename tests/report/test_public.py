@@ -20,7 +20,7 @@ from shoal.report.public import public_facts, public_risk
 from shoal.report.sentences import verdict_sentence
 from shoal.table import Table
 from shoal.wording import percent
-from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC
+from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table
 from tests.report.page import Page
 
@@ -76,9 +76,9 @@ def test_public_edition_names_no_file_of_outside_knowledge(tmp_path: Path) -> No
     assert "secret-study" not in report.render_audit(audit, table, edition="public")
 
 
-def counted_facts() -> Facts:
+def counted_facts(groups: tuple[int, ...] = CERTAIN) -> Facts:
     table = Table.from_frame(SEXES, SEXES_SPEC)
-    return report.audit_facts(shoal.audit(table, CERTAIN), table)
+    return report.audit_facts(shoal.audit(table, groups), table)
 
 
 def test_the_classes_that_counting_gives_away_are_internal() -> None:
@@ -93,6 +93,20 @@ def test_the_classes_that_counting_gives_away_are_internal() -> None:
     assert "in 1 class, for certain in 1; in the worst view fewer than 5 carriers" in outside
     assert "sex m" not in outside
     assert "gives away" not in outside
+
+
+def test_who_is_given_away_by_absence_is_internal() -> None:
+    facts = counted_facts((WIDE[0], -1, *WIDE[2:]))
+    inside, outside = (
+        Page(report.render(facts, edition=one)).text for one in ("internal", "public")
+    )
+    head = "Not robust at r = 3: 0 of 19 people can be linked to “x” with a probability above 33.3"
+    assert head in inside.replace("\u00a0", " ")
+    assert "1 of those who are missing are given away by their absence" in inside
+    assert "Absence gives away 1 person with an event, 1 of them for certain" in inside
+    assert "sex m" in inside
+    assert "fewer than 5 of those who are missing are given away by their absence" in outside
+    assert "sex m" not in outside
 
 
 def test_small_counts_are_called_small(facts: Facts) -> None:

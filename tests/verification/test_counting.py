@@ -1,4 +1,4 @@
-"""What a certificate says of counting class by class is counted again."""
+"""What a certificate says of counting class by class, and of absence, is counted again."""
 
 from __future__ import annotations
 
@@ -87,3 +87,69 @@ def test_the_readme_says_it(tmp_path: Path) -> None:
     assert "gives people away in 1 class, for certain in 1; in the worst view 2 carriers" in told
     text = (made(tmp_path / "wide", WIDE) / "README.txt").read_text(encoding="utf-8")
     assert "links nobody above 1/r, or above what was known before" in " ".join(text.split())
+
+
+# --- Absence --------------------------------------------------------------------------------
+
+ALONE = (WIDE[0], -1, *WIDE[2:])
+"""A man with x is missing, and nobody else."""
+HIDDEN = (WIDE[0], -1, *WIDE[2:4], -1, -1, *WIDE[6:])
+"""Two other men are missing with him."""
+GONE = (-1, -1, *WIDE[2:16], -1, -1, -1, -1)
+"""Of the missing men all carry x, of all missing people two in six."""
+
+
+@pytest.mark.parametrize(("groups", "robust"), [(ALONE, False), (HIDDEN, True), (GONE, False)])
+def test_absence_is_confirmed(tmp_path: Path, groups: tuple[int, ...], robust: bool) -> None:
+    release = made(tmp_path, groups)
+    found = verify(release, table=SEXES, private=tmp_path / "private")
+    assert found.confirmed, found
+    assert found.robust is robust
+    assert shoal.Release.load(release).certificate["audit"]["absence"]["kept"] is robust
+    without = verify(release, table=SEXES)
+    assert without.confirmed
+    assert "not recomputed: who is missing is in the private folder" in str(without.checks)
+
+
+def robust(release: Path) -> Path:
+    file = release / "certificate.json"
+    certificate = json.loads(file.read_text(encoding="utf-8"))
+    certificate["audit"]["robust"] = True
+    file.write_text(json.dumps(certificate), encoding="utf-8")
+    return release
+
+
+def test_a_lie_about_absence_is_refuted(tmp_path: Path) -> None:
+    """Without the private folder where the numbers give it away, with it always."""
+    lie = {"kept": True, "carriers": 0}
+    alone = robust(edited(made(tmp_path / "alone", ALONE), absence=lie))
+    assert verify(alone).confirmed
+    found = verify(alone, table=SEXES)
+    assert failures(found) == ["absence"]
+    assert [check.detail for check in found.checks if not check.passed] == [
+        'of 1 missing people 1 carry "x"'
+    ]
+    gone = robust(edited(made(tmp_path / "gone", GONE), absence=lie))
+    assert verify(gone, table=SEXES).confirmed
+    found = verify(gone, table=SEXES, private=tmp_path / "gone" / "private")
+    assert failures(found) == ["absence"]
+    assert "kept False, claimed True" in str(found.checks)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"kept": True}, {"carriers": 0}, {"carriers": 5}, {"kept": True, "carriers": 0}],
+)
+def test_absence_and_the_verdict_fit_together(tmp_path: Path, change: dict[str, Any]) -> None:
+    release = edited(made(tmp_path, ALONE), absence=change)
+    assert failures(verify(release)) == ["certificate"]
+
+
+def test_the_readme_says_what_absence_tells(tmp_path: Path) -> None:
+    def told(name: str, groups: tuple[int, ...]) -> str:
+        text = (made(tmp_path / name, groups) / "README.txt").read_text(encoding="utf-8")
+        return " ".join(text.split())
+
+    assert "Absence gives away carriers of an event, 1 in all" in told("alone", ALONE)
+    assert "of every class at most one in r carry an event" in told("hidden", HIDDEN)
+    assert "Nobody is missing, so that absence tells nothing" in told("wide", WIDE)

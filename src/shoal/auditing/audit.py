@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shoal.adversaries.adversary import Adversaries, Adversary, as_adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
-from shoal.auditing.counting import count_classes
+from shoal.auditing.counting import Counting, count_classes, count_missing, missing_people
 from shoal.auditing.measures import (
     Lens,
     adversary_verdict,
@@ -83,7 +83,8 @@ def audit(
     )
     lenses = _judge_all(case, adversaries, known, progress)
     people = People(partition, rows, labels)
-    return _assemble(case, known, adversaries, lenses, people, strength, before)
+    absence = count_missing(case, known, missing_people(table, grouping))
+    return _assemble(case, known, adversaries, lenses, people, strength, before, absence)
 
 
 def _grouping(
@@ -149,6 +150,7 @@ def _assemble(
     people: People,
     r: float,
     before: NDArray[np.float64],
+    absence: Counting,
 ) -> Audit:
     table, part = case.table, case.partition
     risks = row_risks(case, lenses, people, before)
@@ -166,7 +168,7 @@ def _assemble(
     deltas, meets, holding = deviations_by_view(case, knowledge)
     return Audit(
         robust=robustness(
-            breach=bool(breach.any()),
+            breach=bool(breach.any()) or not absence.kept,
             undecided=bool(undecided.any()),
             contradictory=contradictory > 0,
         ),
@@ -197,6 +199,7 @@ def _assemble(
         posteriors=counted(lenses),
         known_before=int(part.signature_people[known].sum()),
         counter=count_classes(case, knowledge),
+        absence=absence,
         risks=risks,
         native=table.native,
     )

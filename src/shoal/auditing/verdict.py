@@ -21,8 +21,8 @@ KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
 
 
 def robustness(*, breach: bool, undecided: bool, contradictory: bool) -> bool | None:
-    """The verdict: False if somebody is linked above 1/r for sure, and None where nobody is but
-    safety could not be shown of everybody and every group."""
+    """The verdict: False if somebody is linked above the limit for sure, in a group or by absence,
+    and None where nobody is but safety could not be shown of everybody and every group."""
     if breach:
         return False
     return None if undecided or contradictory else True
@@ -146,6 +146,8 @@ class Audit:
     counter: Counting
     """What counting over all groups tells, class by class: a promise of its own, outside the
     definition of robustness and so of the verdict."""
+    absence: Counting
+    """What the missing people tell, class by class: part of the verdict."""
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
@@ -195,6 +197,9 @@ class Audit:
             ),
             ("not decided", counted(self.undecided, "person", "people")),
         ]
+        if not self.absence.kept:
+            missing = f"{self.absence.carriers:,} of {self.suppressed_carriers:,} missing carriers"
+            figures.append(("given away by absence", missing))
         if self.worst is not None:
             link = f"{number(self.worst.posterior)} ({self.worst.kind})"
             figures[2] = (
@@ -267,6 +272,7 @@ class Audit:
             )
         }
         plain["counter"] = self.counter.to_dict()
+        plain["absence"] = self.absence.to_dict()
         plain["guess_rate"] = self.guess_rate.worst
         plain["guess_rate_view"] = list(self.guess_rate.view)
         plain["guess_rate_known_before"] = self.guess_rate.known_before

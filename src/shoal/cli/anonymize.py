@@ -10,7 +10,7 @@ import typer
 
 from shoal.anonymizers.registry import method_names
 from shoal.cli import options as o
-from shoal.cli.audit import common_r, counter_line, known_line, own_limit
+from shoal.cli.audit import absence_line, common_r, counter_line, known_line, own_limit
 from shoal.cli.report import (
     PublicReportOption,
     ReportOption,
@@ -137,6 +137,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "undecided": audit.undecided,
         "known_before": audit.known_before,
         "counter": audit.counter.to_dict(),
+        "absence": audit.absence.to_dict(),
         "guess_rate": audit.guess_rate.worst,
         "claims": certificate["method"]["claims"],
         "seconds": release.seconds,
@@ -174,6 +175,7 @@ def _show(release: Release, out: Path, private: Path) -> None:
         "guaranteed)."
     )
     assert release.audit is not None
+    say(absence_line(release.audit))
     say(counter_line(release.audit))
     say(
         f"{figures['published']:,} of {figures['rows']:,} rows in {figures['groups']:,} groups; "
@@ -184,7 +186,7 @@ def _show(release: Release, out: Path, private: Path) -> None:
     )
     if figures["values_changed"]:
         say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
-    if figures["robust"] is not True:
+    if figures["problematic"] or figures["undecided"]:
         say(
             f"{percent(figures['problematic_share'])} of the people with an event are problematic: "
             f"{figures['method']} promises only: {figures['claims'].get('guarantee')}."

@@ -21,6 +21,7 @@ from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
     EXIT_CODES,
+    absence_words,
     adversaries_words,
     counter_words,
     undecided_words,
@@ -141,6 +142,11 @@ def known_line(count: int, *, limit: str) -> str:
     return f"{known} known above {limit} before anything is published; no release changes that."
 
 
+def absence_line(audit: Audit) -> str:
+    """What the missing people tell."""
+    return absence_words(audit.absence.to_dict(), audit.suppressed, audit.limit)
+
+
 def counter_line(audit: Audit) -> str:
     """What counting over all groups tells, class by class."""
     carriers = audit.carriers + audit.suppressed_carriers
@@ -179,6 +185,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
                 f"{undecided_words(f'{result.undecided:,} people')}."
             )
     echo_table(_figures(result))
+    say(absence_line(result))
     say(counter_line(result))
     if result.problematic or result.undecided:
         say("\nThe ten most exposed people, rows counted from 0:")

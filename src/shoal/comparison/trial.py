@@ -128,6 +128,7 @@ class Trial:
             "event_groups": audit.event_groups,
             "counter_share": audit.counter.carriers / max(1, self.table.carriers),
             "counter_certain": audit.counter.certain,
+            "absence_carriers": audit.absence.carriers,
         }
 
     def _possible(self, audit: Audit) -> float:
@@ -152,6 +153,7 @@ RISKS = (
     "event_groups",
     "counter_share",
     "counter_certain",
+    "absence_carriers",
 )
 
 

@@ -76,6 +76,7 @@ def make_certificate(
             "known_before": audit.known_before,
             "posteriors": audit.posteriors,
             "counter": audit.counter.public(),
+            "absence": {"kept": audit.absence.kept, "carriers": audit.absence.carriers},
         },
         "rows": {
             "table": table.rows,
@@ -113,9 +114,9 @@ def public_spec(spec: Spec) -> dict[str, Any]:
     return plain
 
 
-def _combined(adversaries: list[Mapping[str, Any]]) -> bool | None:
-    """The verdict of all adversaries together."""
-    verdicts = [one["robust"] for one in adversaries]
+def _combined(audit: Mapping[str, Any]) -> bool | None:
+    """The verdict of all adversaries together, and of what absence tells."""
+    verdicts = [*(one["robust"] for one in audit["adversaries"]), audit["absence"]["kept"]]
     if False in verdicts:
         return False
     return None if None in verdicts else True
@@ -173,12 +174,17 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             all(abs(one - audit["worst_posterior"]) > ROUNDING for one in worst),
         ),
         (
-            "its adversaries say something else than the whole",
-            _combined(audit["adversaries"]) is not audit["robust"]
+            "its adversaries and what absence tells say something else than the whole",
+            _combined(audit) is not audit["robust"]
             or abs(max(one["worst_posterior"] for one in audit["adversaries"]) - max(worst))
             > ROUNDING,
         ),
         ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
+        (
+            "what it says of absence does not fit together",
+            audit["absence"]["kept"] is not (audit["absence"]["carriers"] == 0)
+            or not 0 <= audit["absence"]["carriers"] <= rows["suppressed_with_event"],
+        ),
         (
             "what it says of counting class by class does not fit together",
             _counter_contradiction(audit["counter"]),

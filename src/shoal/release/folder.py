@@ -149,6 +149,7 @@ def _says_verdicts(audit: dict[str, Any]) -> bool:
         )
         and all(isinstance(one["name"], str) for one in audit["adversaries"])
         and all(type(audit["counter"][key]) in (bool, int) for key in COUNTED)
+        and all(type(audit["absence"][key]) in (bool, int) for key in ("kept", "carriers"))
     )
 
 

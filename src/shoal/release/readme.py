@@ -7,7 +7,12 @@ from typing import Any
 
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
-from shoal.wording import public_counter_words, undecided_words, verdict_words
+from shoal.wording import (
+    public_absence_words,
+    public_counter_words,
+    undecided_words,
+    verdict_words,
+)
 
 
 def readme_text(release: Release, names: dict[str, str]) -> str:
@@ -58,6 +63,11 @@ def _claim(release: Release) -> str:
         _known(release),
         _verdict(certificate),
         _known_before(certificate),
+        public_absence_words(
+            certificate["audit"]["absence"],
+            certificate["rows"]["suppressed"],
+            certificate["limit"],
+        ),
         public_counter_words(certificate["audit"]["counter"]),
         "certificate.json has the details; `shoal verify` checks it.",
     ]

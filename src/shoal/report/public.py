@@ -31,6 +31,8 @@ def public_facts(facts: Facts) -> Facts:
     verdict = {**facts.verdict, **dict.fromkeys(MEASURED_WITH_THE_TRUTH)}
     verdict["worst"] = _faceless(facts.verdict["worst"], rare)
     verdict["counter"] = _uncovered(facts.verdict["counter"])
+    absence = facts.verdict["absence"]
+    verdict["absence"] = {"kept": absence["kept"], "carriers": absence["carriers"], "worst": []}
     # What `knowledge` says may name a file.
     verdict["knowledge"] = (
         "a file of outside knowledge"

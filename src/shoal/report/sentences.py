@@ -8,12 +8,14 @@ from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
 from shoal.report.words import hidden_count, judged
 from shoal.wording import (
+    absence_words,
     counter_words,
     isolated,
     joined,
     listed,
     people,
     percent,
+    public_absence_words,
     public_counter_words,
     quoted,
     through,
@@ -38,10 +40,13 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
         return head + f"nobody can be linked to {event} {limit}."
     if verdict["robust"] is False:
         count = hidden_count(verdict["problematic"], public=public)
-        told = f"{count} of {people(verdict['published'])} can be linked to {event} {limit}"
+        told = [f"{count} of {people(verdict['published'])} can be linked to {event} {limit}"]
+        if not verdict["absence"]["kept"]:
+            gone = hidden_count(verdict["absence"]["carriers"], public=public)
+            told.append(f"{gone} of those who are missing are given away by their absence")
         if verdict["undecided"]:
-            told += f"; {undecided_words(hidden_count(verdict['undecided'], public=public))}"
-        return f"{head}{told}."
+            told.append(undecided_words(hidden_count(verdict["undecided"], public=public)))
+        return f"{head}{'; '.join(told)}."
     reasons = []
     if verdict["undecided"]:
         count = hidden_count(verdict["undecided"], public=public)
@@ -125,6 +130,17 @@ def counter_sentence(facts: Facts, *, public: bool) -> str:
             verdict["counter"], lambda count: hidden_count(count, public=True)
         )
     return counter_words(verdict["counter"], verdict["carriers"] + verdict["suppressed_carriers"])
+
+
+def absence_sentence(facts: Facts, *, public: bool) -> str:
+    """What the missing people tell."""
+    verdict = facts.verdict
+    found, missing, limit = verdict["absence"], verdict["suppressed"], verdict["limit"]
+    if public:
+        return public_absence_words(
+            found, missing, limit, lambda count: hidden_count(count, public=True)
+        )
+    return absence_words(found, missing, limit)
 
 
 def meaning(facts: Facts) -> str:
@@ -236,7 +252,7 @@ def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
             "Somebody who combines them all, with a statistical model for instance, can know more "
             "than any single view tells.",
         ),
-        ("Missing rows tell something.", _missing(verdict, public=public)),
+        ("Missing people are judged by what the table tells.", _missing(verdict, public=public)),
         (
             "Other sources count.",
             "The verdict holds for the attributes named here. Another column, another release of "
@@ -271,6 +287,7 @@ def _missing(verdict: Record, *, public: bool) -> str:
     carriers = hidden_count(verdict["suppressed_carriers"], public=public)
     return (
         f"{people(verdict['suppressed'])} of the table, {carriers} with a protected event, are not "
-        "in the release. Somebody who knows that a person was in the table can draw conclusions "
-        "from that."
+        "in the release. Somebody who knows that a person was in the table, and knows how many of "
+        "the missing of each class carry an event, is part of the verdict; somebody who knows "
+        "why rows are left out may conclude more."
     )
