@@ -9,6 +9,7 @@ from shoal.wording import (
     EXIT_CODES,
     absence_words,
     counter_words,
+    open_words,
     plain_percent,
     public_absence_words,
     public_counter_words,
@@ -101,3 +102,9 @@ def test_what_absence_tells_in_words() -> None:
         assert words(kept, 0, "prior") == "Nobody is missing, so that absence tells nothing."
         assert "at most one in r carry an event" in words(kept, 5, "absolute")
         assert "one in r, or the class's own share, carry" in words(kept, 5, "prior")
+
+
+def test_who_is_shown_openly_in_words() -> None:
+    assert open_words(0) == "Nobody is published in a group of one that shows their value."
+    assert open_words(1).startswith("1 person is published in a group of one")
+    assert open_words(4321).startswith("4,321 people are each published in a group of one")

@@ -30,6 +30,14 @@ def adversaries_words(names: Sequence[str]) -> str:
     return f"{' and '.join(names)} {'adversary' if len(names) == 1 else 'adversaries'}"
 
 
+def open_words(count: int) -> str:
+    """Who is published alone, with a value that everybody can read."""
+    if not count:
+        return "Nobody is published in a group of one that shows their value."
+    whom = "1 person is" if count == 1 else f"{count:,} people are each"
+    return f"{whom} published in a group of one, which shows their value openly."
+
+
 _COUNTING = "Counting over all groups, class by class (a promise beside the verdict),"
 
 

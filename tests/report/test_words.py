@@ -155,6 +155,8 @@ def test_people_known_before_stand_beside_the_verdict(
 def test_no_adversary_is_called_the_stronger(facts: Facts) -> None:
     for adversary, other in (("joint", "binary"), ("binary", "joint")):
         told = replace(facts, verdict={**facts.verdict, "reasoning": {adversary: "thinks"}})
-        (sentence,) = (text for name, text in assumptions(told) if name == "How they reason")
+        (sentence,) = (
+            text for name, text in assumptions(told, public=False) if name == "How they reason"
+        )
         assert f"shoal audit --adversary {other}" in sentence
         assert "stronger" not in sentence

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import shoal
+from shoal.table import Table
 from shoal.verification.verify import Verification, verify
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE, Fixed
 
@@ -87,6 +90,29 @@ def test_the_readme_says_it(tmp_path: Path) -> None:
     assert "gives people away in 1 class, for certain in 1; in the worst view 2 carriers" in told
     text = (made(tmp_path / "wide", WIDE) / "README.txt").read_text(encoding="utf-8")
     assert "links nobody above 1/r, or above what was known before" in " ".join(text.split())
+
+
+def test_who_is_shown_openly_is_said_and_counted_again(tmp_path: Path) -> None:
+    """Four men and four women are alone; the release by itself tells it."""
+    release = made(tmp_path, WIDE)
+    found = shoal.Release.load(release)
+    assert found.certificate["groups"]["shown_openly"] == 8
+    assert shoal.audit(SEXES, SEXES_SPEC, groups=WIDE).shown_openly == 8
+    text = " ".join((release / "README.txt").read_text(encoding="utf-8").split())
+    assert "8 people are each published in a group of one, which shows their value openly" in text
+    assert "never who has which" not in text
+    file = release / "certificate.json"
+    changed = file.read_text(encoding="utf-8").replace('"shown_openly": 8', '"shown_openly": 0')
+    file.write_text(changed, encoding="utf-8")
+    assert failures(verify(release)) == ["people shown openly"]
+
+
+def test_a_pooled_value_shows_nobody() -> None:
+    table = Table.from_frame(SEXES, SEXES_SPEC)
+    groups = Fixed(WIDE).anonymize(table)
+    pooled = replace(groups, pooled=np.ones(len(groups.copies), bool))
+    assert groups.shown_openly(table) == 8
+    assert pooled.shown_openly(table) == 0
 
 
 # --- Absence --------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shoal.adversaries.adversary import Adversaries, Adversary, as_adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
-from shoal.auditing.counting import Counting, count_classes, count_missing, missing_people
+from shoal.auditing.counting import count_classes, count_missing, missing_people
 from shoal.auditing.measures import (
     Lens,
     adversary_verdict,
@@ -83,8 +83,7 @@ def audit(
     )
     lenses = _judge_all(case, adversaries, known, progress)
     people = People(partition, rows, labels)
-    absence = count_missing(case, known, missing_people(table, grouping))
-    return _assemble(case, known, adversaries, lenses, people, strength, before, absence)
+    return _assemble(case, known, adversaries, lenses, people, strength, before, grouping)
 
 
 def _grouping(
@@ -150,9 +149,10 @@ def _assemble(
     people: People,
     r: float,
     before: NDArray[np.float64],
-    absence: Counting,
+    grouping: Grouping,
 ) -> Audit:
     table, part = case.table, case.partition
+    absence = count_missing(case, knowledge, missing_people(table, grouping))
     risks = row_risks(case, lenses, people, before)
     breach = risks.worst["problematic"].to_numpy()
     undecided = risks.worst["undecided"].to_numpy()
@@ -180,6 +180,7 @@ def _assemble(
         suppressed=table.rows - part.published,
         suppressed_carriers=table.carriers - int(carriers.sum()),
         groups=part.all_groups,
+        shown_openly=grouping.shown_openly(table),
         views=len(knowledge.views),
         knowledge=knowledge.source,
         worst=worst_witness(risks, table),

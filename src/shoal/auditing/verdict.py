@@ -114,6 +114,8 @@ class Audit:
     suppressed: int
     suppressed_carriers: int
     groups: int
+    shown_openly: int
+    """People in a group of one that publishes their value."""
     views: int
     knowledge: str
     worst: Witness | None
@@ -266,6 +268,7 @@ class Audit:
                 "suppressed",
                 "suppressed_carriers",
                 "groups",
+                "shown_openly",
                 "views",
                 "knowledge",
                 "known_before",

@@ -20,8 +20,8 @@ from shoal.cli.report import (
 )
 from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
+from shoal.wording import open_words, undecided_words, verdict_words
 from shoal.wording import plain_percent as percent
-from shoal.wording import undecided_words, verdict_words
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -125,6 +125,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "groups_with_event": certificate["groups"]["with_event"],
         "mean_size_with_event": certificate["groups"]["mean_with_event"],
         "pooled": certificate["groups"]["pooled"],
+        "shown_openly": certificate["groups"]["shown_openly"],
         "r": certificate["r"],
         "events": [
             {key: event[key] for key in ("label", "r", "worst_posterior")}
@@ -184,6 +185,7 @@ def _show(release: Release, out: Path, private: Path) -> None:
         f"({figures['suppressed_with_event']:,} with an event), "
         f"{figures['pooled']:,} groups pooled."
     )
+    say(open_words(figures["shown_openly"]))
     if figures["values_changed"]:
         say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
     if figures["problematic"] or figures["undecided"]:

@@ -214,6 +214,10 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
     figures = [
         ("Published rows and groups", f"{result.published:,} in {result.groups:,} groups"),
         (
+            "Shown openly",
+            f"{result.shown_openly:,} people, each in a group of one with their value",
+        ),
+        (
             "Problematic people",
             f"{result.problematic:,}; {share} of the {result.carriers:,} who carry an event",
         ),

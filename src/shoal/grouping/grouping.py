@@ -173,6 +173,12 @@ class Grouping:
         hidden = self.pooled[self.group] & (table.value_event[value] < 0)
         return np.where(hidden, len(table.values), value).astype(np.int32)
 
+    def shown_openly(self, table: Table) -> int:
+        """How many people are in a group of one that publishes a value (a pooled one is none)."""
+        alone = (self.sizes == 1)[self.group]
+        told = self.published_values(table) < len(table.values)
+        return int(self.people[alone & told].sum())
+
     def carriers(self, table: Table) -> int:
         """How many of the published people carry an event."""
         return int(self.people[table.value_event[self.value] >= 0].sum())

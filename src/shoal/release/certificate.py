@@ -89,6 +89,7 @@ def make_certificate(
             "count": grouping.count,
             "with_event": with_event,
             "pooled": 0 if grouping.pooled is None else int(copies[grouping.pooled].sum()),
+            "shown_openly": grouping.shown_openly(table),
             "smallest": int(sizes.min()),
             "largest": int(sizes.max()),
             "mean_with_event": (

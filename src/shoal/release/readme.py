@@ -8,6 +8,7 @@ from typing import Any
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.wording import (
+    open_words,
     public_absence_words,
     public_counter_words,
     undecided_words,
@@ -25,7 +26,8 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         "A RELEASE MADE BY SHOAL",
         _filled(
             f"{rows['published']:,} people in {groups['count']:,} groups. Within a group it is "
-            "published who belongs to it and which values occur in it, never who has which."
+            "published who belongs to it and which values occur in it, not who has which, unless "
+            "all of them have the same one. " + open_words(groups["shown_openly"])
         ),
         "\n".join(
             [

@@ -86,7 +86,7 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             meaning=f"{sentences.meaning(shown)} {sentences.known_sentence(shown, public=public)}",
             counter=sentences.counter_sentence(shown, public=public),
             absence=sentences.absence_sentence(shown, public=public),
-            assumptions=sentences.assumptions(shown),
+            assumptions=sentences.assumptions(shown, public=public),
             limits=sentences.limits_of_theory(shown, public=public),
             charts=specs,
             drawings={name: _drawing(name, spec) for name, spec in specs.items()},

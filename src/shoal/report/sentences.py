@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
-from shoal.report.words import hidden_count, judged
+from shoal.report.words import FEW, hidden_count, judged
 from shoal.wording import (
     absence_words,
     counter_words,
     isolated,
     joined,
     listed,
+    open_words,
     people,
     percent,
     public_absence_words,
@@ -154,14 +155,22 @@ def meaning(facts: Facts) -> str:
     }[facts.verdict["robust"]]
 
 
-def assumptions(facts: Facts) -> list[tuple[str, str]]:
+def _open(count: int, *, public: bool) -> str:
+    """Who is shown openly; few people are only called few in the public edition."""
+    if public and 0 < count < FEW:
+        return f"Fewer than {FEW} people are published in a group of one, which shows their value."
+    return open_words(count)
+
+
+def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     """What the adversary is taken to know and to be able to do."""
     spec, verdict = facts.spec, facts.verdict
     lines = [
         (
             "What they see",
             "The whole release: who is in which group, and which values of "
-            f"{quoted(spec['sensitive'])} occur in each group, but not who has which.",
+            f"{quoted(spec['sensitive'])} occur in each group, but not who has which, unless all "
+            f"of a group have the same one. {_open(verdict['shown_openly'], public=public)}",
         ),
         ("Whom they recognise", f"Everybody, by {listed(spec['qi'])}."),
         ("What they know besides", _knowledge(facts)),

@@ -88,6 +88,7 @@ def check_tables(release: Release) -> list[Check]:
         same_figure("smallest group", int(sizes["len"].min() or 0), claimed["smallest"]),  # type: ignore[arg-type]
         same_figure("largest group", int(sizes["len"].max() or 0), claimed["largest"]),  # type: ignore[arg-type]
         same_figure("pooled groups", pooled, claimed["pooled"]),
+        same_figure("people shown openly", _shown_openly(release, sizes), claimed["shown_openly"]),
         _check_members(release),
         _check_holding(release, sizes),
     ]
@@ -96,6 +97,12 @@ def check_tables(release: Release) -> list[Check]:
     if certificate["audit"]["robust"]:
         checks.append(_check_shares(release))
     return checks
+
+
+def _shown_openly(release: Release, sizes: pl.DataFrame) -> int:
+    """How many people are in a group of one that publishes a value."""
+    alone = release.sensitive.join(sizes.filter(pl.col("len") == 1), on=GID, how="semi")
+    return alone.filter(pl.col(release.spec.sensitive).cast(pl.String).ne_missing(OTHER)).height
 
 
 def _check_members(release: Release) -> Check:
