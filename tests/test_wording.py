@@ -9,6 +9,8 @@ from shoal.wording import (
     EXIT_CODES,
     absence_words,
     counter_words,
+    limit_named,
+    limit_words,
     open_words,
     plain_percent,
     public_absence_words,
@@ -108,3 +110,11 @@ def test_who_is_shown_openly_in_words() -> None:
     assert open_words(0) == "Nobody is published in a group of one that shows their value."
     assert open_words(1).startswith("1 person is published in a group of one")
     assert open_words(4321).startswith("4,321 people are each published in a group of one")
+
+
+def test_the_limit_in_words() -> None:
+    assert limit_words("20 %", "absolute") == "20 %"
+    assert limit_words("20 %", "prior") == (
+        "20 % (or what was known of the person before, if that is more)"
+    )
+    assert (limit_named("absolute"), limit_named("prior")) == ("", ", limit prior")

@@ -20,6 +20,18 @@ def verdict_words(robust: bool | None, what: str = "robust") -> str:
     return {True: what, False: f"not {what}", None: f"not shown to be {what}"}[robust]
 
 
+def limit_words(share: str, limit: str) -> str:
+    """The most that a link may come to: a share, or under the honest limit what was known."""
+    if limit == "prior":
+        return f"{share} (or what was known of the person before, if that is more)"
+    return share
+
+
+def limit_named(limit: str) -> str:
+    """Names the limit where it is not the paper's, to stand behind r."""
+    return ", limit prior" if limit == "prior" else ""
+
+
 def undecided_words(people: str) -> str:
     """Of whom neither safety nor a breach could be shown."""
     return f"{people} could not be decided"

@@ -173,8 +173,8 @@ def test_the_histogram_counts_everybody(objects: dict[str, Any]) -> None:
 def test_a_breach_by_a_hair_is_drawn_above_the_limit() -> None:
     exposure, people = np.array([1.0 + 1e-15, 1.0]), np.array([3, 5])
     drawing = risk_histogram(exposure, people, np.array([True, False]))
-    assert 'fill="#b8402a"><title>3 people, 1 to 1.01 times 1/r' in drawing
-    assert "<title>5 people, 0.9 to 1 times 1/r" in drawing
+    assert 'fill="#b8402a"><title>3 people, 1 to 1.01 times the limit' in drawing
+    assert "<title>5 people, 0.9 to 1 times the limit" in drawing
     assert "<title>1 person, 0 to 0.1 " in risk_histogram(
         np.zeros(1), np.ones(1, np.int64), np.zeros(1, bool)
     )

@@ -85,6 +85,7 @@ def test_what_could_not_be_decided_is_not_called_the_largest(
         "worst_posterior": 0.17,
         "undecided": 144,
         "known_before": 2,
+        "limit": "absolute",
     }
     show_verdict(figures)
     assert capsys.readouterr().out.splitlines() == [
@@ -95,6 +96,11 @@ def test_what_could_not_be_decided_is_not_called_the_largest(
     ]
     show_verdict({**figures, "robust": True, "undecided": 0})
     assert "The largest link of anybody to a protected event is 17.0 %." in capsys.readouterr().out
+    show_verdict({**figures, "robust": True, "undecided": 0, "limit": "prior"})
+    assert capsys.readouterr().out.splitlines()[0] == (
+        "ROBUST: r = 5, limit prior, a link above 20.0 % (or what was known of the person before, "
+        "if that is more) is a breach."
+    )
 
 
 def test_an_existing_release_is_replaced_only_by_force(home: Path, tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def test_a_count_below_one_is_caught(release: Release, tmp_path: Path) -> None:
     extra = pl.DataFrame({GID: [gid, gid], "s": ["b", "c"], "count": [1, -1]})
     data = release.sensitive.with_columns(pl.col("s").cast(pl.String))
     lines = pl.concat([data, extra.cast(dict(data.schema))])  # type: ignore[arg-type]
-    assert failures(verify(saved(release, tmp_path, sensitive=lines))) == ["group sizes"]
+    assert "group sizes" in failures(verify(saved(release, tmp_path, sensitive=lines)))
 
 
 @pytest.mark.parametrize("method", ["mondrian", "anatomy", "injector", "t-closeness"])

@@ -14,7 +14,7 @@ from shoal.auditing.row_risks import RowRisks
 from shoal.display import at_r, card, counted, number, risk_histogram
 from shoal.spec import Limit
 from shoal.table.frames import like
-from shoal.wording import verdict_words, visible
+from shoal.wording import limit_named, verdict_words, visible
 
 Kind = Literal["exact", "bound", "estimate"]
 KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
@@ -71,7 +71,7 @@ class AdversaryVerdict:
     """None where it could not be judged."""
     worst_posterior: float
     problematic: int
-    """Published tuples that this adversary links to some event with more than 1/r."""
+    """Published tuples that this adversary links to some event above its limit."""
     undecided: int
     """Tuples for whom neither safety nor a breach could be shown."""
     posteriors: dict[Kind, int]
@@ -85,14 +85,14 @@ class ViewRisk:
     worst: float
     """The posterior of whoever is most exposed through this view."""
     exposure: float
-    """That posterior times its event's r: above 1 is a breach."""
+    """That posterior as a share of its limit: above 1 is a breach."""
     kind: Kind
     before: float
     """The global probability of whoever is best known in this view before publication."""
     exposure_before: float
     """That probability times its event's r."""
     problematic: int
-    """Published tuples linked to some event with more than 1/r through this view."""
+    """Published tuples linked to some event above its limit through this view."""
     delta: float
     """The mean deviation of global probabilities over the groups that hold an event."""
     bound: float
@@ -122,7 +122,7 @@ class Audit:
     """The worst case of all; None when no group holds an event."""
     worst_by_event: dict[str, Witness]
     problematic: int
-    """Published tuples linked to some event with more than 1/r."""
+    """Published tuples linked to some event above its limit."""
     carriers: int
     problematic_carriers: int
     undecided: int
@@ -178,7 +178,7 @@ class Audit:
 
     def _verdict(self) -> str:
         limits = [event.r or self.r for event in self.risks.table.events]
-        return f"{verdict_words(self.robust)} {at_r(limits)}"
+        return f"{verdict_words(self.robust)} {at_r(limits)}{limit_named(self.limit)}"
 
     def _figures(self) -> list[tuple[str, str]]:
         """What it says, as names and figures."""

@@ -20,7 +20,7 @@ from shoal.charts.theme import AFTER, BEFORE, ON_PAGE, OVER
 from shoal.wording import percent
 
 MOST_VIEWS = 12
-SHARE = "probability, as a share of the event's limit"
+SHARE = "probability, as a share of the limit"
 
 
 def risk_chart(

@@ -10,7 +10,14 @@ import typer
 
 from shoal.anonymizers.registry import method_names
 from shoal.cli import options as o
-from shoal.cli.audit import absence_line, common_r, counter_line, known_line, own_limit
+from shoal.cli.audit import (
+    absence_line,
+    breach_words,
+    common_r,
+    counter_line,
+    known_line,
+    own_limit,
+)
 from shoal.cli.report import (
     PublicReportOption,
     ReportOption,
@@ -127,6 +134,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "pooled": certificate["groups"]["pooled"],
         "shown_openly": certificate["groups"]["shown_openly"],
         "r": certificate["r"],
+        "limit": certificate["limit"],
         "events": [
             {key: event[key] for key in ("label", "r", "worst_posterior")}
             for event in certificate["events"]
@@ -154,9 +162,10 @@ def show_verdict(figures: dict[str, Any]) -> None:
     if r is None:
         say(f"{word}: every event has a limit of its own.")
         for event in events:
-            say(own_limit(event["label"], event["r"], event["worst_posterior"], least=open_))
+            worst = event["worst_posterior"]
+            say(own_limit(event["label"], event["r"], figures["limit"], worst, least=open_))
     else:
-        say(f"{word}: r = {r:g}, a link above {percent(1 / r)} is a breach.")
+        say(f"{word}: {breach_words(r, figures['limit'])}.")
         largest = percent(figures["worst_posterior"])
         if open_:
             say(f"The largest link to a protected event that was found is {largest}.")

@@ -24,6 +24,8 @@ from shoal.wording import (
     absence_words,
     adversaries_words,
     counter_words,
+    limit_named,
+    limit_words,
     undecided_words,
     verdict_words,
     visible,
@@ -126,9 +128,15 @@ def common_r(limits: Sequence[tuple[str, float]]) -> float | None:
     return different.pop() if len(different) == 1 else None
 
 
-def own_limit(label: str, r: float, worst: float | None, *, least: bool) -> str:
+def breach_words(r: float, limit: str) -> str:
+    """What is asked for: r, the limit, and what they mean."""
+    above = limit_words(percent(1 / r), limit)
+    return f"r = {r:g}{limit_named(limit)}, a link above {above} is a breach"
+
+
+def own_limit(label: str, r: float, limit: str, worst: float | None, *, least: bool) -> str:
     """One event's limit and the largest link to it; `least`: a larger one cannot be excluded."""
-    line = f'  "{label}": r = {r:g}, a link above {percent(1 / r)} is a breach'
+    line = f'  "{label}": {breach_words(r, limit)}'
     if worst is None:
         return f"{line}."
     return f"{line}; the largest{' that was found' if least else ''} is {percent(worst)}."
@@ -162,9 +170,11 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         for label, own in limits:
             worst = result.worst_by_event.get(label)
             linked = worst.posterior if worst else None
-            say(own_limit(label, own, linked, least=bool(result.undecided)))
+            say(own_limit(label, own, result.limit, linked, least=bool(result.undecided)))
     else:
-        say(f"{word}: r = {r:g}, so nobody may be linked to an event above {percent(1 / r)}.")
+        above = limit_words(percent(1 / r), result.limit)
+        asked = f"r = {r:g}{limit_named(result.limit)}"
+        say(f"{word}: {asked}, so nobody may be linked to an event above {above}.")
     say(
         f"{adversaries_words(result.adversaries)}, {views}, knowledge: {result.knowledge}"
         + ("; member values as published." if members else ".")

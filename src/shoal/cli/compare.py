@@ -12,6 +12,7 @@ from shoal.cli import options as o
 from shoal.cli.audit import common_r
 from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
+from shoal.wording import limit_named, limit_words
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
@@ -171,9 +172,11 @@ def _limits(spec: Spec) -> str:
     limits = [(event.label, event.r or spec.r) for event in spec.protect or ()]
     r = common_r(limits) if limits else spec.r
     if r is not None:
-        return f"r = {r:g}: nobody above {percent(1 / r)}"
+        above = limit_words(percent(1 / r), spec.limit)
+        return f"r = {r:g}{limit_named(spec.limit)}: nobody above {above}"
     own = [f'"{label}" {percent(1 / one)} (r = {one:g})' for label, one in limits]
-    return f"nobody above the event's limit: {', '.join(own)}"
+    above = limit_words("the event's limit", spec.limit)
+    return f"nobody above {above}: {', '.join(own)}"
 
 
 def _undecided(measures: dict[str, Any]) -> str:

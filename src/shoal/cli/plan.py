@@ -34,6 +34,8 @@ def plan(
         f"Largest r within reach without suppression: {result.largest_r:.2f} "
         "(a bound against the binary adversary, a yardstick for the joint one)."
     )
+    if spec.limit == "prior":
+        say("Reckoned with 1/r for everybody; the limit prior asks for less.")
     for event in sorted(result.events, key=lambda one: one.largest_r)[:8]:
         say(f'\n"{event.label}": {event.carriers:,} rows, {percent(event.share)}; r = {event.r:g}')
         kept = f"the linear program keeps {event.coverage_bound:,} of them"

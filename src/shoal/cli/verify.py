@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
-from shoal.wording import adversaries_words, verdict_words
+from shoal.wording import adversaries_words, limit_named, verdict_words
 from shoal.wording import plain_percent as percent
 
 
@@ -45,7 +45,7 @@ def verify(
             typer.echo(f"{'ok    ' if one.passed else 'WRONG '} {one.name}{detail}")
         how = "posteriors recomputed" if result.recomputed else "from the release alone"
         says = verdict_words(result.robust).upper()
-        worst = f"largest link {percent(result.worst_posterior)}"
+        worst = f"largest link {percent(result.worst_posterior)}{limit_named(result.limit)}"
         typer.echo(f"{'CONFIRMED' if result.confirmed else 'REFUTED'} ({how}).")
         typer.echo(
             f"The certificate says: {says} to the {adversaries_words(result.adversaries)}, {worst}."

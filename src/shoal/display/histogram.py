@@ -1,5 +1,5 @@
 """How well people are linked to an event, as a small drawing: everybody's worst case as a share of
-its limit 1/r, ten bars up to the limit and ten beyond it."""
+its limit, ten bars up to the limit and ten beyond it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ ABOVE = 1e-9
 def risk_histogram(
     exposure: NDArray[np.float64], people: NDArray[np.int64], breach: NDArray[np.bool_]
 ) -> str:
-    """SVG of how many people have which exposure (posterior times r); bars grow with the logarithm
-    of the number of people."""
+    """SVG of how many people have which exposure (posterior as a share of its limit). Bars grow
+    with the logarithm of the number of people."""
     exposure = np.where(breach, np.maximum(exposure, 1 + 2 * ABOVE), exposure)
     largest = float(exposure.max(initial=0.0))
     edges = np.linspace(0.0, 1.0, BARS + 1)
@@ -37,9 +37,9 @@ def risk_histogram(
         if count
     )
     limit = BARS * step
-    ends = [(0.0, "start", "0"), (limit, "middle", "1/r")]
+    ends = [(0.0, "start", "0"), (limit, "middle", "limit")]
     if len(edges) > BARS + 1:
-        ends.append((float(WIDTH), "end", f"{edges[-1]:.3g} times 1/r"))
+        ends.append((float(WIDTH), "end", f"{edges[-1]:.3g} times the limit"))
     texts = "".join(
         f'<text x="{x:g}" y="{HEIGHT + BELOW - 4}" text-anchor="{anchor}" font-size="11" '
         f'fill="currentColor">{text}</text>'
@@ -58,7 +58,7 @@ def risk_histogram(
 def _bar(place: int, count: int, height: float, step: float, edges: NDArray[np.float64]) -> str:
     colour = SAFE if place < BARS else OVER
     people, low, high = counted(count, "person", "people"), edges[place], edges[place + 1]
-    what = f"{people}, {low:.3g} to {high:.3g} times 1/r"
+    what = f"{people}, {low:.3g} to {high:.3g} times the limit"
     return (
         f'<rect x="{place * step + 1:g}" y="{HEIGHT - height:.1f}" width="{step - 2:g}" '
         f'height="{height:.1f}" fill="{colour}"><title>{what}</title></rect>'

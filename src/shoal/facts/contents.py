@@ -46,7 +46,8 @@ class Facts:
     limits: list[float]
     """Every event's 1/r, smallest first."""
     relative: bool
-    """Whether limits differ, so that charts show probabilities as shares of their limits."""
+    """Whether limits differ, by event or by person, so that charts show probabilities as shares of
+    their limits."""
     risk: dict[str, list[Record]]
     """Bins of probability, "before" and "after": low, high, people, parts (bins merged in it)."""
     views: list[Record]
@@ -159,6 +160,7 @@ def _facts(
         for event, count in zip(table.events, table.event_rows, strict=True)
     ]
     limits = sorted(set(limit_of.values()))
+    relative = len(limits) > 1 or audit.limit == "prior"
     verdict = {key: value for key, value in audit.to_dict().items() if not key.startswith("worst")}
     verdict["worst"] = _witness(audit.worst, limit_of)
     verdict["reasoning"] = {name: one.reasoning for name, one in audit.by_adversary.items()}
@@ -170,8 +172,8 @@ def _facts(
         verdict=verdict,
         events=events,
         limits=limits,
-        relative=len(limits) > 1,
-        risk=_risk(audit, limits),
+        relative=relative,
+        risk=_risk(audit, limits, relative=relative),
         views=_views(audit),
         sizes=_sizes(audit),
         loss=columns,
@@ -203,8 +205,8 @@ def _event_worst(witness: Witness | None) -> Record | None:
     return {"before": witness.before, "posterior": witness.posterior, "kind": witness.kind}
 
 
-def _risk(audit: Audit, limits: list[float]) -> dict[str, list[Record]]:
-    risks, relative = audit.risks, len(limits) > 1
+def _risk(audit: Audit, limits: list[float], *, relative: bool) -> dict[str, list[Record]]:
+    risks = audit.risks
     limit = 1.0 if relative else limits[0]
     known = risks.known["known_exposure" if relative else "known_before"]
     people_known = risks.partition.signature_people

@@ -8,6 +8,7 @@ from typing import Any
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.wording import (
+    limit_words,
     open_words,
     public_absence_words,
     public_counter_words,
@@ -108,6 +109,7 @@ def _known(release: Release) -> str:
 def _verdict(certificate: dict[str, Any]) -> str:
     """Robust or not, with the largest links; by event where the events' limits differ."""
     audit, events = certificate["audit"], certificate["events"]
+    limit = limit_words("1/r", certificate["limit"])
     undecided = audit["robust"] is None or audit["undecided"] > 0
     largest = "the largest that was found" if undecided else "the largest"
     if len({event["r"] for event in events}) > 1:
@@ -116,19 +118,20 @@ def _verdict(certificate: dict[str, Any]) -> str:
             for event in events
         )
         told = (
-            f"The release is {verdict_words(audit['robust'])} at each event's own limit 1/r. The "
-            f"probability of any person's link, by event: {links}."
+            f"The release is {verdict_words(audit['robust'])} at each event's own limit {limit}. "
+            f"The probability of any person's link, by event: {links}."
         )
     else:
         robust = f"{events[0]['r']:g}-robust"
+        asked = f", with the limit {limit}" if certificate["limit"] == "prior" else ""
         told = (
-            f"The release is {verdict_words(audit['robust'], robust)}: the largest "
+            f"The release is {verdict_words(audit['robust'], robust)}{asked}: the largest "
             f"probability{' that was found' if undecided else ''} of any person's link to a "
             f"protected event is {audit['worst_posterior']:.4f}."
         )
     if audit["problematic"]:
         verb = "is" if audit["problematic"] == 1 else "are"
-        told += f" {_counted(audit['problematic'], 'person')} {verb} linked above 1/r."
+        told += f" {_counted(audit['problematic'], 'person')} {verb} linked above {limit}."
     if undecided:
         told += f" {undecided_words(_counted(audit['undecided'], 'person'))}."
     return told

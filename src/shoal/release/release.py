@@ -25,7 +25,7 @@ from shoal.release.lines import GID
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
 from shoal.table.frames import like
-from shoal.wording import verdict_words, visible
+from shoal.wording import limit_named, verdict_words, visible
 
 if TYPE_CHECKING:
     from shoal.engines import Engine
@@ -79,6 +79,7 @@ class Release:
             return f"Release, {self.form}: not judged"
         name = self.certificate["method"]["name"]
         limits = at_r(event["r"] for event in self.certificate["events"])
+        limits += limit_named(self.certificate["limit"])
         return f"Release by {visible(name)}, {self.form}: {verdict_words(self.robust)} {limits}"
 
     def _figures(self) -> list[tuple[str, str]]:

@@ -12,6 +12,8 @@ from shoal.wording import (
     counter_words,
     isolated,
     joined,
+    limit_named,
+    limit_words,
     listed,
     open_words,
     people,
@@ -31,12 +33,13 @@ MOST_LIMITS = 4
 def verdict_sentence(facts: Facts, *, public: bool) -> str:
     """The verdict, as the audit gives it."""
     verdict = facts.verdict
-    limit = f"with a probability above {percent(facts.limits[-1])}"
-    if facts.relative:
-        limit = "above its limit"
-    one = len(facts.events) == 1 and not facts.relative
+    limit = f"with a probability above {limit_words(percent(facts.limits[-1]), verdict['limit'])}"
+    if _by_event(facts):
+        limit = f"above {limit_words('its limit', verdict['limit'])}"
+    one = len(facts.events) == 1 and not _by_event(facts)
     event = quoted(facts.events[0]["label"]) if one else "a protected event"
-    head = f"{verdict_words(verdict['robust']).capitalize()} at {_asked(facts)}: "
+    asked = f"{_asked(facts)}{limit_named(verdict['limit'])}"
+    head = f"{verdict_words(verdict['robust']).capitalize()} at {asked}: "
     if verdict["robust"]:
         return head + f"nobody can be linked to {event} {limit}."
     if verdict["robust"] is False:
@@ -59,9 +62,14 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
     return head + "; ".join(reasons) + "."
 
 
+def _by_event(facts: Facts) -> bool:
+    """Whether events have limits of their own."""
+    return len(facts.limits) > 1
+
+
 def _asked(facts: Facts) -> str:
     """The r that was asked for, or the limits of the events where they differ."""
-    if not facts.relative:
+    if not _by_event(facts):
         return f"r = {1 / facts.limits[0]:g}"
     every = {event["limit"] for event in facts.events} == set(facts.limits)
     if every and len(facts.events) <= MOST_LIMITS:
@@ -73,7 +81,7 @@ def _asked(facts: Facts) -> str:
 def known_sentence(facts: Facts, *, public: bool) -> str:
     """Whom general knowledge links above the limit already."""
     count = facts.verdict["known_before"]
-    limit = "their event's limit" if facts.relative else f"1/r ({percent(facts.limits[0])})"
+    limit = "their event's limit" if _by_event(facts) else f"1/r ({percent(facts.limits[0])})"
     if not count:
         return f"Nobody published is known above {limit} before anything is published."
     shown = (
@@ -244,7 +252,7 @@ def _kinds(counts: dict[str, int]) -> str:
 def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     """What the verdict does not promise, in plain words."""
     verdict = facts.verdict
-    limit = "its limit" if facts.relative else percent(facts.limits[0])
+    limit = "its limit" if _by_event(facts) else percent(facts.limits[0])
     known = hidden_count(verdict["known_before"], public=public)
     lines = [
         (

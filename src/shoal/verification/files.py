@@ -94,7 +94,7 @@ def check_tables(release: Release) -> list[Check]:
     ]
     fault = contradiction(certificate, spec)
     checks.append(Check("certificate", not fault, fault))
-    if certificate["audit"]["robust"]:
+    if certificate["audit"]["robust"] and spec.limit == "absolute":
         checks.append(_check_shares(release))
     return checks
 

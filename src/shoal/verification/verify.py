@@ -38,7 +38,7 @@ from shoal.verification.files import (
     same_figures,
 )
 from shoal.verification.values import Lines, check_values
-from shoal.wording import verdict_words, visible
+from shoal.wording import limit_named, verdict_words, visible
 
 AGREEMENT = 1e-9
 """How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""
@@ -59,6 +59,8 @@ class Verification:
     """The largest posterior that the certificate states."""
     adversaries: tuple[str, ...]
     """Whom the certificate is about."""
+    limit: str
+    """The limit that it judges by: absolute or prior."""
 
     def __repr__(self) -> str:
         lines = (": ".join(line) for line in self._figures())
@@ -74,7 +76,7 @@ class Verification:
     def _figures(self) -> list[tuple[str, str]]:
         """What the certificate says, and which checks failed."""
         wrong = [check for check in self.checks if not check.passed]
-        link = f"largest link {number(self.worst_posterior)}"
+        link = f"largest link {number(self.worst_posterior)}{limit_named(self.limit)}"
         figures = [
             ("the certificate says", f"{verdict_words(self.robust)}, {link}"),
             ("checks", f"{len(self.checks) - len(wrong):,} of {len(self.checks):,} passed"),
@@ -92,6 +94,7 @@ class Verification:
             "robust": self.robust,
             "worst_posterior": self.worst_posterior,
             "adversaries": list(self.adversaries),
+            "limit": self.limit,
             "checks": [vars(check) for check in self.checks],
         }
 
@@ -120,6 +123,7 @@ def verify(
             robust=claimed["robust"],
             worst_posterior=claimed["worst_posterior"],
             adversaries=tuple(one["name"] for one in claimed["adversaries"]),
+            limit=certificate["limit"],
         )
 
     files = check_files(folder, certificate)
