@@ -61,7 +61,8 @@ def test_shares_in_messages(share: float, text: str) -> None:
 
 
 def test_what_counting_tells_in_words() -> None:
-    worst = {"described": "age 25", "people": 766, "carriers": 17, "among": 20, "event": "ill"}
+    worst = {"described": "age 25", "event": "ill"}
+    worst |= {"people": 766, "carriers": 17, "among": 20, "needed": 51}
     fails = {
         "kept": False,
         "classes": 1,
@@ -73,13 +74,14 @@ def test_what_counting_tells_in_words() -> None:
         "worst": [worst],
     }
     assert counter_words(fails, 1566) == (
-        "Counting over all groups, class by class (a promise beside the verdict), gives away 17 of "
-        "the 1,566 people with an event, 0 of them for certain, in 1 class. The worst: of the 766 "
-        'people with age 25, 17 carry "ill" and only 20 come into question.'
+        "Counting over all groups, class by class (a promise beside the verdict), links 17 of the "
+        "1,566 people with an event above the limit, 0 with certainty, in 1 class. The worst: of "
+        'the 766 people with age 25, 17 carry "ill" and only 20 come into question, where 51 would '
+        "have to."
     )
     public = public_counter_words(fails)
     assert "age 25" not in public
-    assert "in 1 class, for certain in 0; in the worst view 17 carriers, 0 of them" in public
+    assert "in 1 class, with certainty in 0; in the worst view 17 carriers, 0 with" in public
     kept = counter_words({"kept": True}, 1566)
     assert kept.endswith("links nobody above 1/r, or above what was known before.")
     assert public_counter_words({"kept": True}) == kept
@@ -91,9 +93,9 @@ def test_what_absence_tells_in_words() -> None:
     worst = {"described": "age 25", "view": ["age"], "carriers": 3, "among": 3, "event": "ill"}
     fails = {"kept": False, "carriers": 4, "certain": 3, "classes": 2, "worst": [worst]}
     assert absence_words(fails, 5, "absolute") == (
-        "Absence gives away 4 people with an event, 3 of them for certain, in 2 classes: this "
-        "alone makes the release not robust. The worst: of the 3 missing people with age 25, 3 "
-        'carry "ill".'
+        "Absence links 4 people with an event above the limit, 3 with certainty, in 2 classes: "
+        "this alone makes the release not robust. The worst: of the 3 missing people with age 25, "
+        '3 carry "ill".'
     )
     whole = {**fails, "worst": [{**worst, "view": [], "described": "everybody"}]}
     assert "of the 3 missing people, 3 carry" in absence_words(whole, 5, "absolute")

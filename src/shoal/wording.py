@@ -60,11 +60,11 @@ def counter_words(counter: Mapping[str, Any], carriers: int) -> str:
         return f"{_COUNTING} links nobody above 1/r, or above what was known before."
     worst = counter["worst"][0]
     return (
-        f"{_COUNTING} gives away {counter['carriers']:,} of the {carriers:,} people with an event, "
-        f"{counter['certain']:,} of them for certain, in {_classes(counter['classes'])}. The "
+        f"{_COUNTING} links {counter['carriers']:,} of the {carriers:,} people with an event above "
+        f"the limit, {counter['certain']:,} with certainty, in {_classes(counter['classes'])}. The "
         f"worst: of the {worst['people']:,} people with {visible(worst['described'])}, "
         f'{some(worst["carriers"])} carry "{visible(worst["event"])}" and only '
-        f"{worst['among']:,} come into question."
+        f"{worst['among']:,} come into question, where {worst['needed']:,} would have to."
     )
 
 
@@ -77,9 +77,9 @@ def public_counter_words(
         return counter_words(counter, 0)
     carriers, certain = counter["carriers_in_worst_view"], counter["certain_in_worst_view"]
     return (
-        f"{_COUNTING} gives people away in {_classes(counter['classes'])}, for certain in "
-        f"{counter['certain_classes']:,}; in the worst view {shown(carriers)} carriers, "
-        f"{shown(certain)} of them for certain."
+        f"{_COUNTING} links people above the limit in {_classes(counter['classes'])}, with "
+        f"certainty in {counter['certain_classes']:,}; in the worst view {shown(carriers)} "
+        f"carriers, {shown(certain)} with certainty."
     )
 
 
@@ -92,9 +92,9 @@ def absence_words(absence: Mapping[str, Any], missing: int, limit: str) -> str:
     who = visible(worst["described"])
     whose = "missing people" if not worst["view"] else f"missing people with {who}"
     return (
-        f"Absence gives away {people(absence['carriers'])} with an event, "
-        f"{absence['certain']:,} of them for certain, in {_classes(absence['classes'])}: this "
-        f"alone makes the release not robust. The worst: of the {worst['among']:,} {whose}, "
+        f"Absence links {people(absence['carriers'])} with an event above the limit, "
+        f"{absence['certain']:,} with certainty, in {_classes(absence['classes'])}: this alone "
+        f"makes the release not robust. The worst: of the {worst['among']:,} {whose}, "
         f'{worst["carriers"]:,} carry "{visible(worst["event"])}".'
     )
 
@@ -109,9 +109,9 @@ def public_absence_words(
     if absence["kept"]:
         return _nothing_told(missing, limit)
     return (
-        f"Absence gives away carriers of an event, {shown(absence['carriers'])} in all: among the "
-        "missing people of their class more carry it than the limit allows. This alone makes the "
-        "release not robust."
+        f"Absence links people with an event above the limit, {shown(absence['carriers'])} in all: "
+        "among the missing of their class more carry it than the limit allows. This alone makes "
+        "the release not robust."
     )
 
 

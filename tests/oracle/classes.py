@@ -3,6 +3,7 @@ may be imported from `shoal`."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,11 +15,11 @@ from tests.oracle.audit import Case, Protected
 @dataclass(frozen=True)
 class Told:
     """Rows of carriers in classes that fail, those who are certain, and the classes: event, view,
-    values, people, carriers, among how many."""
+    values, people, carriers, among how many, among how many they would have to be."""
 
     carriers: set[int]
     certain: set[int]
-    classes: set[tuple[str, tuple[int, ...], tuple[str, ...], int, int, int]]
+    classes: set[tuple[str, tuple[int, ...], tuple[str, ...], int, int, int, int]]
 
 
 def counter(case: Case) -> Told:
@@ -36,8 +37,9 @@ def counter(case: Case) -> Told:
                 if case.groups[j] in holding or (case.groups[j] is None and somebody_gone)
             }
             mine = members & carriers
-            if len(among) < min(Fraction(len(members)), event.r * len(mine)):
-                _add(told, (event.label, view, values), members, mine, among)
+            needed = min(Fraction(len(members)), event.r * len(mine))
+            if len(among) < needed:
+                _add(told, (event.label, view, values), members, mine, among, needed)
     return told
 
 
@@ -58,7 +60,8 @@ def absence(case: Case) -> Told:
             if case.prior:
                 limit = max(limit, Fraction(len(members & carriers), len(members)))
             if Fraction(len(mine), len(gone)) > limit:
-                _add(told, (event.label, view, values), members, mine, gone)
+                needed = min(Fraction(len(members)), len(mine) / limit)
+                _add(told, (event.label, view, values), members, mine, gone, needed)
     return told
 
 
@@ -68,8 +71,9 @@ def _add(
     members: set[int],
     mine: set[int],
     among: set[int],
+    needed: Fraction,
 ) -> None:
-    told.classes.add((*name, len(members), len(mine), len(among)))
+    told.classes.add((*name, len(members), len(mine), len(among), math.ceil(needed)))
     told.carriers.update(mine)
     if mine == among:
         told.certain.update(mine)

@@ -88,11 +88,11 @@ def test_the_classes_that_counting_gives_away_are_internal() -> None:
     inside, outside = (
         Page(report.render(facts, edition=one)).text for one in ("internal", "public")
     )
-    assert "gives away 2 of the 4 people with an event, 2 of them for certain, in 1 class" in inside
+    assert "links 2 of the 4 people with an event above the limit, 2 with certainty" in inside
     assert "sex m" in inside
-    assert "in 1 class, for certain in 1; in the worst view fewer than 5 carriers" in outside
+    assert "in 1 class, with certainty in 1; in the worst view fewer than 5 carriers" in outside
     assert "sex m" not in outside
-    assert "gives away" not in outside
+    assert "of the 4 people" not in outside
 
 
 def test_who_is_given_away_by_absence_is_internal() -> None:
@@ -102,10 +102,10 @@ def test_who_is_given_away_by_absence_is_internal() -> None:
     )
     head = "Not robust at r = 3: 0 of 19 people can be linked to “x” with a probability above 33.3"
     assert head in inside.replace("\u00a0", " ")
-    assert "1 of those who are missing are given away by their absence" in inside
-    assert "Absence gives away 1 person with an event, 1 of them for certain" in inside
+    assert "1 of those who are missing are linked to one by their absence" in inside
+    assert "Absence links 1 person with an event above the limit, 1 with certainty" in inside
     assert "sex m" in inside
-    assert "fewer than 5 of those who are missing are given away by their absence" in outside
+    assert "fewer than 5 of those who are missing are linked to one by their absence" in outside
     assert "sex m" not in outside
 
 

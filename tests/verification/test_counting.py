@@ -87,7 +87,10 @@ def test_a_consistent_lie_is_refuted_by_the_table(tmp_path: Path) -> None:
 def test_the_readme_says_it(tmp_path: Path) -> None:
     text = (made(tmp_path, CERTAIN) / "README.txt").read_text(encoding="utf-8")
     told = " ".join(text.split())
-    assert "gives people away in 1 class, for certain in 1; in the worst view 2 carriers" in told
+    assert (
+        "links people above the limit in 1 class, with certainty in 1; in the worst view 2 carriers"
+        in told
+    )
     text = (made(tmp_path / "wide", WIDE) / "README.txt").read_text(encoding="utf-8")
     assert "links nobody above 1/r, or above what was known before" in " ".join(text.split())
 
@@ -176,6 +179,6 @@ def test_the_readme_says_what_absence_tells(tmp_path: Path) -> None:
         text = (made(tmp_path / name, groups) / "README.txt").read_text(encoding="utf-8")
         return " ".join(text.split())
 
-    assert "Absence gives away carriers of an event, 1 in all" in told("alone", ALONE)
+    assert "Absence links people with an event above the limit, 1 in all" in told("alone", ALONE)
     assert "of every class at most one in r carry an event" in told("hidden", HIDDEN)
     assert "Nobody is missing, so that absence tells nothing" in told("wide", WIDE)

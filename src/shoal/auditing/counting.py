@@ -34,7 +34,7 @@ OWN_COUNT = 1e-6
 
 @dataclass(frozen=True)
 class TellingClass:
-    """A class whose carriers counting gives away: so many of them are among so many people."""
+    """A class whose carriers are linked above the limit: so many of them among so many people."""
 
     event: str
     view: tuple[str, ...]
@@ -46,6 +46,8 @@ class TellingClass:
     """How many carriers are told of; a fraction where that is not the table's own count."""
     among: int
     """Among how many of the class they are known to be."""
+    needed: int
+    """Among how many they would have to be."""
 
     @property
     def certain(self) -> bool:
@@ -62,7 +64,7 @@ class Counting:
     carriers: int
     """People with an event who are in a class that fails for it."""
     certain: int
-    """Those of them whose class is given away with certainty."""
+    """Those of them who are linked with certainty in some class."""
     classes: tuple[TellingClass, ...]
     """The classes that fail, the worst first."""
 
@@ -141,14 +143,20 @@ def _everybody(table: Table) -> View:
 
 
 class _Judged(NamedTuple):
-    """The classes of a view, judged for one event: carriers among people, and which of them fail.
-    The first stands for whoever is in no class that is known, and never fails."""
+    """The classes of a view, judged for one event: carriers among people, and among how many they
+    have to be. The first stands for whoever is in no class that is known, and never fails."""
 
     view: View
     people: NDArray[np.float64]
     carriers: NDArray[np.float64]
     among: NDArray[np.float64]
-    fails: NDArray[np.bool_]
+    needed: NDArray[np.float64]
+
+    @property
+    def fails(self) -> NDArray[np.bool_]:
+        fails = (self.among > 0) & (self.among < self.needed)
+        fails[0] = False
+        return fails
 
 
 def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged]:
@@ -161,8 +169,8 @@ def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged
         held += table.signature_rows - part.signature_people
     for view, people, carriers in _classes(table, knowledge.views, event):
         among = _summed(view.index, held, len(people))
-        enough = np.minimum(people, case.event_r[event] * carriers)
-        yield _Judged(view, people, carriers, among, (among > 0) & (among < enough))
+        needed = np.minimum(people, case.event_r[event] * carriers)
+        yield _Judged(view, people, carriers, among, needed)
 
 
 def _gone(case: Case, views: Sequence[View], missing: Cells, event: int) -> Iterator[_Judged]:
@@ -174,10 +182,11 @@ def _gone(case: Case, views: Sequence[View], missing: Cells, event: int) -> Iter
     for view, people, carriers in _classes(table, views, event):
         among = _summed(view.index[signature], rows, len(people))
         gone = _summed(view.index[signature[mine]], rows[mine], len(people))
-        fails = among < np.minimum(people, case.event_r[event] * gone)
+        needed = np.minimum(people, case.event_r[event] * gone)
         if case.limit == "prior":
-            fails &= gone * people > carriers * among
-        yield _Judged(view, people, gone, among, fails)
+            known = carriers > 0
+            needed[known] = np.minimum(needed, gone * people / np.where(known, carriers, 1))[known]
+        yield _Judged(view, people, gone, among, needed)
 
 
 def _classes(
@@ -209,21 +218,22 @@ def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Ju
     for number, event in enumerate(table.events):
         marked = np.zeros((2, len(table.signatures)), bool)
         for one in judged(number):
-            one.fails[0] = False
-            if one.fails.any():
-                marked[0] |= one.fails[one.view.index]
-                marked[1] |= (one.fails & (one.carriers >= one.among))[one.view.index]
-                classes += _named(table, event.label, one)
+            fails = one.fails
+            if fails.any():
+                marked[0] |= fails[one.view.index]
+                marked[1] |= (fails & (one.carriers >= one.among))[one.view.index]
+                classes += _named(table, event.label, one, np.flatnonzero(fails))
         mine = np.flatnonzero(table.value_event[value] == number)
         exposed += int(rows[mine][marked[0, signature[mine]]].sum())
         certain += int(rows[mine][marked[1, signature[mine]]].sum())
-    classes.sort(key=lambda one: (-one.carriers / one.among, -one.carriers, one.event, one.view))
+    classes.sort(key=lambda one: (not one.certain, -one.needed / one.among, -one.carriers))
     return Counting(exposed, certain, tuple(classes))
 
 
-def _named(table: Table, event: str, judged: _Judged) -> Iterator[TellingClass]:
-    """The classes of a view that fail."""
-    rows = np.flatnonzero(judged.fails)
+def _named(
+    table: Table, event: str, judged: _Judged, rows: NDArray[np.int64]
+) -> Iterator[TellingClass]:
+    """Some classes of a view, in words and figures."""
     for row, described in zip(rows, _described(table, judged.view, rows), strict=True):
         carriers = float(judged.carriers[row])
         yield TellingClass(
@@ -233,6 +243,7 @@ def _named(table: Table, event: str, judged: _Judged) -> Iterator[TellingClass]:
             people=int(judged.people[row]),
             carriers=int(carriers) if carriers.is_integer() else carriers,
             among=int(judged.among[row]),
+            needed=math.ceil(judged.needed[row]),
         )
 
 

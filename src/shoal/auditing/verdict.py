@@ -201,7 +201,7 @@ class Audit:
         ]
         if not self.absence.kept:
             missing = f"{self.absence.carriers:,} of {self.suppressed_carriers:,} missing carriers"
-            figures.append(("given away by absence", missing))
+            figures.append(("linked by absence", missing))
         if self.worst is not None:
             link = f"{number(self.worst.posterior)} ({self.worst.kind})"
             figures[2] = (

@@ -125,7 +125,7 @@ error: how far count queries are off, on average; on event: those that ask for a
 problematic: people linked above their limit, as a share of the people with an event
 not decided: people with an event of whom neither safety nor a breach could be shown, likewise
 worst: the largest link that was found; guess: how often the likeliest of a group is the one
-counting: people with an event in classes that counting over all groups gives away, as a share
+counting: people with an event whom counting over all groups links above the limit, as a share
 spread: how far the chances of a group's members lie apart, by general knowledge, on average
 event spread: the same in groups with an event; allowed: what the paper's Theorem 1 allows there
 """

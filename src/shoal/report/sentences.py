@@ -47,7 +47,7 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
         told = [f"{count} of {people(verdict['published'])} can be linked to {event} {limit}"]
         if not verdict["absence"]["kept"]:
             gone = hidden_count(verdict["absence"]["carriers"], public=public)
-            told.append(f"{gone} of those who are missing are given away by their absence")
+            told.append(f"{gone} of those who are missing are linked to one by their absence")
         if verdict["undecided"]:
             told.append(undecided_words(hidden_count(verdict["undecided"], public=public)))
         return f"{head}{'; '.join(told)}."
