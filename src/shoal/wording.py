@@ -62,9 +62,9 @@ def counter_words(counter: Mapping[str, Any], carriers: int) -> str:
     return (
         f"{_COUNTING} links {counter['carriers']:,} of the {carriers:,} people with an event above "
         f"the limit, {counter['certain']:,} with certainty, in {_classes(counter['classes'])}. The "
-        f"worst: of the {worst['people']:,} people with {visible(worst['described'])}, "
-        f'{some(worst["carriers"])} carry "{visible(worst["event"])}" and only '
-        f"{worst['among']:,} come into question, where {worst['needed']:,} would have to."
+        f"worst: {_carriers(worst)} among {people(worst['people'])} with "
+        f"{visible(worst['described'])}; {worst['among']:,} of these in question, "
+        f"{worst['needed']:,} needed."
     )
 
 
@@ -89,13 +89,12 @@ def absence_words(absence: Mapping[str, Any], missing: int, limit: str) -> str:
     if absence["kept"]:
         return _nothing_told(missing, limit)
     worst = absence["worst"][0]
-    who = visible(worst["described"])
-    whose = "missing people" if not worst["view"] else f"missing people with {who}"
+    missed = "1 missing person" if worst["among"] == 1 else f"{worst['among']:,} missing people"
+    missed += f" with {visible(worst['described'])}" if worst["view"] else ""
     return (
         f"Absence links {people(absence['carriers'])} with an event above the limit, "
         f"{absence['certain']:,} with certainty, in {_classes(absence['classes'])}: this alone "
-        f"makes the release not robust. The worst: of the {worst['among']:,} {whose}, "
-        f'{worst["carriers"]:,} carry "{visible(worst["event"])}".'
+        f"makes the release not robust. The worst: {_carriers(worst)} among {missed}."
     )
 
 
@@ -123,6 +122,12 @@ def _nothing_told(missing: int, limit: str) -> str:
         f"Absence tells nothing above the limit: of the missing people of every class at most "
         f"{share} carry an event."
     )
+
+
+def _carriers(one: Mapping[str, Any]) -> str:
+    """The carriers of a class that is told of."""
+    noun = "carrier" if one["carriers"] == 1 else "carriers"
+    return f'{some(one["carriers"])} {noun} of "{visible(one["event"])}"'
 
 
 def _classes(count: int) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from tests.cli.program import SPEC, refused, shoal_
+from tests.release.fixed import CERTAIN, SEXES
 
 
 def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
@@ -88,3 +89,33 @@ def test_an_audit_that_cannot_judge_ends_with_2(home: Path) -> None:
     alone = ["--groups", "same", "--key", "patient"]
     refused(shoal_("audit", home / "grouped.csv", *alone, *SPEC), "key-alone")
     refused(shoal_("audit", home / "grouped.csv", "--groups", "saef", *SPEC), "groups-column")
+
+
+def test_counting_absence_and_who_is_shown_openly_are_told(tmp_path: Path) -> None:
+    """A man with x is missing, and the other is among two women: one line each, and exit code 1."""
+    groups = pl.Series("g", [None if one < 0 else one for one in (CERTAIN[0], -1, *CERTAIN[2:])])
+    SEXES.with_columns(groups).write_csv(tmp_path / "table.csv")
+    asked = ["--qi", "sex", "--sensitive", "v", "--protect", "x", "-r", "3", "--min-support", "5"]
+    done = shoal_("audit", tmp_path / "table.csv", "--groups", "g", *asked)
+    assert done.returncode == 1
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("Absence", "Counting"))]
+    assert lines == [
+        "Absence links 1 person with an event above the limit, 1 with certainty, in 2 classes: "
+        'this alone makes the release not robust. The worst: 1 carrier of "x" among 1 missing '
+        "person.",
+        "Counting over all groups, class by class (a promise beside the verdict), links 2 of the 4 "
+        "people with an event above the limit, 2 with certainty, in 1 class. The worst: 2 carriers "
+        'of "x" among 10 people with sex m; 2 of these in question, 6 needed.',
+    ]
+    assert re.search(
+        r"Shown openly +8 people, each in a group of one with their value", done.stdout
+    )
+    plain = shoal_("audit", tmp_path / "table.csv", "--groups", "g", *asked, "--json")
+    told = json.loads(plain.stdout)
+    assert (told["robust"], told["shown_openly"]) == (False, 8)
+    assert told["absence"]["carriers"] == told["absence"]["certain"] == 1
+    assert told["counter"]["worst"][0]["described"] == "sex m"
+    honest = shoal_("audit", tmp_path / "table.csv", "--groups", "g", *asked, "--limit", "prior")
+    assert (
+        "r = 3, limit prior, so nobody may be linked to an event above 33.3 % (or" in honest.stdout
+    )

@@ -28,7 +28,8 @@ def verify(
     With the original `table` (a frame, a path or URL, or a Table) every posterior is recomputed
     from what is published. With a `spec`, the release must also be what that asks for. A
     generalized release whose ranges overlap needs the publisher's `private` folder to tell who is
-    in which group; one judged against outside knowledge needs that `knowledge` again.
+    in which group, and where people are missing only that folder tells who; a release judged
+    against outside knowledge needs that `knowledge` again.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)

@@ -21,7 +21,10 @@ def verify(
     ] = None,
     private: Annotated[
         Path | None,
-        typer.Option("--private", help="The publisher's private folder (generalized releases)."),
+        typer.Option(
+            "--private",
+            help="The publisher's private folder (generalized releases, and who is missing).",
+        ),
     ] = None,
     knowledge: o.KnowledgeOption = None,
     separator: o.SeparatorOption = None,

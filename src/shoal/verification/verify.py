@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal.adversaries.adversary import as_adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
-from shoal.auditing.counting import count_classes, count_missing, missing_rows
+from shoal.auditing.counting import count_classes
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.verdict import robustness
 from shoal.display import card, number
@@ -29,6 +29,7 @@ from shoal.release.folder import load, read_certificate
 from shoal.release.forms import form_named
 from shoal.sources import read_table, recover_folder
 from shoal.table import Table
+from shoal.verification.absence import check_absence
 from shoal.verification.files import (
     Check,
     check_files,
@@ -109,7 +110,8 @@ def verify(
     """Checks a release folder; with the original `table` (a frame) also its certificate.
 
     A generalized release whose ranges overlap needs the publisher's `private` folder to tell who is
-    in which group; one judged against outside knowledge needs that `knowledge` again.
+    in which group, and where people are missing only that folder tells who; a release judged
+    against outside knowledge needs that `knowledge` again.
     """
     folder = Path(path)
     recover_folder(folder)
@@ -174,7 +176,7 @@ def _recompute(
     )
     people = _known_before(table, known)[lines.signature]
     before = same_figure("known before", int(people.sum()), certificate["audit"]["known_before"])
-    absence = _check_absence(case, known, certificate, rows)
+    absence = check_absence(case, known, certificate, rows)
     counted = count_classes(case, known).public()
     counter = same_figures("counting class by class", counted, certificate["audit"]["counter"])
     return [*checks, before, counter, absence, *_compare(case, known, certificate)]
@@ -187,31 +189,6 @@ def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
         chance = event_chances(view, table)[view.index]
         known_above |= np.asarray((chance * table.event_r > 1.0).any(axis=1))
     return known_above
-
-
-def _check_absence(
-    case: Case, known: Knowledge, certificate: dict[str, Any], rows: NDArray[np.integer] | None
-) -> Check:
-    """What the missing people tell. Who they are is in the publisher's own record; without it, only
-    how many they are, and how many of them carry what."""
-    claimed, table, part = certificate["audit"]["absence"], case.table, case.partition
-    if rows is not None:
-        mine = count_missing(case, known, missing_rows(table, rows))
-        return same_figures("absence", {"kept": mine.kept, "carriers": mine.carriers}, claimed)
-    if certificate["rows"]["suppressed"] and not certificate["rows"]["values_changed"]:
-        shown = np.bincount(part.value_code, part.value_count, len(table.values) + 1)
-        event = np.append(table.value_event, np.int32(-1))
-        published = np.bincount(event[event >= 0], shown[event >= 0], len(table.events))
-        gone, missing = table.event_rows - published, table.rows - part.published
-        told = gone * case.event_r > missing
-        if case.limit == "prior":
-            told &= gone * table.rows > table.event_rows * missing
-        if told.any() and claimed["kept"]:
-            label = table.events[int(told.argmax())].label
-            detail = f'of {missing:,} missing people {int(gone[told][0]):,} carry "{label}"'
-            return Check("absence", False, detail)
-        return Check("absence", True, "not recomputed: who is missing is in the private folder")
-    return Check("absence", True)
 
 
 def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[Check]:

@@ -1,0 +1,50 @@
+"""What the missing people of a release tell, counted again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.adversaries.judging import Case
+from shoal.auditing.counting import count_missing, missing_rows
+from shoal.knowledge import Knowledge
+from shoal.verification.files import Check, same_figures
+
+NOT_RECOMPUTED = "not recomputed: who is missing is in the private folder"
+
+
+def check_absence(
+    case: Case,
+    known: Knowledge,
+    certificate: Mapping[str, Any],
+    rows: NDArray[np.integer] | None,
+) -> Check:
+    """With the publisher's own record (the gid of every `row`, -1 if it is missing) class by class.
+    Without it, it is known only how many people are missing and how many of them carry what."""
+    claimed, counts = certificate["audit"]["absence"], certificate["rows"]
+    if rows is not None:
+        mine = count_missing(case, known, missing_rows(case.table, rows))
+        return same_figures("absence", {"kept": mine.kept, "carriers": mine.carriers}, claimed)
+    told = "" if counts["values_changed"] or not claimed["kept"] else _told_by_all(case)
+    if told or not counts["suppressed"]:
+        return Check("absence", not told, told)
+    return Check("absence", True, NOT_RECOMPUTED)
+
+
+def _told_by_all(case: Case) -> str:
+    """The event that too many of all missing people carry, or an empty text."""
+    table, part = case.table, case.partition
+    event = np.append(table.value_event, np.int32(-1))[part.value_code]
+    missing = table.rows - part.published
+    for number, r in enumerate(case.event_r):
+        carriers = int(table.event_rows[number])
+        gone = carriers - int(part.value_count[event == number].sum())
+        above = gone * r > missing
+        if case.limit == "prior":
+            above &= gone * table.rows > carriers * missing
+        if above:
+            return f'of {missing:,} missing people {gone:,} carry "{table.events[number].label}"'
+    return ""
