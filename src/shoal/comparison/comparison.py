@@ -13,7 +13,7 @@ from shoal.adversaries.adversary import BOTH, Adversaries, as_adversaries
 from shoal.anonymizers.registry import PAPER_METHODS, inform
 from shoal.auditing.align import align_release
 from shoal.comparison.machine import machine_note
-from shoal.comparison.trial import RISKS, Trial, equip, warm_up
+from shoal.comparison.trial import CLASS_ERRORS, RISKS, Trial, equip, warm_up
 from shoal.display import card, counted
 from shoal.display import number as figure
 from shoal.errors import InputError
@@ -107,6 +107,7 @@ MEASURES = (
     "seconds",
     "relative_error",
     "relative_error_protected",
+    *CLASS_ERRORS,
     *RISKS,
     "suppressed",
     "suppressed_with_event",
@@ -202,6 +203,7 @@ def _line(
     unjudged = None
     for number, trial in enumerate(trials):
         one = trial.losses() | trial.errors(replace(workload, seed=workload.seed + number))
+        one |= trial.class_errors(knowledge)
         try:
             seed = workload.seed + number
             one |= trial.risks(knowledge, adversary=adversary, seed=seed)

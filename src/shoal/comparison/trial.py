@@ -21,7 +21,7 @@ from shoal.release import Release
 from shoal.release.tables import build_tables, canonical
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
-from shoal.utility import Published, Workload, measure_errors
+from shoal.utility import KnownClasses, Published, Workload, measure_errors
 
 WARM_ROWS = 2_000
 
@@ -42,7 +42,7 @@ class Trial:
 
     table: Table
     grouping: Grouping
-    published: Published
+    release: Release
     seconds: float | None
     """What the method took: reading the table and judging the result are not part of it."""
 
@@ -59,7 +59,11 @@ class Trial:
         grouping = canonical(table, grouping)
         qi, sensitive, members, ranges = build_tables(table, grouping)
         release = Release(table.spec, grouping.form, qi, sensitive, members, ranges, {})
-        return cls(table, grouping, Published.of(release), seconds)
+        return cls(table, grouping, release, seconds)
+
+    @property
+    def published(self) -> Published:
+        return self.release.coded
 
     def losses(self) -> dict[str, Any]:
         """Rows that are suppressed, pooled or changed, and group sizes."""
@@ -94,6 +98,20 @@ class Trial:
             "relative_error_protected_95": protected.percentile_95,
             "zero_queries": every.zero_share,
             "zero_queries_protected": protected.zero_share,
+        }
+
+    def class_errors(self, knowledge: Knowledge) -> dict[str, Any]:
+        """Errors of counts by class of people, with equal and with learnt shares."""
+        known = KnownClasses.of(self.table, knowledge)
+        equal, learnt = known.errors(self.published), known.errors(self.release.coded_learnt)
+        return {
+            "classes": len(equal.classes),
+            "class_error": equal.average,
+            "class_error_worst": equal.worst and abs(equal.worst.error),
+            "classes_far_off": equal.far_off_share,
+            "class_error_learnt": learnt.average,
+            "class_error_worst_learnt": learnt.worst and abs(learnt.worst.error),
+            "classes_far_off_learnt": learnt.far_off_share,
         }
 
     def risks(
@@ -138,6 +156,15 @@ class Trial:
         return float(risks.carriers[risks.held[open_]].sum() / max(1, audit.carriers))
 
 
+CLASS_ERRORS = (
+    "classes",
+    "class_error",
+    "class_error_worst",
+    "classes_far_off",
+    "class_error_learnt",
+    "class_error_worst_learnt",
+    "classes_far_off_learnt",
+)
 RISKS = (
     "robust",
     "worst_posterior",

@@ -13,7 +13,8 @@ from shoal.release import Release
 from shoal.release.forms import form_named
 from shoal.release.forms.bucketized import true_values
 from shoal.table import Table
-from shoal.utility import ErrorSummary, Workload, summarize
+from shoal.utility import ClassErrors, ErrorSummary, Workload, summarize
+from shoal.utility.classes import ENOUGH_CARRIERS
 
 Counts = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -21,6 +22,7 @@ MOST_VALUES = 12
 """Bars per chart: the commonest values, and the rest as one; numbers in as many ranges."""
 REST = "(all others)"
 QUERIES = 2_000
+WORST_CLASSES = 5
 
 
 def published_people(table: Table, people: Counts, values: Shares) -> list[Record]:
@@ -136,7 +138,29 @@ def query_errors(table: Table, release: Release) -> tuple[Record, dict[str, floa
         "attributes": workload.qd(table),
         "seed": workload.seed,
         "lines": [line for line in lines if line is not None],
+        "classes": _classes(summary.classes, summary.classes_learnt),
     }, distances
+
+
+def _classes(equal: ClassErrors, learnt: ClassErrors) -> Record:
+    """Counts by class of people: the errors' sizes, and the classes that are worst."""
+    other = {(one.view, one.values, one.event): one for one in learnt.classes}
+    return {
+        "smaller": equal.smaller,
+        "enough": ENOUGH_CARRIERS,
+        **{
+            name: {
+                "classes": len(found.classes),
+                "mean": found.average,
+                "far_off": found.far_off,
+            }
+            for name, found in (("equal", equal), ("learnt", learnt))
+        },
+        "worst": [
+            {**one.to_dict(), "learnt": other[one.view, one.values, one.event].estimate}
+            for one in equal.classes[:WORST_CLASSES]
+        ],
+    }
 
 
 def _line(name: str, summary: ErrorSummary) -> Record | None:

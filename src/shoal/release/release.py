@@ -30,7 +30,7 @@ from shoal.wording import limit_named, verdict_words, visible
 if TYPE_CHECKING:
     from shoal.engines import Engine
     from shoal.facts import Facts
-    from shoal.utility.published import Published
+    from shoal.utility.published import Published, Shares
 
 __all__ = ["GID", "Release"]
 
@@ -144,15 +144,27 @@ class Release:
 
         return Published.of(self)
 
-    def count(self, where: Mapping[str, Any] | None = None) -> float:
+    @cached_property
+    def coded_learnt(self) -> Published:
+        """The same, with a group's events shared by odds that are learnt from the release."""
+        from shoal.utility.published import Published
+
+        return Published.of(self, "learnt")
+
+    def count(self, where: Mapping[str, Any] | None = None, *, shares: Shares = "equal") -> float:
         """How many people match, estimated from the published tables alone.
 
         `where` gives for an attribute one value, a list of values, a `range` of whole numbers, or
         `shoal.utility.Between(low, high)`; without it, everybody counts.
+
+        `shares` says how a group's protected values are shared among its people: "equal", or
+        "learnt", by odds that the whole release suggests for people with such attributes. The
+        latter is better where a protected value depends strongly on the attributes and groups are
+        made without regard to who carries it; where it depends on them little, it can be worse.
         """
         from shoal.utility.count import count
 
-        return count(self, where)
+        return count(self, where, shares=shares)
 
     def save(
         self,

@@ -88,6 +88,7 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             absence=sentences.absence_sentence(shown, public=public),
             assumptions=sentences.assumptions(shown, public=public),
             limits=sentences.limits_of_theory(shown, public=public),
+            class_errors=sentences.class_errors(shown),
             charts=specs,
             drawings={name: _drawing(name, spec) for name, spec in specs.items()},
             chart_data=script_json(specs),

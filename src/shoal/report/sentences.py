@@ -67,6 +67,27 @@ def _by_event(facts: Facts) -> bool:
     return len(facts.limits) > 1
 
 
+def class_errors(facts: Facts) -> str:
+    """How far counts by class of people are off, and for whom most; empty without such counts."""
+    found = facts.queries and facts.queries["classes"]
+    if not found or not found["worst"]:
+        return ""
+    worst, equal, learnt = found["worst"][0], found["equal"], found["learnt"]
+    whose = joined([f"{isolated(name)} {quoted(value)}" for name, value in worst["class"].items()])
+    classes = equal["classes"]
+    return (
+        f"{classes:,} {'class' if classes == 1 else 'classes'} of people that general knowledge is "
+        f"about {'has' if classes == 1 else 'have'} at least {found['enough']:,} carriers of an "
+        f"event. Counted from the release, their carriers are off by {percent(equal['mean'])} on "
+        f"average, and by more than a quarter in {equal['far_off']:,} of the classes; worst among "
+        f"people with {whose}: {worst['carriers']:,} carry {quoted(worst['event'])}, and a reader "
+        f"of the release estimates {worst['estimate']:,.0f}. Readers who share each group's events "
+        f"by odds that they learn from the release, not equally, are off by "
+        f"{percent(learnt['mean'])} on average, and by more than a quarter in "
+        f"{learnt['far_off']:,}. {found['smaller']:,} classes with fewer carriers are not judged."
+    )
+
+
 def _asked(facts: Facts) -> str:
     """The r that was asked for, or the limits of the events where they differ."""
     if not _by_event(facts):

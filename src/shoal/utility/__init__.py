@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.utility.classes import ClassError, ClassErrors, KnownClasses
 from shoal.utility.count import Between, count
 from shoal.utility.estimate import estimate_counts, exact_counts
 from shoal.utility.published import Published
@@ -11,7 +12,10 @@ from shoal.utility.workload import Queries, Workload
 
 __all__ = [
     "Between",
+    "ClassError",
+    "ClassErrors",
     "ErrorSummary",
+    "KnownClasses",
     "Published",
     "Queries",
     "Utility",

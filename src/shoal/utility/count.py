@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ from shoal.errors import InputError, nearest
 from shoal.grouping.generalization import has_order
 from shoal.table import Column, code_column
 from shoal.utility.estimate import answer_queries
-from shoal.utility.published import Floats, Published
+from shoal.utility.published import Floats, Published, Shares
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -34,9 +34,12 @@ class Between:
     high: Any = None
 
 
-def count(release: Release, where: Mapping[str, Any] | None = None) -> float:
-    """The estimated number of rows of the original table that match, as far as published."""
-    published, where = release.coded, where or {}
+def count(
+    release: Release, where: Mapping[str, Any] | None = None, *, shares: Shares = "equal"
+) -> float:
+    """The estimated number of rows of the original table that match, as far as published; `shares`
+    as in `Release.count`."""
+    published, where = coded(release, shares), where or {}
     check_names(release, where)
     allowed = [
         allowed_values(column, where[column.name])[:, None]
@@ -46,6 +49,15 @@ def count(release: Release, where: Mapping[str, Any] | None = None) -> float:
     ]
     weights = value_weights(published, release.spec.sensitive, where)[None, :]
     return float(answer_queries(published, allowed, weights)[0])
+
+
+def coded(release: Release, shares: Shares) -> Published:
+    """The tables of a release, coded for counting once for each kind of shares."""
+    if shares not in get_args(Shares):
+        raise InputError(
+            "count-shares", f'There are no shares "{shares}".', "Choose equal or learnt."
+        )
+    return release.coded if shares == "equal" else release.coded_learnt
 
 
 def check_names(release: Release, where: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ does not depend on the query, the rows expected of each unit with each value, is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,9 @@ from shoal.grouping import FormName
 from shoal.grouping.partition import OTHER
 from shoal.release.forms import form_named
 from shoal.release.lines import GID
+from shoal.spec import Spec
 from shoal.table import Column, IntArray, code_column
+from shoal.utility.learnt import learnt_cells
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 COUNT = "count"
+Shares = Literal["equal", "learnt"]
+"""How a group's values are shared among its people: equally, or by odds (learnt.py)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +78,7 @@ class Published:
     """Per published value, whether it belongs to an event."""
 
     @classmethod
-    def of(cls, release: Release) -> Published:
+    def of(cls, release: Release, shares: Shares = "equal") -> Published:
         name = release.spec.sensitive
         shown, value = code_column(release.sensitive[name])
         gids = np.unique(release.qi[GID].to_numpy())
@@ -90,11 +94,13 @@ class Published:
         counts = release.sensitive[COUNT].to_numpy().astype(np.float64)
         held = _by_group(owner, value, counts, (len(gids), len(shown)))
         event_of, member_share = _members(release.members)
-        protected = {
-            text for event in release.spec.protect or () for text in (event.label, *event.values)
-        }
-        everything = release.spec.protect is None
+        value_event = _events(release.spec, shown.labels)
         people = form_named(release.form).coded(release, group, held)
+        expected = people.held
+        if shares == "learnt":
+            expected = learnt_cells(
+                people.units, people.line_unit, group, held, value_event, expected
+            )
         return cls(
             form=release.form,
             columns=people.columns,
@@ -102,11 +108,11 @@ class Published:
             rows=release.qi.height,
             coded=people.units,
             covers=people.covers,
-            cells=Cells.of(people.held),
+            cells=Cells.of(expected),
             totals=np.bincount(value, weights=counts, minlength=len(shown)).astype(np.int64),
             event_of=event_of,
             member_share=member_share,
-            in_event=np.array([everything or text in protected for text in shown.labels]),
+            in_event=value_event >= 0,
         )
 
     def value_shares(self, labels: tuple[str, ...]) -> Floats:
@@ -144,6 +150,18 @@ class Published:
             [label not in position and label not in self.event_of for label in labels]
         )
         return np.asarray(hidden / max(1, hidden.sum()))
+
+
+def _events(spec: Spec, values: tuple[str, ...]) -> IntArray:
+    """The number of the event that each published value belongs to, or -1."""
+    if spec.protect is None:
+        return np.arange(len(values), dtype=np.int32)
+    number = {
+        text: place
+        for place, event in enumerate(spec.protect)
+        for text in (event.label, *event.values)
+    }
+    return np.array([number.get(text, -1) for text in values], dtype=np.int32)
 
 
 def _by_group(

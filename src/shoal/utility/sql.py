@@ -33,7 +33,7 @@ Asked = Mapping[str, tuple[Column, NDArray[np.bool_]]]
 def sql_for_count(
     release: Release, where: Mapping[str, Any] | None = None, *, format: str | None = None
 ) -> str:
-    """SQL that gives what `release.count(where)` gives, run in the release's folder.
+    """SQL that gives what `release.count(where)` gives (equal shares), run in the release's folder.
 
     `format` is that of the folder's tables; without it, the one that the release was loaded from,
     or csv for a release that was just made.

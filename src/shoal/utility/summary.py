@@ -1,4 +1,4 @@
-"""Summary: what is left of a table in its release, measured in four ways."""
+"""Summary: what is left of a table in its release, measured in five ways."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.release.lines import GID
 from shoal.table import Table
+from shoal.utility.classes import ClassErrors, KnownClasses
 from shoal.utility.distance import total_variations
 from shoal.utility.estimate import estimate_counts, exact_counts
 from shoal.utility.published import Floats, Published
@@ -61,6 +62,10 @@ class Utility:
     pairs: pl.DataFrame
     """attribute, other, total_variation; pairs with too many combinations are left out."""
     group_sizes: dict[str, float]
+    classes: ClassErrors
+    """Carriers by class of people, a group's values shared equally among its people."""
+    classes_learnt: ClassErrors
+    """The same with learnt shares."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for machines."""
@@ -70,6 +75,8 @@ class Utility:
             "rows": self.rows,
             "rows_lost": self.rows_lost,
             "group_sizes": self.group_sizes,
+            "classes": self.classes.to_dict(),
+            "classes_learnt": self.classes_learnt.to_dict(),
             "total_variation": self.attributes.to_dicts(),
             "total_variation_of_pairs": self.pairs.to_dicts(),
         }
@@ -77,7 +84,7 @@ class Utility:
 
 def summarize(table: Table, release: Release, workload: Workload | None = None) -> Utility:
     """Measures a release against the table that it was made from."""
-    published = Published.of(release)
+    published, known = release.coded, KnownClasses.of(table)
     every, protected = measure_errors(table, published, workload or Workload())
     attributes, pairs = total_variations(table, published)
     return Utility(
@@ -88,6 +95,8 @@ def summarize(table: Table, release: Release, workload: Workload | None = None) 
         attributes=attributes,
         pairs=pairs,
         group_sizes=_group_sizes(release.qi),
+        classes=known.errors(published),
+        classes_learnt=known.errors(release.coded_learnt),
     )
 
 

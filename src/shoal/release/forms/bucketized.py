@@ -82,7 +82,8 @@ class Bucketized:
         row_signature = factorize(codes, [len(column) for column in columns])[0]
         first = np.unique(row_signature, return_index=True)[1]
         signatures = np.stack([of_row[first] for of_row in codes], axis=1).astype(np.int32)
-        return Coded(columns, signatures, (), _expected(row_signature, len(first), group, held))
+        expected = _expected(row_signature, len(first), group, held)
+        return Coded(columns, signatures, (), expected, row_signature)
 
     def answers(
         self, published: Published, allowed: Sequence[Bools], weights: Floats

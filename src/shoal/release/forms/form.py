@@ -48,7 +48,9 @@ class Coded:
     covers: tuple[Bools, ...]
     """Per QI, published x domain: what each label covers; empty where values are exact."""
     held: sparse.csr_array
-    """units x values: the rows that are expected."""
+    """units x values: the rows that are expected, if all people of a group are alike."""
+    line_unit: IntArray
+    """The unit of each line of the QI table."""
 
 
 class Form(Protocol):

@@ -79,7 +79,7 @@ class Generalized:
             units[group, position] = _numbers(labels, shown, qi)[of_row]
             columns.append(domain)
             covers.append(covered)
-        return Coded(tuple(columns), units, tuple(covers), held)
+        return Coded(tuple(columns), units, tuple(covers), held, group)
 
     def answers(
         self, published: Published, allowed: Sequence[Bools], weights: Floats

@@ -1,0 +1,193 @@
+"""Counts by group of people: how many carry an event in each class of each view, as the table has
+it and as a recipient of the release estimates it.
+
+A class is what the adversary can know of: people who share the values of a view's attributes.
+Recipients ask for the same people, so that an estimate that is far off here misleads them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+from shoal.knowledge import Knowledge, View, attribute_codes, count_values
+from shoal.spec import band_name
+from shoal.table import Table
+from shoal.utility.estimate import estimate_counts
+from shoal.utility.published import Floats, Published
+from shoal.utility.workload import Queries
+
+ENOUGH_CARRIERS = 100
+"""Classes with fewer carriers of an event are counted, not judged: chance alone moves them."""
+FAR_OFF = 0.25
+"""An estimate that is off by more than this part of the truth is called far off."""
+MOST_NAMED = 10
+
+
+@dataclass(frozen=True)
+class ClassError:
+    """The carriers of one event in one class, and how many of them the release counts."""
+
+    view: tuple[str, ...]
+    values: tuple[str, ...]
+    """What the class has in the view's attributes."""
+    event: str
+    carriers: int
+    estimate: float
+
+    @property
+    def error(self) -> float:
+        """Relative to the truth: above 0 where the release counts too many."""
+        return self.estimate / self.carriers - 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        return {
+            "class": dict(zip(self.view, self.values, strict=True)),
+            "event": self.event,
+            "carriers": self.carriers,
+            "estimate": self.estimate,
+            "error": self.error,
+        }
+
+
+@dataclass(frozen=True)
+class ClassErrors:
+    """All classes with enough carriers of an event, the worst first."""
+
+    classes: tuple[ClassError, ...]
+    smaller: int
+    """Classes with a carrier, but fewer than are judged."""
+
+    @property
+    def worst(self) -> ClassError | None:
+        return self.classes[0] if self.classes else None
+
+    @property
+    def average(self) -> float | None:
+        """The mean of the errors' sizes; None when there is no such class."""
+        return float(np.abs(self._errors).mean()) if self.classes else None
+
+    @property
+    def far_off(self) -> int:
+        """How many classes are off by more than a quarter."""
+        return int((np.abs(self._errors) > FAR_OFF).sum())
+
+    @property
+    def far_off_share(self) -> float | None:
+        return self.far_off / len(self.classes) if self.classes else None
+
+    @property
+    def _errors(self) -> Floats:
+        return np.array([one.error for one in self.classes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        return {
+            "classes": len(self.classes),
+            "smaller": self.smaller,
+            "average": self.average,
+            "far_off": self.far_off_share,
+            "worst": [one.to_dict() for one in self.classes[:MOST_NAMED]],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class KnownClasses:
+    """The classes with enough carriers of an event, as count queries."""
+
+    names: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...]
+    """View, values and event of each."""
+    carriers: NDArray[np.int64]
+    queries: Queries
+    smaller: int
+
+    @classmethod
+    def of(cls, table: Table, knowledge: Knowledge | None = None) -> KnownClasses:
+        """The classes of all views that are about attributes of the table; a model has none.
+        Without knowledge, of the views that the table's spec describes."""
+        knowledge = knowledge or _described(table)
+        attributes = {*table.spec.qi, *(band_name(*band) for band in table.spec.bands)}
+        names, carriers, chosen, smaller = [], [], [], 0
+        for view in knowledge.views:
+            if not attributes.issuperset(view.attributes):
+                continue
+            counts = _event_counts(table, view)
+            smaller += int(((counts > 0) & (counts < ENOUGH_CARRIERS)).sum())
+            shown = [attribute_codes(table, name) for name in view.attributes]
+            for number, event in np.argwhere(counts >= ENOUGH_CARRIERS):
+                somebody = int(np.argmax(view.index == number))
+                values = tuple(labels[codes[somebody]] for codes, labels in shown)
+                names.append((view.attributes, values, table.events[event].label))
+                carriers.append(int(counts[number, event]))
+                chosen.append((view, somebody, int(event)))
+        return cls(tuple(names), np.array(carriers, np.int64), _queries(table, chosen), smaller)
+
+    def errors(self, published: Published) -> ClassErrors:
+        """What a recipient of the release makes of them."""
+        if not self.names:
+            return ClassErrors((), self.smaller)
+        estimates = estimate_counts(published, self.queries)
+        found = [
+            ClassError(*name, carriers, estimate)
+            for name, carriers, estimate in zip(
+                self.names, self.carriers.tolist(), estimates.tolist(), strict=True
+            )
+        ]
+        found.sort(key=lambda one: -abs(one.error))
+        return ClassErrors(tuple(found), self.smaller)
+
+
+def _described(table: Table) -> Knowledge:
+    """What the spec describes; where that is too much to list, the attributes one by one."""
+    try:
+        return Knowledge.of(table)
+    except InputError as error:
+        if error.code != "views-too-many":
+            raise
+        return Knowledge.from_table(replace(table, spec=table.spec.with_(max_attributes=1)))
+
+
+def _event_counts(table: Table, view: View) -> NDArray[np.int64]:
+    """Classes x events: how many carry; nobody in class 0, of whose members nothing is known."""
+    values = count_values(table, view.index, len(view.distributions))
+    of_event = table.value_event[:, None] == np.arange(len(table.events))
+    counts: NDArray[np.int64] = (values @ of_event).astype(np.int64)
+    counts[0] = 0
+    return counts
+
+
+def _queries(table: Table, chosen: list[tuple[View, int, int]]) -> Queries:
+    """One query for each view, signature of somebody in the class, and event."""
+    allowed = [np.ones((len(column), len(chosen)), bool) for column in table.qi]
+    members = np.zeros((len(table.members), len(chosen)), bool)
+    event_of_member = table.value_event[table.member_value]
+    alike: dict[str, tuple[int, NDArray[np.int32]]] = {}
+    for number, (view, somebody, event) in enumerate(chosen):
+        members[:, number] = event_of_member == event
+        for name in view.attributes:
+            if name not in alike:
+                alike[name] = _domain_codes(table, name)
+            place, codes = alike[name]
+            own = codes[table.signatures[somebody, place]]
+            allowed[place][:, number] &= codes == own
+    return Queries(
+        attributes=table.spec.qi,
+        labels=tuple(column.labels for column in table.qi),
+        allowed=tuple(allowed),
+        sensitive_labels=table.members.labels,
+        sensitive_allowed=members,
+    )
+
+
+def _domain_codes(table: Table, name: str) -> tuple[int, NDArray[np.int32]]:
+    """Which QI an attribute is made of, and its code for each value of that QI's domain."""
+    banded = {band_name(*band): band[0] for band in table.spec.bands}
+    place = table.spec.qi.index(name if name in table.spec.qi else banded[name])
+    codes = np.zeros(len(table.qi[place]), np.int32)
+    codes[table.signatures[:, place]] = attribute_codes(table, name)[0]
+    return place, codes
