@@ -9,9 +9,16 @@ import pytest
 
 import shoal
 from shoal import report
+from shoal.datasets import hospital
 from shoal.facts.contents import Facts
 from shoal.report.page import Edition
-from shoal.report.sentences import assumptions, known_sentence, story, verdict_sentence
+from shoal.report.sentences import (
+    assumptions,
+    class_errors,
+    known_sentence,
+    story,
+    verdict_sentence,
+)
 from shoal.report.words import command_line, judged
 from shoal.table import Table
 from shoal.wording import isolated, percent, visible
@@ -160,3 +167,32 @@ def test_no_adversary_is_called_the_stronger(facts: Facts) -> None:
         )
         assert f"shoal audit --adversary {other}" in sentence
         assert "stronger" not in sentence
+
+
+def test_counts_by_group_of_people_name_the_worst_class() -> None:
+    spec = shoal.Spec(
+        qi=("sex", "region"),
+        sensitive="diagnosis",
+        protect=[["Hypertension"]],
+        r=2,
+        min_support=100,
+    )
+    table = Table.from_frame(hospital(1_500, seed=4), spec)
+    facts = report.release_facts(shoal.anonymize(table, spec, method="anatomy", l=3), table)
+    assert facts.queries is not None
+    classes = facts.queries["classes"]
+    worst = classes["worst"][0]
+    told = class_errors(facts).replace("\u00a0", " ")
+    assert told.startswith(f"{classes['equal']['classes']} classes of people")
+    whose = " and ".join(f"{name} “{value}”" for name, value in worst["class"].items())
+    assert (
+        f"worst among people with {whose}: {worst['carriers']} carry “Hypertension”, and a reader "
+        f"of the release estimates {worst['estimate']:.0f}."
+    ) in told
+    inside = Page(report.render(facts)).text
+    assert "Counts by group of people" in inside
+    assert "With learnt shares" in inside
+    assert "Counts by group of people" not in Page(report.render(facts, edition="public")).text
+    nobody = {**facts.queries, "classes": {**classes, "worst": []}}
+    assert class_errors(replace(facts, queries=nobody)) == ""
+    assert class_errors(replace(facts, queries=None)) == ""

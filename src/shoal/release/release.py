@@ -158,9 +158,9 @@ class Release:
         `shoal.utility.Between(low, high)`; without it, everybody counts.
 
         `shares` says how a group's protected values are shared among its people: "equal", or
-        "learnt", by odds that the whole release suggests for people with such attributes. The
-        latter is better where a protected value depends strongly on the attributes and groups are
-        made without regard to who carries it; where it depends on them little, it can be worse.
+        "learnt", by the odds of such people, as all groups of the release together suggest them.
+        The latter helps where a protected value depends on the attributes and people of all kinds
+        share groups; where a group's people were picked to suit its carrier it does not.
         """
         from shoal.utility.count import count
 
