@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.release import Release
 from shoal.spec import Event, Spec
 from shoal.table import Table
-from shoal.utility import KnownClasses, Published
+from shoal.utility import KnownClasses, Published, learnt
 from shoal.utility.learnt import RIDGE, ROUNDS
 from tests.oracle.shares import shares_of_kinds
 from tests.utility.test_estimate import release_of
@@ -72,11 +72,11 @@ def test_learnt_shares_equal_the_slow_twin(seed: int, protect: Any) -> None:
 def test_people_and_values_of_every_group_are_kept() -> None:
     table = random_table(7, rows=400, protect=EVENTS)
     release = release_of(table, np.random.default_rng(1).permutation(np.arange(400) % 80))
-    equal, learnt = release.coded.cells, release.coded_learnt.cells
     width = len(release.coded.values)
-    by_equal, by_learnt = equal.matrix(width), learnt.matrix(width)
+    by_equal = release.coded.cells.matrix(width)
+    by_learnt = release.coded_learnt.cells.matrix(width)
     assert np.abs(by_equal - by_learnt).max() > 0.1
-    assert learnt.rows.min() >= 0
+    assert by_learnt.min() >= 0
     assert by_learnt.sum(axis=1) == pytest.approx(by_equal.sum(axis=1), abs=1e-3)
     assert by_learnt.sum(axis=0) == pytest.approx(by_equal.sum(axis=0), abs=1e-9)
 
@@ -88,8 +88,16 @@ def test_a_release_of_ranges_or_of_single_people_has_nothing_to_learn() -> None:
         release_of(table, groups, form="generalized"),
         release_of(table, np.arange(table.rows)),
     ):
-        equal, learnt = Published.of(release), Published.of(release, "learnt")
-        assert learnt.cells.rows == pytest.approx(equal.cells.rows)
+        equal, by_odds = Published.of(release), Published.of(release, "learnt")
+        assert by_odds.cells.rows == pytest.approx(equal.cells.rows)
+
+
+def test_too_many_odds_are_not_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = release_of(random_table(3, protect=EVENTS), np.arange(90) % 9)
+    equal = release.coded.cells.rows
+    assert np.abs(release.coded_learnt.cells.rows - equal).max() > 0.01
+    monkeypatch.setattr(learnt, "MAX_ODDS", 5)
+    assert Published.of(release, "learnt").cells.rows == pytest.approx(equal)
 
 
 def test_other_shares_are_refused() -> None:
@@ -117,11 +125,11 @@ def test_learnt_shares_find_whose_the_event_is() -> None:
     table = Table.from_frame(frame, spec)
     release = release_of(table, rng.permutation(np.arange(rows) // 4))
     known = KnownClasses.of(table)
-    equal, learnt = known.errors(release.coded), known.errors(release.coded_learnt)
+    equal, by_odds = known.errors(release.coded), known.errors(release.coded_learnt)
     miners = frame.filter(job="miner", illness="silicosis").height
     where = {"job": "miner", "illness": "silicosis"}
     assert release.count(where) < 0.55 * miners
     assert release.count(where, shares="learnt") > 0.7 * miners
     assert equal.average is not None
-    assert learnt.average is not None
-    assert learnt.average < equal.average / 2
+    assert by_odds.average is not None
+    assert by_odds.average < equal.average / 2

@@ -122,8 +122,8 @@ def _draw(result: Comparison, path: Path) -> None:
 
 LEGEND = """
 error: how far count queries are off, on average; on event: those that ask for a protected value
-by class: how far the count of people with an event is off in a class of people that is known of
-and has at least 100 of them, on average; worst class: in the class where it is off most
+worst class: the same for the people with an event in the class of people, of those with at least
+100 of them, where it is most
 problematic: people linked above their limit, as a share of the people with an event
 not decided: people with an event of whom neither safety nor a breach could be shown, likewise
 worst: the largest link that was found; guess: how often the likeliest of a group is the one
@@ -138,7 +138,6 @@ def _show(result: Comparison, spec: Spec) -> None:
         ("seconds", lambda m: _number(m["seconds"], "{:.2f}")),
         ("error", lambda m: _number(m["relative_error"], "{:.4f}")),
         ("on event", lambda m: _number(m["relative_error_protected"], "{:.4f}")),
-        ("by class", lambda m: _share(m["class_error"])),
         ("worst class", lambda m: _share(m["class_error_worst"])),
         ("problematic", lambda m: _share(m["problematic_share"])),
         ("not decided", _undecided),

@@ -8,7 +8,8 @@ group's values by the odds, such that everybody has one value and every group as
 as it publishes; fit the odds to these shares; and again.
 
 People who are published alone take no part. Whom a method leaves alone it decides by who carries:
-odds that count them grow ever more wrong with each round where groups are filled unevenly.
+odds that count them grow ever more wrong with each round where groups are filled unevenly
+(docs/decisions/0008-learnt-shares.md).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from shoal.table import IntArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+MAX_ODDS = 4_000_000
+"""Nothing is learnt of more kinds of people times kinds of values than this: shares stay equal."""
 ROUNDS = 6
 RIDGE = 1 / 3
 """How strongly the logarithms of factors are held at 0: those of values that few people have stay
@@ -45,17 +48,19 @@ def learnt_cells(
     groups x values; `value_event` gives the event of each value, or -1.
     """
     kinds = int(value_event.max(initial=-1)) + 2
-    of_value = sparse.csr_array(np.eye(kinds)[value_event + 1])
+    values = np.arange(len(value_event))
+    of_value = sparse.csr_array((np.ones(len(values)), (values, value_event + 1)))
     by_kind = sparse.csr_array(held @ of_value)
     size, mixed = np.bincount(group), (np.diff(by_kind.indptr) > 1)[group]
-    if not mixed.any():
+    if not mixed.any() or len(units) * kinds > MAX_ODDS:
         return expected
     pair_group, pair_unit, people = _pairs(group[mixed], line_unit[mixed], len(units))
     pair, entry = _entries(by_kind, pair_group)
     kind, owner = by_kind.indices[entry], pair_group[pair]
     equal = people[pair] * by_kind.data[entry] / size[owner]
     settled = np.flatnonzero(~mixed & (size[group] > 1))
-    place = line_unit[settled] * kinds + by_kind.indices[by_kind.indptr[group[settled]]]
+    known = by_kind.indices[by_kind.indptr[group[settled]]]
+    place = line_unit[settled].astype(np.int64) * kinds + known
     certain = np.bincount(place, minlength=len(units) * kinds).astype(np.float64)
     place = pair_unit[pair] * kinds + kind
     terms, shared = _terms(units), equal
