@@ -1,0 +1,117 @@
+"""How a suspect stands in its group, as columns of numbers for a learner.
+
+Nothing here looks at who carries, and nothing counts carriers over groups (counting.py does).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.insider.distances import distances
+from benchmarks.insider.lineup import Lineup
+from benchmarks.insider.odds import SMALLEST, Floats
+
+ALIKE = 1e-9
+
+
+def features(lineup: Lineup) -> dict[str, Floats]:
+    """One number for each suspect, by the feature's name."""
+    found = {}
+    views = lineup.knowledge.views
+    for w, view in enumerate(views):
+        found[f"joint odds, {view.name}"] = lineup.log_odds[:, w]
+        found[f"binary odds, {view.name}"] = lineup.log_odds[:, len(views) + w]
+    return found | posteriors(lineup) | distances(lineup) | rarity(lineup) | agreement(lineup)
+
+
+def posteriors(lineup: Lineup) -> dict[str, Floats]:
+    """Posteriors over all columns, how many columns a suspect leads, and how well the group could
+    do without it: whoever is chosen for what others lack cannot be spared, the one they were chosen
+    for can."""
+    # Of several carriers, the expected number of those who it is.
+    share = lineup.odds / lineup.total(lineup.odds) * lineup.carriers[lineup.case][:, None]
+    posterior, starts = np.minimum(share, 1.0), lineup.start[:-1]
+    highest = np.maximum.reduceat(posterior, starts)[lineup.case]
+    lowest = np.minimum.reduceat(posterior, starts)[lineup.case]
+    spare = without(lineup)
+    views = len(lineup.knowledge.views)
+    joint, binary = spare[:, :views], spare[:, views:]
+    return {
+        "largest posterior": posterior.max(axis=1),
+        "smallest posterior": posterior.min(axis=1),
+        "mean posterior": posterior.mean(axis=1),
+        "mean log odds": lineup.log_odds.mean(axis=1),
+        "spread over columns": np.asarray(np.std(np.log(posterior), axis=1)),
+        "leads": (posterior >= highest * (1 - ALIKE)).mean(axis=1),
+        "trails": (posterior <= lowest * (1 + ALIKE)).mean(axis=1),
+        "spare, joint": joint.min(axis=1),
+        "spare, binary": binary.min(axis=1),
+        "spare, both": spare.min(axis=1),
+        "spare, mean": joint.mean(axis=1),
+        "spare columns": (joint >= 1 - 1e-6).mean(axis=1),
+        "prior": lineup.prior,
+    }
+
+
+def without(lineup: Lineup) -> Floats:
+    """suspects x columns: the sum of the others' odds over what their limits ask for; the group
+    is safe without the suspect where that is at least 1."""
+    need = lineup.odds * _demand(lineup)
+    asked = np.zeros_like(need)
+    for suspects in lineup.by_size():
+        if suspects.shape[1] > 1:
+            block = need[suspects]
+            top = np.sort(block, axis=1)[:, -2:, :]
+            asked[suspects] = np.where(block == top[:, 1:], top[:, :1], top[:, 1:])
+    return (lineup.total(lineup.odds) - lineup.odds) / np.maximum(asked, SMALLEST)
+
+
+def _demand(lineup: Lineup) -> Floats:
+    """suspects x columns: how many times its own odds a suspect's group must come to."""
+    r = np.repeat(lineup.r[lineup.case][:, None], lineup.odds.shape[1], axis=1)
+    if lineup.limit == "absolute":
+        return r
+    return 1 / np.maximum(1 / r, np.hstack([lineup.chance, lineup.chance]))
+
+
+def rarity(lineup: Lineup) -> dict[str, Floats]:
+    """How many people share a suspect's signature: in the table, in its group, in groups that hold
+    the event, in others, in none."""
+    table, signature = lineup.table, lineup.signature
+    everybody = table.signature_rows[signature]
+    inside = np.bincount(signature, minlength=len(table.signatures))[signature]
+    present = lineup.grouping.signature_people(table)[signature]
+    return {
+        "rows of its signature": np.log(everybody),
+        "duplicates in the group": duplicates(lineup).astype(float),
+        "its signature inside": np.log(inside),
+        "its signature outside": np.log1p(np.maximum(present - inside, 0)),
+        "share of its signature inside": inside / everybody,
+        "missing of its signature": np.log1p(everybody - present),
+    }
+
+
+def duplicates(lineup: Lineup) -> Floats:
+    """How many of the case have the suspect's signature."""
+    return _alike(lineup.case * len(lineup.table.signatures) + lineup.signature)
+
+
+def agreement(lineup: Lineup) -> dict[str, Floats]:
+    """How many others in the group share each QI value, and how common the value is."""
+    table = lineup.table
+    found, shared = {}, np.zeros(len(lineup.signature))
+    for position, column in enumerate(table.qi):
+        codes = table.signatures[:, position]
+        mine = codes[lineup.signature]
+        same = _alike(lineup.case * len(column) + mine) / lineup.size[lineup.case]
+        people = np.bincount(codes, table.signature_rows, len(column))
+        found[f"shares {column.name}"] = same
+        found[f"commonness of {column.name}"] = np.log(people[mine])
+        shared += same
+    return found | {"shares": shared}
+
+
+def _alike(keys: Floats) -> Floats:
+    """How many have the same key, for each."""
+    _, again, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return np.asarray(counts[again], np.float64)

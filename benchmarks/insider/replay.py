@@ -1,0 +1,187 @@
+"""Replaying the row search: which member, taken as the carrier, makes it find this very group?
+
+Whoever was free when a group was made is in it, in a later group, or free to the end, which is
+published: such people stand alone. A growth from the true carrier, among its group and those
+people, takes the same partners again, for they were preferred to more people then; from somebody
+else it often ends elsewhere. The search looks at a carrier's nearest cells only, and those were
+others at its beginning than at its end: both lists are tried, and what they find is added up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.insider.lineup import Bools, Lineup
+from benchmarks.insider.odds import LARGEST, SMALLEST, Floats, Ints
+from shoal.anonymizers.art import Art
+from shoal.anonymizers.art.kernels.hide import Candidates, Terms, grow, shortlist, window
+from shoal.anonymizers.art.search import THOROUGH
+from shoal.compiling import search_kernel
+from shoal.knowledge import event_chances, with_pool
+
+THRIFTS = (0.0, 0.001, 0.01, 0.03, 0.1)
+"""The search's thrift depends on the table: that which reproduces most groups counts."""
+SAMPLE = 3000
+"""On about so many suspects that is found out."""
+
+
+def replay(lineup: Lineup, rng: np.random.Generator) -> Floats:
+    """How much of its group is found again from each suspect, from 0 to 2. Cases that show several
+    values besides their event's are passed over."""
+    stocks, found = _stocks(lineup), np.zeros(len(lineup.signature))
+    sample = np.zeros(lineup.cases, bool)
+    order = rng.permutation(lineup.cases)
+    before = np.cumsum(lineup.size[order]) - lineup.size[order]
+    sample[order[before < SAMPLE]] = True
+
+    def grow_all(thrift: float, wanted: Bools) -> None:
+        for stock in stocks:
+            found[stock.suspects] = stock.found_again(thrift, wanted)
+
+    fits = []
+    for thrift in THRIFTS:
+        grow_all(thrift, sample)
+        # That somebody's growth ends at the group is seen without knowing whose should.
+        fits.append(np.maximum.reduceat(found, lineup.start[:-1])[sample].sum())
+    grow_all(THRIFTS[int(np.argmax(fits))], np.ones(lineup.cases, bool))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Stock:
+    """The cases of one event and one other value, and the cells of that value, by level."""
+
+    cases: Ints
+    suspects: Ints
+    start: Ints
+    """Where the suspects of each case begin, and where the last end."""
+    cell: Ints
+    """The cell of each suspect."""
+    odds: NDArray[np.float32]
+    """cells x views."""
+    level: NDArray[np.float32]
+    free: Ints
+    """The people of each cell who stayed free."""
+    r: float
+
+    def found_again(self, thrift: float, wanted: Bools) -> Floats:
+        """For each suspect of the `wanted` cases, over both lists."""
+        pool = np.array([0, len(self.free)])
+        at_first = self.free + np.bincount(self.cell, minlength=len(self.free))
+        terms = Terms(self.r, 1 / self.r, thrift, Art().largest, *THOROUGH)
+        total, cases = np.zeros(len(self.suspects)), np.flatnonzero(wanted[self.cases])
+        for people in (at_first, self.free):
+            listed = Candidates(self.odds, self.level, pool, people)
+            free = Candidates(self.odds, self.level, pool, self.free.copy())
+            total += overlaps(cases, self.start, self.cell, listed, free, terms)
+        return total
+
+
+def _stocks(lineup: Lineup) -> list[_Stock]:
+    """The cases that show one value besides their event's, by event and value."""
+    other = len(lineup.table.values)
+    # Which values a group shows is published; here it is read off its rows.
+    own, starts = lineup.carries, lineup.start[:-1]
+    low = np.minimum.reduceat(np.where(own, other + 1, lineup.shown), starts)
+    high = np.maximum.reduceat(np.where(own, -1, lineup.shown), starts)
+    pure = (low == high) & (np.append(lineup.table.value_event, -1)[np.minimum(low, other)] < 0)
+    kinds = np.unique(np.stack([lineup.event[pure], low[pure]], axis=1), axis=0)
+    return [
+        _stock(lineup, np.flatnonzero(pure & (lineup.event == event) & (low == value)), int(value))
+        for event, value in kinds
+    ]
+
+
+def _stock(lineup: Lineup, cases: Ints, value: int) -> _Stock:
+    suspects = np.flatnonzero(np.isin(lineup.case, cases))
+    left, people = _alone(lineup, value)
+    signature, cell = np.unique(
+        np.concatenate([lineup.signature[suspects], left]), return_inverse=True
+    )
+    odds = _cell_odds(lineup, signature, int(lineup.event[cases[0]]), value)
+    level = np.log(odds.astype(float)).mean(axis=1)
+    order = np.argsort(level, kind="stable")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return _Stock(
+        cases=cases,
+        suspects=suspects,
+        start=np.concatenate([[0], np.cumsum(lineup.size[cases])]).astype(np.int64),
+        cell=place[cell[: len(suspects)]],
+        odds=odds[order],
+        level=level[order].astype(np.float32),
+        free=np.bincount(place[cell[len(suspects) :]], people, len(order)).astype(np.int64),
+        r=float(lineup.r[cases[0]]),
+    )
+
+
+def _alone(lineup: Lineup, value: int) -> tuple[Ints, Ints]:
+    """Signatures of people who are published alone with the value, or without an event if it is the
+    pooled one, and how many they are."""
+    table, grouping = lineup.table, lineup.grouping
+    if value < len(table.values):
+        fits = grouping.value == value
+    else:
+        fits = table.value_event[grouping.value] < 0
+    alone = fits & (grouping.sizes[grouping.group] == 1)
+    return grouping.signature[alone].astype(np.int64), grouping.people[alone]
+
+
+def _cell_odds(lineup: Lineup, signature: Ints, event: int, value: int) -> NDArray[np.float32]:
+    """signatures x views: the event against the value, or against having no event."""
+    table, views = lineup.table, lineup.knowledge.views
+    odds = np.empty((len(signature), len(views)), np.float32)
+    for w, view in enumerate(views):
+        held, against = event_chances(view, table)[:, event], with_pool(view, table)[:, value]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds[:, w] = (held / against)[view.index[signature]]
+    return np.clip(np.nan_to_num(odds, nan=LARGEST, posinf=LARGEST), SMALLEST, LARGEST)
+
+
+@search_kernel
+def overlaps(
+    cases: Ints, start: Ints, cell: Ints, listed: Candidates, free: Candidates, terms: Terms
+) -> Floats:
+    """For each suspect as the carrier: the members found again, over all who are in either group.
+    Partners are the nearest cells that had `listed` people, as far as they are free, and the
+    group's own."""
+    W, cells = free.odds.shape[1], len(free.free)
+    overlap, worth = np.zeros(len(cell)), np.ones(W)
+    here, chosen = np.zeros(cells, np.int64), np.empty(terms.largest + 1, np.int64)
+    for g in cases:
+        members = cell[start[g] : start[g + 1]]
+        if len(members) - 1 > terms.largest:
+            continue
+        distinct = np.unique(members)
+        for c in members:
+            free.free[c] += 1
+        for mine in distinct:
+            free.free[mine] -= 1
+            anchor = free.odds[mine]
+            first, last = window(anchor, free.level, 0, cells, terms.width)
+            near = shortlist(anchor, listed, first, last, terms.length)
+            here[near] = 1
+            near = np.concatenate((near, distinct[here[distinct] == 0]))
+            here[near] = 0
+            near = near[free.free[near] > 0]
+            size, _ = grow(anchor, near, free, terms, worth, np.inf, chosen)
+            free.free[mine] += 1
+            for c in members:
+                here[c] += 1
+            here[mine] -= 1
+            shared = 0
+            for k in range(size):
+                if here[chosen[k]] > 0:
+                    here[chosen[k]] -= 1
+                    shared += 1
+            here[members] = 0
+            found = shared / max(1, max(size, 0) + len(members) - 1 - shared)
+            for i in range(start[g], start[g + 1]):
+                if cell[i] == mine:
+                    overlap[i] = found
+        for c in members:
+            free.free[c] -= 1
+    return overlap
