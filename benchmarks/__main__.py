@@ -1,6 +1,6 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
-python -m benchmarks [--only stages|ratios|art|arx|methods] [--rows 100000,1000000]
+python -m benchmarks [--only stages|ratios|art|arx|methods|insider] [--rows 100000,1000000]
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).with_name("results") / "latest.json"
-SECTIONS = ("stages", "ratios", "art", "every", "arx", "methods")
+SECTIONS = ("stages", "ratios", "art", "every", "arx", "methods", "insider")
 NEED_ADULT = ("art", "every", "arx", "methods")
 
 
@@ -46,6 +46,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str, Any]:
     from benchmarks import achieved
+    from benchmarks.insider.section import measure_insider
     from benchmarks.ratios import measure_ratios
     from benchmarks.settings import adult_frame, adult_subject, hospital_subject
     from benchmarks.stages import measure_stages, warm_up
@@ -69,6 +70,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "every": achieved.measure_every,
         "arx": achieved.measure_arx,
         "methods": achieved.measure_methods,
+        "insider": measure_insider,
     }
     no_adult = adult_frame() is None
     if no_adult:

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.insider import counting
 from benchmarks.insider.distances import as_searched, in_logs, to_all_others
 from benchmarks.insider.features import duplicates, features
-from benchmarks.insider.learning import Practice, from_other_half, from_practice, learners
+from benchmarks.insider.learning import from_other_half, from_practice, learners
 from benchmarks.insider.lineup import Limit, Lineup
 from benchmarks.insider.odds import Floats
 from benchmarks.insider.rate import Finding, Kind, Rate
@@ -50,11 +50,9 @@ def attack(
     found = list(_by_rule(lineup, chance))
     if rows_searched:
         found.append(score(lineup, "replay of the growth", _replayed(lineup, replaying)))
-    practice = [
-        _practised(table, method, limit, stream)
-        for stream in practising.spawn(resamples if method else 0)
-    ]
-    found += _learnt(lineup, practice, learning)
+    streams = practising.spawn(resamples)
+    made = [_practised(table, method, limit, stream) for stream in streams] if method else []
+    found += _learnt(lineup, [one for one in made if one.cases], learning)
     told = {"by class": counting.by_class, "in all views at once": counting.in_all_views}
     for name, counter in told.items():
         found.append(score(lineup, f"counting {name}", counter(lineup), "counting"))
@@ -99,8 +97,9 @@ def _replayed(lineup: Lineup, rng: np.random.Generator) -> Floats:
     return replay(lineup, rng) - 1e-6 * apart / (1 + apart)
 
 
-def _learnt(lineup: Lineup, practice: Practice, rng: np.random.Generator) -> Iterator[Finding]:
+def _learnt(lineup: Lineup, practised: list[Lineup], rng: np.random.Generator) -> Iterator[Finding]:
     told = features(lineup)
+    practice = [(one, features(one)) for one in practised]
     for name, learner in learners().items():
         scores = from_other_half(lineup, told, learner, rng)
         yield score(lineup, f"{name}, from the other half", scores)
@@ -109,12 +108,9 @@ def _learnt(lineup: Lineup, practice: Practice, rng: np.random.Generator) -> Ite
             yield score(lineup, f"{name}, from resamples", scores)
 
 
-def _practised(
-    table: Table, method: Method, limit: Limit, rng: np.random.Generator
-) -> tuple[Lineup, dict[str, Floats]]:
+def _practised(table: Table, method: Method, limit: Limit, rng: np.random.Generator) -> Lineup:
     """A release of a resampled table, whose carriers the insider knows."""
     drawing, order = rng.spawn(2)
     other = resampled(table, drawing)
     made = method(other, int(rng.integers(2**31)))
-    lineup = Lineup.of(other, made, Knowledge.of(other), limit=limit, rng=order)
-    return lineup, features(lineup)
+    return Lineup.of(other, made, Knowledge.of(other), limit=limit, rng=order)

@@ -6,6 +6,7 @@ Nothing here looks at who carries, and nothing counts carriers over groups (coun
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.insider.distances import distances
 from benchmarks.insider.lineup import Lineup
@@ -83,7 +84,7 @@ def rarity(lineup: Lineup) -> dict[str, Floats]:
     present = lineup.grouping.signature_people(table)[signature]
     return {
         "rows of its signature": np.log(everybody),
-        "duplicates in the group": duplicates(lineup).astype(float),
+        "duplicates in the group": duplicates(lineup),
         "its signature inside": np.log(inside),
         "its signature outside": np.log1p(np.maximum(present - inside, 0)),
         "share of its signature inside": inside / everybody,
@@ -111,7 +112,7 @@ def agreement(lineup: Lineup) -> dict[str, Floats]:
     return found | {"shares": shared}
 
 
-def _alike(keys: Floats) -> Floats:
+def _alike(keys: NDArray[np.integer]) -> Floats:
     """How many have the same key, for each."""
     _, again, counts = np.unique(keys, return_inverse=True, return_counts=True)
     return np.asarray(counts[again], np.float64)

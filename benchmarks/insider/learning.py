@@ -33,7 +33,10 @@ FLAT = 1e-9
 
 def learners() -> dict[str, Learner]:
     """By name; boosting only where scikit-learn is installed."""
-    return {"logit": logit} | ({"boosting": boosting} if find_spec("sklearn") else {})
+    found: dict[str, Learner] = {"logit": logit}
+    if find_spec("sklearn"):
+        found["boosting"] = boosting
+    return found
 
 
 def from_other_half(
@@ -110,7 +113,7 @@ def logit(design: Design, sizes: Ints, carries: Bools, rng: np.random.Generator)
 
 def boosting(design: Design, sizes: Ints, carries: Bools, rng: np.random.Generator) -> Scorer:
     """Boosted trees that tell carriers from others, whatever their case."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-not-found]
 
     model = HistGradientBoostingClassifier(
         max_iter=200,

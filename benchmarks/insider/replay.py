@@ -24,7 +24,7 @@ from shoal.knowledge import event_chances, with_pool
 
 THRIFTS = (0.0, 0.001, 0.01, 0.03, 0.1)
 """The search's thrift depends on the table: that which reproduces most groups counts."""
-SAMPLE = 3000
+SAMPLE = 1000
 """On about so many suspects that is found out."""
 
 

@@ -1,0 +1,94 @@
+"""Insiders on ART's groups, and on those of its row-by-row reference: the attacks that must fail on
+the former must succeed on the latter, or they are too weak."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from benchmarks.clock import timed
+from benchmarks.insider.attack import attack
+from benchmarks.insider.lineup import Limit
+from benchmarks.insider.rate import Finding
+from benchmarks.settings import Subject, adult_subject, diabetes_subject, hospital_subject
+from benchmarks.stages import Say
+from shoal.anonymizers.art import Art
+from shoal.grouping import Grouping
+from shoal.knowledge import Knowledge
+from shoal.table import Table
+
+LEVELS = (2.0, 3.0, 5.0, 10.0)
+HOSPITAL_ROWS = 100_000
+RESAMPLES = 2
+STREAM = 7001
+"""The insider's random numbers: others than any release is made with."""
+UNITS = ("cells", "rows") if "units" in {field.name for field in fields(Art)} else ("rows",)
+"""What ART makes groups of; before it could be told, single rows."""
+
+
+def measure_insider(say: Say) -> list[dict[str, Any]]:
+    """One line per table, unit and r, with what every attacker achieves on it."""
+    subjects = (adult_subject(), diabetes_subject(), hospital_subject(HOSPITAL_ROWS))
+    return [
+        _measured(subject, units, r, say)
+        for subject in subjects
+        if subject is not None
+        for units in UNITS
+        for r in LEVELS
+    ]
+
+
+def art(units: str) -> Art:
+    """ART with groups made of these, whatever that suppresses."""
+    settings = {"units": units} if len(UNITS) > 1 else {}
+    return Art(max_suppression=1, **settings)  # type: ignore[arg-type]
+
+
+def _measured(subject: Subject, units: str, r: float, say: Say) -> dict[str, Any]:
+    table = Table.from_frame(subject.frame, subject.spec.with_(r=r))
+    limit: Limit = getattr(table.spec, "limit", "absolute")
+
+    def method(some: Table, seed: int) -> Grouping:
+        return art(units).anonymize(some, seed=seed)
+
+    grouping, searching = timed(lambda: method(table, 0))
+    findings, attacking = timed(
+        lambda: attack(
+            table,
+            grouping,
+            Knowledge.of(table),
+            limit=limit,
+            rng=np.random.default_rng(STREAM),
+            method=method,
+            resamples=RESAMPLES,
+            rows_searched=units == "rows",
+        )
+    )
+    holding = grouping.holding(table)
+    people = grouping.sizes[holding] @ grouping.copies[holding]
+    say(f"  {subject.name}, {units}, r {r:g}, limit {limit}: {attacking:.0f} s")
+    for finding in findings:
+        say(f"    {_words(finding, r)}")
+    return {
+        "table": subject.name,
+        "rows": table.rows,
+        "units": units,
+        "r": r,
+        "limit": limit,
+        "min_support": table.spec.min_support,
+        "carriers": table.carriers,
+        "suppressed": table.carriers - grouping.carriers(table),
+        "people_per_carrier": round(float(people) / max(1, grouping.carriers(table)), 2),
+        "search_seconds": round(searching, 2),
+        "attack_seconds": round(attacking, 1),
+        "attackers": [finding.facts() for finding in findings],
+    }
+
+
+def _words(finding: Finding, r: float) -> str:
+    """A finding in a line; a rate that is surely above 1/r is marked."""
+    rates = (finding.everybody, finding.unknown)
+    everybody, unknown = (f"{rate}{'!' if rate.interval[0] > 1 / r else ' '}" for rate in rates)
+    return f"{finding.attacker:<30} everybody {everybody} unknown before {unknown}"
