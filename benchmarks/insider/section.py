@@ -32,7 +32,7 @@ def measure_insider(say: Say) -> list[dict[str, Any]]:
     """One line per table, unit and r, with what every attacker achieves on it."""
     subjects = (adult_subject(), diabetes_subject(), hospital_subject(HOSPITAL_ROWS))
     return [
-        _measured(subject, units, r, say)
+        measured(subject, units, r, say)
         for subject in subjects
         if subject is not None
         for units in UNITS
@@ -46,7 +46,8 @@ def art(units: str) -> Art:
     return Art(max_suppression=1, **settings)  # type: ignore[arg-type]
 
 
-def _measured(subject: Subject, units: str, r: float, say: Say) -> dict[str, Any]:
+def measured(subject: Subject, units: str, r: float, say: Say) -> dict[str, Any]:
+    """One release, and what every attacker achieves on it."""
     table = Table.from_frame(subject.frame, subject.spec.with_(r=r))
     limit: Limit = getattr(table.spec, "limit", "absolute")
 

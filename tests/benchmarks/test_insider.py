@@ -3,6 +3,7 @@ often where groups are grown row by row around their carriers."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from math import comb
 from typing import Any
@@ -19,8 +20,8 @@ from benchmarks.insider.learning import boosting, learners, ranks
 from benchmarks.insider.lineup import Lineup
 from benchmarks.insider.odds import LARGEST
 from benchmarks.insider.resampling import resampled
-from benchmarks.insider.section import art
-from benchmarks.settings import icd9_chapter
+from benchmarks.insider.section import art, measured
+from benchmarks.settings import hospital_subject, icd9_chapter
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge, View
@@ -336,6 +337,16 @@ def test_a_release_without_events_and_one_with_a_single_group() -> None:
     one[np.flatnonzero(table.row_event == 0)[0]] = 0
     found = attack(table, Grouping.of_rows(table, one), Knowledge.of(table), rng=rng)
     assert {finding.everybody.tries for finding in found} == {1}
+
+
+def test_a_line_of_the_section_can_be_kept() -> None:
+    said = list[str]()
+    line = measured(hospital_subject(4_000), "rows", 2.0, said.append)
+    assert json.loads(json.dumps(line)) == line
+    assert {one["everybody"]["tries"] for one in line["attackers"]} == {
+        line["carriers"] - line["suppressed"]
+    }
+    assert len(said) == 1 + len(line["attackers"])
 
 
 def test_boosting_where_it_can_be() -> None:
