@@ -1,4 +1,4 @@
-"""Filling cells up to safe groups: the choices of a slow twin, and every link in exact fractions."""
+"""Filling cells up to safe groups: the choices of a slow twin, and all links in exact fractions."""
 
 from __future__ import annotations
 

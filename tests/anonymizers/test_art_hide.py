@@ -94,8 +94,7 @@ def slow_grow(anchor: Any, cells: Any, free: Any, terms: Terms) -> list[int] | N
     leads, marks = np.ones(len(anchor[0])), list[float]()
     while True:
         odds, demand = (
-            np.vstack([a, c[chosen]]).astype(np.float64)
-            for a, c in zip(anchor, cells, strict=True)
+            np.vstack([a, c[chosen]]).astype(np.float64) for a, c in zip(anchor, cells, strict=True)
         )
         high, total = demand.max(axis=0), odds.sum(axis=0)
         missing = float(np.maximum(0, float(CLOSE) - total / high).max())
