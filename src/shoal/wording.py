@@ -42,6 +42,18 @@ def adversaries_words(names: Sequence[str]) -> str:
     return f"{' and '.join(names)} {'adversary' if len(names) == 1 else 'adversaries'}"
 
 
+_LEFT_OUT = {
+    "joint": "whoever weighs every published value (the joint adversary)",
+    "binary": "whoever knows only how common an event is (the binary adversary)",
+}
+
+
+def judges_words(names: Sequence[str]) -> str:
+    """Who judged, and which of the two usual ones did not, as sentences."""
+    left_out = [f"Not considered: {whom}." for name, whom in _LEFT_OUT.items() if name not in names]
+    return " ".join([f"Judged by the {adversaries_words(names)}.", *left_out])
+
+
 def open_words(count: int) -> str:
     """Who is published alone, with a value that everybody can read."""
     if not count:

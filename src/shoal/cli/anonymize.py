@@ -27,7 +27,7 @@ from shoal.cli.report import (
 )
 from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
-from shoal.wording import open_words, undecided_words, verdict_words
+from shoal.wording import judges_words, open_words, undecided_words, verdict_words
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
@@ -139,6 +139,7 @@ def _figures(release: Release) -> dict[str, Any]:
             {key: event[key] for key in ("label", "r", "worst_posterior")}
             for event in certificate["events"]
         ],
+        "adversaries": list(audit.adversaries),
         "robust": audit.robust,
         "worst_posterior": audit.worst_posterior,
         "problematic": audit.problematic,
@@ -173,6 +174,7 @@ def show_verdict(figures: dict[str, Any]) -> None:
             say(f"The largest link of anybody to a protected event is {largest}.")
     if open_:
         say(undecided_words(f"{figures['undecided']:,} people") + ".")
+    say(judges_words(figures["adversaries"]))
     limit = "their event's limit" if r is None else "1/r"
     say(known_line(figures["known_before"], limit=limit))
 

@@ -24,6 +24,7 @@ from shoal.wording import (
     absence_words,
     adversaries_words,
     counter_words,
+    judges_words,
     limit_named,
     limit_words,
     undecided_words,
@@ -195,6 +196,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
                 f"{undecided_words(f'{result.undecided:,} people')}."
             )
     echo_table(_figures(result))
+    say(judges_words(result.adversaries))
     say(absence_line(result))
     say(counter_line(result))
     if result.problematic or result.undecided:

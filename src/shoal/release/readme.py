@@ -8,6 +8,7 @@ from typing import Any
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.wording import (
+    judges_words,
     limit_words,
     open_words,
     public_absence_words,
@@ -61,8 +62,8 @@ def _claim(release: Release) -> str:
     method = certificate["method"]
     sentences = [
         f"Method {method['name']}: {method['claims'].get('guarantee', 'no guarantee')}.",
-        f"Audited against {_adversaries(certificate)}, who takes one group and one view (set of "
-        "published attributes) at a time.",
+        f"{judges_words(_adversaries(certificate))} An adversary takes one group and one view (set "
+        "of published attributes) at a time.",
         _known(release),
         _verdict(certificate),
         _known_before(certificate),
@@ -77,9 +78,8 @@ def _claim(release: Release) -> str:
     return " ".join(sentences)
 
 
-def _adversaries(certificate: dict[str, Any]) -> str:
-    names = [one["name"] for one in certificate["audit"]["adversaries"]]
-    return " and ".join(f"the {name} adversary" for name in names)
+def _adversaries(certificate: dict[str, Any]) -> list[str]:
+    return [one["name"] for one in certificate["audit"]["adversaries"]]
 
 
 def _known(release: Release) -> str:
