@@ -9,8 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.art.kernels.nearest import nearest_first
 from shoal.compiling import search_kernel
 
+PARTS = 64
+"""Parts that wait while one is cut: as many as people can be halved."""
 Cut = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -28,27 +31,26 @@ def cut(
     people: of each kind.
     noise: of each kind; decides where the features do not.
     """
-    kinds, total = len(people), people.sum()
-    most = kinds + total // smallest + 64
-    cell, of_kind, number = (
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-    )
+    kinds, total = len(people), 0
     # Parts that are still to be cut lie one after another; the last one is next.
-    kind, count = np.empty(kinds + 64, np.int64), np.empty(kinds + 64, np.int64)
-    begin = np.empty(65, np.int64)
-    used = 0
+    kind, count = np.empty(kinds + PARTS, np.int64), np.empty(kinds + PARTS, np.int64)
+    begin, used = np.empty(PARTS + 1, np.int64), 0
     for s in range(kinds):
         if people[s] > 0:
             kind[used], count[used] = s, people[s]
+            total += people[s]
             used += 1
+    most = kinds + total // smallest + PARTS
+    answer = (np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64))
+    cell, of_kind, number = answer
     begin[0], begin[1] = 0, used
     parts, cells, written = 1, 0, 0
-    key = np.empty(kinds + 64, np.float32)
+    key, order = np.empty(kinds + PARTS, np.float32), np.empty(kinds + PARTS, np.int64)
+    moved = np.empty((2, kinds + PARTS), np.int64)
     while parts > 0:
-        first, last = begin[parts - 1], begin[parts]
-        size = count[first:last].sum()
+        first, last, size = begin[parts - 1], begin[parts], 0
+        for i in range(first, last):
+            size += count[i]
         if size < 2 * smallest:
             for i in range(first, last):
                 cell[written], of_kind[written], number[written] = cells, kind[i], count[i]
@@ -58,24 +60,25 @@ def cut(
             continue
         widest = _widest(place, kind[first:last], count[first:last])
         for i in range(first, last):
-            key[i - first] = place[kind[i], widest] + noise[kind[i]]
-        order = np.argsort(key[: last - first])
-        kind[first:last] = kind[first:last][order]
-        count[first:last] = count[first:last][order]
+            key[i - first], order[i - first] = place[kind[i], widest] + noise[kind[i]], i
+        nearest_first(key[: last - first], order[: last - first], last - first)
+        for i in range(last - first):
+            moved[0, i], moved[1, i] = kind[order[i]], count[order[i]]
         halves = size // smallest
-        wanted, middle, before = size * (halves // 2) // halves, first, 0
-        while before + count[middle] <= wanted:
-            before += count[middle]
-            middle += 1
-        rest = wanted - before
-        if rest > 0:  # the kind at the cut is divided
-            kind[middle + 1 : last + 1] = kind[middle:last].copy()
-            count[middle + 1 : last + 1] = count[middle:last].copy()
-            count[middle], count[middle + 1] = rest, count[middle + 1] - rest
-            middle, last = middle + 1, last + 1
-        begin[parts], begin[parts + 1] = middle, last
+        wanted, at, middle = size * (halves // 2) // halves, first, -1
+        for i in range(last - first):
+            if middle < 0 and 0 < wanted < moved[1, i]:  # the kind at the cut is divided
+                kind[at], count[at] = moved[0, i], wanted
+                moved[1, i] -= wanted
+                wanted, at = 0, at + 1
+            if middle < 0 and wanted == 0:
+                middle = at
+            kind[at], count[at] = moved[0, i], moved[1, i]
+            wanted -= moved[1, i]
+            at += 1
+        begin[parts], begin[parts + 1] = middle, at
         parts += 1
-    return cell[:written].copy(), of_kind[:written].copy(), number[:written].copy()
+    return cell[:written], of_kind[:written], number[:written]
 
 
 @search_kernel

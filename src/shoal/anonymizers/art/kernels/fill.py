@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.kernels.links import posteriors
+from shoal.anonymizers.art.kernels.nearest import smallest_but
 from shoal.compiling import search_kernel
 
 CLOSE = np.float32(1.0 + 1e-5)
@@ -77,15 +78,18 @@ def fill(
     kinds, W = people.odds.shape
     safe = np.zeros(len(seeds.carriers), np.bool_)
     begin = np.zeros(len(seeds.carriers) + 1, np.int64)
-    added = np.empty(max(1, people.free.sum()), np.int64)
-    odds = people.odds.astype(np.float32)
-    demand = np.empty((2, kinds, W), np.float32)
+    free = 0
+    for s in range(kinds):
+        free += people.free[s]
+    added, at = np.empty(free, np.int64), 0
+    odds, demand = np.empty((kinds, W), np.float32), np.empty((2, kinds, W), np.float32)
     for s in range(kinds):
         for w in range(W):
+            odds[s, w] = people.odds[s, w]
             whole = people.odds[s, w] * people.strength[s, w]
             demand[0, s, w] = whole
             demand[1, s, w] = whole - people.odds[s, w]
-    used, at = np.zeros(kinds, np.int64), 0
+    used = np.zeros(kinds, np.int64)
     for i in range(len(safe)):
         begin[i] = at
         members, size = _fill_one(
@@ -104,7 +108,7 @@ def fill(
                 people.free[members[p]] -= 1
                 at += 1
     begin[len(safe)] = at
-    return safe, begin, added[:at].copy()
+    return safe, begin, added[:at]
 
 
 @search_kernel
@@ -125,7 +129,8 @@ def _fill_one(
     h = np.float32(0.0 if carriers == 1 else 1.0)
     most = seed + max(terms.largest * carriers, terms.least)
     members = np.empty(most, np.int64)
-    members[:seed] = cell
+    for p in range(seed):
+        members[p] = cell[p]
     total, top = np.zeros(W, np.float32), np.zeros(W, np.float32)
     for s in cell:
         for w in range(W):
@@ -135,8 +140,8 @@ def _fill_one(
             total[w] += odds[s, w] / (top[w] + h * odds[s, w])
     target, size, since, raised = np.float32(carriers) * CLOSE, seed, 0, 0
     before, found = np.float32(1e30), False
-    candidates = active = members[:0].copy()
-    worth = np.empty(0, np.float32)
+    candidates, active, reach = members[:0], members[:0], 0
+    worth, scratch = total[:0], total[:0]
     while True:
         missing = np.float32(0.0)
         for w in range(W):
@@ -156,7 +161,11 @@ def _fill_one(
         if since == 0:
             if size == seed:
                 candidates = _nearest(cell, people, terms.length)
-                worth = np.empty(len(candidates), np.float32)
+                worth, scratch = (
+                    np.empty(len(candidates), np.float32),
+                    np.empty(len(candidates), np.float32),
+                )
+                active = np.empty(len(candidates), np.int64)
             elif size - seed > 2 * STRIDE and missing * STRIDE > (before - missing) * (most - size):
                 break  # at this pace it would not be safe in time
             before = missing
@@ -164,13 +173,18 @@ def _fill_one(
                 s, worth[j] = candidates[j], NONE
                 if used[s] < people.free[s]:
                     worth[j] = _gain(odds[s], demand[s], h, total, top, target)
-            active = candidates
-            if len(candidates) > ACTIVE:
-                limit = np.partition(worth, len(worth) - ACTIVE)[len(worth) - ACTIVE]
-                active = candidates[worth >= limit]
+            reach = len(candidates)
+            for j in range(reach):
+                scratch[j], active[j] = -worth[j], candidates[j]
+            if reach > ACTIVE:
+                limit, reach = -smallest_but(scratch, ACTIVE - 1), 0
+                for j in range(len(candidates)):
+                    if worth[j] >= limit:
+                        active[reach] = candidates[j]
+                        reach += 1
         since = (since + 1) % STRIDE
         best, best_gain = -1, NONE
-        for s in active:
+        for s in active[:reach]:
             if used[s] < people.free[s]:
                 gain = _gain(odds[s], demand[s], h, total, top, target)
                 if gain > best_gain:
@@ -185,11 +199,10 @@ def _fill_one(
         used[members[p]] = 0
     if not found:
         return members, 0
-    kept = _let_go(members, seed, size, h, odds, total, top, target, terms.least)
-    if carriers > 1 and len(kept) < size and _worst_link(kept, carriers, people) > 1.0:
+    kept, left = _let_go(members, seed, size, h, odds, total, top, target, terms.least)
+    if carriers > 1 and left < size and _worst_link(kept[:left], carriers, people) > 1.0:
         return members, size
-    members[: len(kept)] = kept
-    return members, len(kept)
+    return kept, left
 
 
 @search_kernel
@@ -210,13 +223,16 @@ def _nearest(cell: NDArray[np.int64], people: People, length: int) -> NDArray[np
             distance[found], near[found] = apart, s
             found += 1
     if found > length:
-        limit, kept = np.partition(distance[:found], length - 1)[length - 1], 0
+        scratch = np.empty(found, np.float32)
+        for i in range(found):
+            scratch[i] = distance[i]
+        limit, kept = smallest_but(scratch, length - 1), 0
         for i in range(found):
             if distance[i] <= limit and kept < length:
                 near[kept] = near[i]
                 kept += 1
         found = kept
-    return near[:found].copy()
+    return near[:found]
 
 
 @search_kernel
@@ -275,23 +291,25 @@ def _let_go(
     top: NDArray[np.float32],
     target: np.float32,
     least: int,
-) -> NDArray[np.int64]:
-    """The members without those added whom later ones made needless. The maxima are left as they
-    were, which is on the safe side.
+) -> tuple[NDArray[np.int64], int]:
+    """The members without those added whom later ones made needless, and how many they are. The
+    maxima are left as they were, which is on the safe side.
 
     odds: kinds x W. total, top: the group's, by column.
     """
-    stays, left = np.ones(size, np.bool_), size
-    for p in range(seed, size):
-        s, spare = members[p], left > least
+    kept, left = np.empty(size, np.int64), 0
+    for p in range(size):
+        s, spare = members[p], p >= seed and left + size - p > least
         for w in range(len(total)):
             mine = odds[s, w] / (top[w] + h * odds[s, w])
             spare = spare and total[w] - mine >= target
         if spare:
-            stays[p], left = False, left - 1
             for w in range(len(total)):
                 total[w] -= odds[s, w] / (top[w] + h * odds[s, w])
-    return members[:size][stays]
+        else:
+            kept[left] = s
+            left += 1
+    return kept, left
 
 
 @search_kernel

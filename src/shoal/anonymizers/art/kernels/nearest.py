@@ -21,7 +21,7 @@ def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64], lengt
         left = np.empty(found, np.float32)
         for i in range(found):
             left[i] = distance[i]
-        limit = _smallest_but(left, length - 1)
+        limit = smallest_but(left, length - 1)
         kept = 0
         for i in range(found):
             if distance[i] <= limit and kept < length:
@@ -46,7 +46,7 @@ def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64], lengt
 
 
 @search_kernel
-def _smallest_but(left: NDArray[np.float32], skipped: int) -> np.float32:
+def smallest_but(left: NDArray[np.float32], skipped: int) -> np.float32:
     """The smallest number but for so many smaller ones (quickselect, in place)."""
     low, high = 0, len(left) - 1
     while True:
