@@ -7,7 +7,8 @@ The second asks whether people whose chances are o/(e+o), which is b for the lik
 for c carriers. It is right up to a correction that fades as they grow in number, so the exact
 posteriors have the last word, and the target is raised as long as they are above their limits.
 With h = 0 for one carrier and 1 for several, both read sum o_j / (max d' + h o_j) >= c, where
-d'_j = o_j / b_j - h o_j.
+d'_j = o_j / b_j - h o_j. Where all are alike, either says c <= b n, which needs no margin: as many
+as the limit asks for are enough.
 
 Symbols: kinds of people; W columns (a view in the hands of one reader).
 """
@@ -25,6 +26,8 @@ from shoal.compiling import search_kernel
 
 CLOSE = np.float32(1.0 + 1e-5)
 """Single precision is good enough to search; the margin leaves room for the check in double."""
+ALMOST = np.float32(1.0 - 1e-6)
+"""What rounding may cost the sum of people who are alike, who are counted then."""
 MARGIN = 1e-9
 RAISES = 12
 """How often the target of a group is raised."""
@@ -138,6 +141,9 @@ def _fill_one(
     for s in cell:
         for w in range(W):
             total[w] += odds[s, w] / (top[w] + h * odds[s, w])
+    varied = np.zeros(W, np.bool_)
+    for s in cell:
+        _note_difference(s, cell[0], people, varied)
     target, size, since, raised = np.float32(carriers) * CLOSE, seed, 0, 0
     before, found = np.float32(1e30), False
     candidates, active, reach = members[:0], members[:0], 0
@@ -145,9 +151,10 @@ def _fill_one(
     while True:
         missing = np.float32(0.0)
         for w in range(W):
-            missing = max(missing, (target - total[w]) / target)
+            wanted = target if varied[w] else np.float32(carriers) * ALMOST
+            missing = max(missing, (wanted - total[w]) / wanted)
         found = bool(missing <= 0.0) and size >= terms.least
-        if missing <= 0.0 and carriers > 1:
+        if missing <= 0.0 and (carriers > 1 or not varied.all()):
             worst = _worst_link(members[:size], carriers, people)
             if worst > 1.0:
                 found = False
@@ -192,6 +199,7 @@ def _fill_one(
         if best < 0:
             break
         used[best] += 1
+        _note_difference(best, cell[0], people, varied)
         _take_in(best, h, odds, demand, members[:size], total, top)
         members[size] = best
         size += 1
@@ -200,9 +208,23 @@ def _fill_one(
     if not found:
         return members, 0
     kept, left = _let_go(members, seed, size, h, odds, total, top, target, terms.least)
-    if carriers > 1 and left < size and _worst_link(kept[:left], carriers, people) > 1.0:
+    exact = carriers > 1
+    for w in range(W):
+        exact = exact or not varied[w]
+    if exact and left < size and _worst_link(kept[:left], carriers, people) > 1.0:
         return members, size
     return kept, left
+
+
+@search_kernel
+def _note_difference(kind: int, first: int, people: People, varied: NDArray[np.bool_]) -> None:
+    """Notes the columns in which somebody differs from the first of a group."""
+    for w in range(len(varied)):
+        if (
+            people.odds[kind, w] != people.odds[first, w]
+            or people.strength[kind, w] != people.strength[first, w]
+        ):
+            varied[w] = True
 
 
 @search_kernel
@@ -314,12 +336,19 @@ def _let_go(
 
 @search_kernel
 def _worst_link(members: NDArray[np.int64], carriers: int, people: People) -> float:
-    """The largest posterior over its limit, with a margin."""
-    odds, linked, worst = np.empty(len(members)), np.empty(len(members)), 0.0
-    for w in range(people.odds.shape[1]):
-        for p in range(len(members)):
+    """The largest posterior over its limit, with a margin; people who are alike are counted."""
+    n, worst = len(members), 0.0
+    odds, linked = np.empty(n), np.empty(n)
+    varied = np.zeros(people.odds.shape[1], np.bool_)
+    for s in members:
+        _note_difference(s, members[0], people, varied)
+    for w in range(len(varied)):
+        if not varied[w]:
+            worst = max(worst, carriers * people.strength[members[0], w] / n)
+            continue
+        for p in range(n):
             odds[p] = people.odds[members[p], w]
         posteriors(odds, carriers, linked)
-        for p in range(len(members)):
-            worst = max(worst, linked[p] * people.strength[members[p], w])
-    return worst * (1.0 + MARGIN)
+        for p in range(n):
+            worst = max(worst, linked[p] * people.strength[members[p], w] * (1.0 + MARGIN))
+    return worst
