@@ -118,6 +118,24 @@ def test_equal_odds_of_unequal_people_are_no_tie() -> None:
         assert assembly.count("pure") == kept
 
 
+UNEVEN = [(k, m) for m in range(2, 60) for k in range(1, m) if k * (1 / (k / m)) > m][::7]
+"""Shares of which one over them, times the one number, is above the other by rounding."""
+
+
+@pytest.mark.parametrize(("carriers", "people"), UNEVEN)
+def test_a_class_may_tell_what_was_known_of_it(carriers: int, people: int) -> None:
+    """Under the honest limit, whole: one carrier more would be too many."""
+    frame = pl.DataFrame({"q": ["a"] * people, "v": ["x"] * carriers + ["y"] * (people - carriers)})
+    spec = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=60, limit="prior")
+    table = Table.from_frame(frame, spec.with_(min_support=1))
+    asked = Asked(table, Knowledge.of(table), as_readers(("joint", "binary")))
+    for some, kept in ((people - carriers, 1), (people - carriers - 1, 0)):
+        assembly = Assembly(table, Cells.of(table))
+        assembly.add(np.repeat([0, 1], [carriers, some]), "pure")
+        assembly.drop_unsafe(asked)
+        assert assembly.count("pure") == kept
+
+
 def scattered(size: int, seed: int) -> pl.DataFrame:
     """Twelve classes with two carriers each, and hardly two people with the same other value."""
     values = np.random.default_rng(seed).integers(0, 400, (12, size)).astype(str)

@@ -192,18 +192,14 @@ def test_a_seed_that_is_safe_stays_as_it_is(carriers: int) -> None:
 @pytest.mark.parametrize("carriers", CARRIERS)
 @pytest.mark.parametrize("r", [2.0, 3.0, 2.5, 7.0])
 def test_of_people_who_are_alike_as_many_as_r_asks_for_are_enough(carriers: int, r: float) -> None:
-    """In some column, or in all; one fewer is too few."""
     needed = int(np.ceil(carriers * r))
-    odds = np.full((2, 3), 0.3)
     seeds = Seeds(np.array([0, carriers]), np.zeros(carriers, np.int64), np.array([carriers]))
-    for other in (0.3, 0.2):
-        odds[1, 0] = other
-        for free in (needed - carriers, needed - carriers - 1):
-            people = People(odds, np.full((2, 3), r), np.zeros((2, 1), np.float32), np.array([9, 0]))
-            people.free[0] = free
-            safe, _, added = fill(seeds, people, Terms(9, 50, 1))
-            assert safe.tolist() == [free == needed - carriers]
-            assert len(added) == (free if safe[0] else 0)
+    odds, strength, place = np.full((1, 3), 0.3), np.full((1, 3), r), np.zeros((1, 1), np.float32)
+    for free, enough in ((needed - carriers, True), (needed - carriers - 1, False)):
+        people = People(odds, strength, place, np.array([free]))
+        safe, _, added = fill(seeds, people, Terms(9, 50, 1))
+        assert safe.tolist() == [enough]
+        assert len(added) == (free if enough else 0)
 
 
 def test_only_the_nearest_are_looked_at() -> None:

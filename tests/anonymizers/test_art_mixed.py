@@ -141,6 +141,19 @@ def test_like_tuples_are_judged_in_whole_numbers() -> None:
     assert not is_safe(np.array([0, 3]), 2, pair, order)
 
 
+@pytest.mark.parametrize("readers", READERS)
+def test_like_tuples_may_tell_what_was_known_of_them(readers: tuple[str, ...]) -> None:
+    """Under the honest limit, whatever the rounding of one over a share."""
+    for people in range(2, 16):
+        for carriers in range(1, people):
+            rows = [[carriers / people, 1 - carriers / people]]
+            known = known_of([rows], [(0, 0), (0, 1)], [0, -1], [60.0])
+            known, order = asking(known, readers, "prior"), np.arange(1)
+            group = np.repeat([0, 1], [carriers, people - carriers])
+            assert is_safe(group, people, known, order)
+            assert not is_safe(group, people - 1, known, order)
+
+
 def test_what_cannot_be_told_is_not_safe() -> None:
     """No world has any weight, or there are too many states."""
     impossible = known_of([[[0.0, 1.0], [0.0, 1.0]]], [(0, 0), (1, 1)], [0, 1], [2.0, 2.0])

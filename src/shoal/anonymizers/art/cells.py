@@ -166,7 +166,8 @@ class Assembly:
             # Only tuples with the same probabilities are surely alike to the auditor too: equal
             # odds of unequal ones may differ in the last bit there.
             alike = _constant(asked.alike(view, x, y)[row], starts[:-1])
-            enough = carriers * strength[row[starts[:-1]]] <= sizes
+            # A quotient times one over itself is never above 1: the limit itself is allowed.
+            enough = carriers / sizes * strength[row[starts[:-1]]] <= 1.0
             safe &= np.where(alike, enough, links <= 1.0)
         return safe
 

@@ -344,7 +344,7 @@ def _worst_link(members: NDArray[np.int64], carriers: int, people: People) -> fl
         _note_difference(s, members[0], people, varied)
     for w in range(len(varied)):
         if not varied[w]:
-            worst = max(worst, carriers * people.strength[members[0], w] / n)
+            worst = max(worst, carriers / n * people.strength[members[0], w])
             continue
         for p in range(n):
             odds[p] = people.odds[members[p], w]

@@ -165,8 +165,8 @@ def _over_by_counts(
     known: Known,
     at: NDArray[np.int64],
 ) -> float:
-    """max(0, r c - N) / N over the events: what a group of like tuples is over, in whole numbers
-    for whole r, so that 1/r itself is allowed.
+    """max(0, r c / N - 1) over the events: what a group of like tuples is over, by their numbers.
+    A quotient times one over itself is never above 1, so that the limit itself is allowed.
 
     values, counts: those of the group. at: its members' rows in a view, for their own limits.
     """
@@ -181,7 +181,7 @@ def _over_by_counts(
             for row in at:
                 strength = max(strength, _strength(row, event, known))
         together = _together(event, values, counts, kinds, known)
-        over = max(over, (strength * together - size) / size)
+        over = max(over, together / size * strength - 1.0)
     return over
 
 
@@ -215,7 +215,7 @@ def _over_for_binary(
         for j in range(size):
             strength = _strength(at[j], event, known)
             if alike:
-                worst = max(worst, 1.0 + (strength * together - size) / size)
+                worst = max(worst, together / size * strength)
             else:
                 worst = max(worst, strength * (linked[j] + TOLERANCE))
     return max(0.0, worst - 1.0)
