@@ -204,12 +204,21 @@ def test_the_papers_variant_merges_the_closest_first() -> None:
         ({"selection": "closest"}, "art-variant"),
         ({"max_suppression": 1.5}, "suppression"),
         ({"max_suppression": -0.1}, "suppression"),
+        ({"units": "people"}, "art-units"),
+        ({"cell": 0}, "art-cell"),
     ],
 )
 def test_parameters_are_checked(parameters: Any, code: str) -> None:
     with pytest.raises(InputError) as raised:
         Art(**parameters)
     assert raised.value.code == code
+
+
+@pytest.mark.parametrize("readers", [(), ("jiont",)])
+def test_readers_are_checked(readers: Any) -> None:
+    with pytest.raises(InputError) as raised:
+        Art(readers=readers).anonymize(hospital_table())
+    assert raised.value.code == "reader"
 
 
 def test_the_selection_goes_with_the_condition() -> None:

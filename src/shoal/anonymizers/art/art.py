@@ -99,9 +99,13 @@ class Art:
                 f'condition="{self.condition}" does not go with selection="{self.selection}".',
                 "Use joint with needed, or bound with closest (the paper's own).",
             )
+        if self.units not in ("cells", "rows"):
+            raise InputError("art-units", f"units is {self.units!r}.", "Choose among: cells, rows.")
         for name in ("cell", "smallest_group"):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not value >= 1):
+            if value is not None and (
+                not isinstance(value, int) or isinstance(value, bool) or value < 1
+            ):
                 raise InputError(
                     "whole-number", f"{name} is {value!r}.", "Give a whole number of at least 1."
                 )
