@@ -205,7 +205,7 @@ def test_the_papers_variant_merges_the_closest_first() -> None:
         ({"max_suppression": 1.5}, "suppression"),
         ({"max_suppression": -0.1}, "suppression"),
         ({"units": "people"}, "art-units"),
-        ({"cell": 0}, "art-cell"),
+        ({"cell": 0}, "whole-number"),
     ],
 )
 def test_parameters_are_checked(parameters: Any, code: str) -> None:

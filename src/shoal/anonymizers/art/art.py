@@ -109,12 +109,18 @@ class Art:
                 raise InputError(
                     "whole-number", f"{name} is {value!r}.", "Give a whole number of at least 1."
                 )
-        if self.smallest_group > 1 and (self.units == "rows" or self.condition == "bound"):
-            raise InputError(
-                "art-variant",
-                "smallest_group needs cells, and these groups are made of rows.",
-                'Leave it out, or use units="cells" and condition="joint".',
-            )
+        rows = self.units == "rows" or self.condition == "bound"
+        for name, given, of_rows in (
+            ("cell", self.cell is not None, False),
+            ("smallest_group", self.smallest_group > 1, False),
+            ("cover", self.cover is not None, True),
+        ):
+            if given and rows != of_rows:
+                raise InputError(
+                    "art-variant",
+                    f"{name} means nothing to groups made of {'rows' if rows else 'cells'}.",
+                    f'Leave it out, or use units="{"rows" if of_rows else "cells"}".',
+                )
         if not 0 <= self.max_suppression <= 1:
             raise InputError(
                 "suppression",
