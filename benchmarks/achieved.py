@@ -10,12 +10,14 @@ from benchmarks.settings import (
     ARX_FILE,
     EVERY_VALUE,
     METHODS,
-    POOLED_AIM,
+    MOST_LOST,
+    Setting,
     adult_frame,
     adult_spec,
     data_root,
 )
 from benchmarks.stages import Say
+from shoal.adversaries.adversary import BOTH
 from shoal.anonymizers.art import Art
 from shoal.auditing.align import align_release
 from shoal.auditing.audit import audit
@@ -29,49 +31,63 @@ from shoal.table.hierarchy import adult_hierarchies
 
 
 def measure_art(say: Say) -> list[dict[str, Any]]:
-    """Suppressed, pooled, sizes, and the linear program's limit, in each setting."""
+    """Suppressed, sizes, what counting and absence tell, and the linear program's limit, in each
+    setting; both readers judge."""
     frame, lines = adult_frame(), []
     assert frame is not None
-    for qi, support, r, aim in ART_SETTINGS:
-        table = Table.from_frame(frame, adult_spec(qi=qi, min_support=support, r=r))
+    for one in ART_SETTINGS:
+        spec = adult_spec(qi=one.qi, min_support=one.min_support, r=one.r, limit=one.limit)
+        table = Table.from_frame(frame, spec)
         knowledge = Knowledge.of(table)
-        method = Art(knowledge=knowledge, max_suppression=1)
-        trial, seconds = best(lambda: Trial.run(table, method, seed=0))  # noqa: B023
-        found, judging = timed(lambda: audit(table, trial.grouping, knowledge=knowledge))  # noqa: B023
-        lost = trial.losses()
-        pooled = trial.grouping.pooled
-        share = lost["suppressed_with_event"] / lost["with_event"]
-        groups = found.event_groups
-        pooled_share = 0.0 if pooled is None else int(pooled.sum()) / groups
-        line = {
-            "qi": qi,
-            "min_support": support,
-            "r": r,
-            "views": found.views,
-            "carriers": lost["with_event"],
-            "suppressed": lost["suppressed_with_event"],
-            "suppressed_share": share,
-            "aim": aim,
-            "met": share <= aim and pooled_share <= POOLED_AIM and found.robust is True,
-            "lp_bound": coverage_bound(table, knowledge, 0, r),
-            "groups": groups,
-            "mean_size": lost["mean_group_with_event"],
-            "pooled_groups": 0 if pooled is None else int(pooled.sum()),
-            "pooled_share": pooled_share,
-            "robust": found.robust,
-            "problematic": found.problematic,
-            "worst_posterior": found.worst_posterior,
-            "guess_rate": found.guess_rate.worst,
-            "search_seconds": round(seconds, 3),
-            "audit_seconds": round(judging, 3),
-        }
+        try:
+            line = _art_line(table, knowledge, one)
+        except InputError as error:
+            line = {**vars(one), "failed": str(error)}
+            say(f"  {one}: {error}")
+        else:
+            say(
+                f"  {one.qi} QIs, min_support {one.min_support}, r {one.r:g}, {one.limit}, "
+                f"{one.units}: suppressed {line['suppressed_share']:.2%} (aim {one.aim:.1%}), "
+                f"{line['people_per_carrier']:.1f} people per carrier, robust {line['robust']}, "
+                f"{line['search_seconds']:.1f} s"
+            )
         lines.append(line)
-        say(
-            f"  {qi} QIs, min_support {support}, r {r:g}: suppressed {share:.2%} (aim {aim:.1%}), "
-            f"pooled {pooled_share:.1%}, size {line['mean_size']:.1f}, robust {found.robust}, "
-            f"guess {line['guess_rate']:.3f}, {seconds:.1f} s"
-        )
     return lines
+
+
+def _art_line(table: Table, knowledge: Knowledge, one: Setting) -> dict[str, Any]:
+    method = Art(knowledge=knowledge, units=one.units, max_suppression=MOST_LOST)  # type: ignore[arg-type]
+    trial, seconds = best(lambda: Trial.run(table, method, seed=0))
+    found, judging = timed(
+        lambda: audit(table, trial.grouping, knowledge=knowledge, adversary=BOTH)
+    )
+    lost = trial.losses()
+    share = lost["suppressed_with_event"] / lost["with_event"]
+    groups, carriers = found.event_groups, max(1, found.carriers)
+    pooled = trial.grouping.pooled
+    return {
+        **vars(one),
+        "views": found.views,
+        "carriers": lost["with_event"],
+        "suppressed": lost["suppressed_with_event"],
+        "suppressed_share": share,
+        "suppressed_rows": found.suppressed,
+        "met": share <= one.aim and not found.problematic,
+        "lp_bound": coverage_bound(table, knowledge, 0, one.r, one.limit),
+        "groups": groups,
+        "cell": trial.grouping.claims.get("cell"),
+        "people_per_carrier": lost["mean_group_with_event"] * groups / carriers,
+        "pooled_groups": 0 if pooled is None else int(pooled.sum()),
+        "robust": found.robust,
+        "problematic": found.problematic,
+        "worst_posterior": found.worst_posterior,
+        "counter_share": found.counter.carriers / lost["with_event"],
+        "counter_certain": found.counter.certain,
+        "absence": found.absence.to_dict()["kept"],
+        "guess_rate": found.guess_rate.worst,
+        "search_seconds": round(seconds, 3),
+        "audit_seconds": round(judging, 3),
+    }
 
 
 def measure_every(say: Say) -> list[dict[str, Any]]:

@@ -25,24 +25,33 @@ Lines = list[dict[str, Any]]
 
 
 def art(results: dict[str, Any]) -> str:
-    """ART's six settings."""
-    head = ("QIs", "min_support", "r", "suppressed", "pooled groups", "mean group size",
-            "linear program", "worst posterior", "guess rate")  # fmt: skip
+    """ART's settings, of cells and of rows."""
+    head = ("units", "QIs", "min_support", "r", "limit", "suppressed", "people per carrier",
+            "cell", "both readers", "counter fails for", "absence", "seconds")  # fmt: skip
     rows = [
         (
+            line["units"],
             line["qi"],
             line["min_support"],
             f"{line['r']:g}",
-            f"{line['suppressed']} ({_percent(line['suppressed_share'], 2)})",
-            _percent(line["pooled_share"]),
-            f"{line['mean_size']:.1f}",
-            f"{line['lp_bound']:,} of {line['carriers']:,}",
-            f"{line['worst_posterior']:.3f}",
-            _percent(line["guess_rate"]),
+            line["limit"],
+            *(_achieved(line) if "failed" not in line else (line["failed"], *[""] * 6)),
         )
         for line in results["art"]["lines"]
     ]
     return _table(head, rows)
+
+
+def _achieved(line: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        f"{line['suppressed']} ({_percent(line['suppressed_share'], 2)})",
+        f"{line['people_per_carrier']:.1f}",
+        str(line["cell"] or ""),
+        "no breach" if not line["problematic"] else f"{line['problematic']:,} above",
+        _percent(line["counter_share"]),
+        "tells nothing" if line["absence"] else "tells",
+        _seconds(line["search_seconds"]),
+    )
 
 
 def every(results: dict[str, Any]) -> str:
