@@ -18,7 +18,7 @@ from shoal.anonymizers.art.kernels.fill import People, Seeds, Terms, fill
 from shoal.knowledge import event_chances
 
 Ints = NDArray[np.int64]
-ROUNDS = 25
+ROUNDS = 12
 """How often groups are asked for a member."""
 NEAR = 300
 """Kinds of people that may take a member's place."""
@@ -26,9 +26,11 @@ MORE = 40
 """Most people who take the place of one."""
 
 
-def leave_out_lookalikes(groups: Assembly, asked: Asked, random: np.random.Generator) -> bool:
+def leave_out_lookalikes(
+    groups: Assembly, asked: Asked, random: np.random.Generator, least: int
+) -> bool:
     """Withholds lookalikes of the carriers who are still free: those who are free too, then members
-    that groups can do without. Whether there were enough."""
+    that groups can do without, of at least `least` people then. Whether there were enough."""
     cells, enough = groups.cells, True
     for event in range(len(groups.table.events)):
         lost = np.bincount(
@@ -43,8 +45,13 @@ def leave_out_lookalikes(groups: Assembly, asked: Asked, random: np.random.Gener
         while (pick := lack.pick(cells.signature[filler], cells.free[filler], random)) >= 0:
             groups.withhold(int(filler[pick]))
             lack.take(int(cells.signature[filler[pick]]))
+        giving = [
+            _Givers(groups, asked, which, x, y)
+            for (x, y), which in (groups.by_values().items() if lack.helps.any() else ())
+            if y < len(groups.table.values)
+        ]
         for _ in range(ROUNDS):
-            if not lack.helps.any() or not _pull_out(groups, asked, lack):
+            if not lack.helps.any() or not sum(one.give(lack, least) for one in giving):
                 break
         enough = enough and not lack.helps.any()
     return enough
@@ -66,54 +73,62 @@ def _lacking(groups: Assembly, asked: Asked, event: int, lost: Ints) -> Lack:
     return Lack(asked.knowledge, lacking, enough - int(groups.missing_people().sum()))
 
 
-def _pull_out(groups: Assembly, asked: Asked, lack: Lack) -> int:
-    """Takes members whom the missing lack out of groups that stay safe, or become so with other
-    people in their place; at most one of each group. How many were taken."""
-    pulled = 0
-    for (x, y), which in groups.by_values().items():
-        if y < len(groups.table.values) and lack.helps.any():
-            pulled += _pull_out_of(groups, asked, which, x, y, lack)
-    return pulled
+class _Givers:
+    """Groups of one event value and one other, who give members that the missing lack."""
 
+    def __init__(self, groups: Assembly, asked: Asked, which: list[int], x: int, y: int) -> None:
+        cells = groups.cells
+        self._groups, self._which, self._x, self._y = groups, which, x, y
+        self._kinds = np.unique(cells.signature[(cells.value == y) | (cells.value == x)])
+        self._columns = Columns.of(asked, self._kinds, x, y)
+        usable = np.all(self._columns.odds < np.inf, axis=1)
+        self._columns.odds[~usable] = 1.0
+        self._place = self._columns.places(np.ones(len(self._kinds), np.int64))
+        self._free = np.flatnonzero(
+            (cells.value == y) & np.isin(cells.signature, self._kinds[usable])
+        )
 
-def _pull_out_of(
-    groups: Assembly, asked: Asked, which: list[int], x: int, y: int, lack: Lack
-) -> int:
-    cells = groups.cells
-    chosen: list[tuple[int, int]] = []
-    for i in which:
-        members = groups.members(i)
-        filler = members[cells.value[members] == y]
-        helps = lack.helps[cells.signature[filler]]
-        if helps.max(initial=0) > 0:
-            cell = int(filler[np.argmax(helps)])
-            lack.take(int(cells.signature[cell]))
-            chosen.append((i, cell))
-    if not chosen:
-        return 0
-    free = np.flatnonzero((cells.value == y) & (cells.free > 0))
-    rest = [_without(groups.members(i), cell) for i, cell in chosen]
-    signature = np.concatenate([cells.signature[free], *(cells.signature[one] for one in rest)])
-    kinds, kind = np.unique(signature, return_inverse=True)
-    columns = Columns.of(asked, kinds, x, y)
-    there = np.zeros(len(kinds), np.int64)
-    there[kind[: len(free)]] = cells.free[free]
-    there[~np.all(columns.odds < np.inf, axis=1)] = 0
-    columns.odds[~np.all(columns.odds < np.inf, axis=1)] = 1.0
-    place = columns.places(np.ones(len(kinds), np.int64))
-    start = np.concatenate([[0], np.cumsum([len(one) for one in rest])]).astype(np.int64)
-    carriers = np.array([(cells.value[one] == x).sum() for one in rest], np.int64)
-    safe, begin, added = fill(
-        Seeds(start, kind[len(free) :].astype(np.int64), carriers),
-        People(columns.odds, columns.strength, place, there),
-        Terms(NEAR, MORE, 1),
-    )
-    for j, (i, cell) in enumerate(chosen):
-        if safe[j]:
-            groups.pull_out(i, cell, cells.find(kinds[added[begin[j] : begin[j + 1]]], y))
-        else:
-            lack.give(int(cells.signature[cell]))
-    return int(safe.sum())
+    def give(self, lack: Lack, least: int) -> int:
+        """Leaves out a member of each group that stays safe without it, or becomes so with other
+        people in its place. How many were given."""
+        cells, chosen = self._groups.cells, self._wanted(lack)
+        if not chosen:
+            return 0
+        rest = [_without(self._groups.members(i), cell) for i, cell in chosen]
+        free = np.zeros(len(self._kinds), np.int64)
+        free[self._kind(self._free)] = cells.free[self._free]
+        safe, begin, added = fill(
+            Seeds(
+                np.concatenate([[0], np.cumsum([len(one) for one in rest])]).astype(np.int64),
+                self._kind(np.concatenate(rest)),
+                np.array([(cells.value[one] == self._x).sum() for one in rest], np.int64),
+            ),
+            People(self._columns.odds, self._columns.strength, self._place, free),
+            Terms(NEAR, MORE, least),
+        )
+        for j, (i, cell) in enumerate(chosen):
+            if safe[j]:
+                instead = self._kinds[added[begin[j] : begin[j + 1]]]
+                self._groups.pull_out(i, cell, cells.find(instead, self._y))
+            else:
+                lack.give(int(cells.signature[cell]))
+        return int(safe.sum())
+
+    def _wanted(self, lack: Lack) -> list[tuple[int, int]]:
+        """The member of each group who would help most, as (group, cell); taken from `lack`."""
+        cells, chosen = self._groups.cells, []
+        for i in self._which:
+            members = self._groups.members(i)
+            filler = members[cells.value[members] == self._y]
+            helps = lack.helps[cells.signature[filler]]
+            if helps.max(initial=0) > 0:
+                cell = int(filler[np.argmax(helps)])
+                lack.take(int(cells.signature[cell]))
+                chosen.append((i, cell))
+        return chosen
+
+    def _kind(self, cells: Ints) -> Ints:
+        return np.searchsorted(self._kinds, self._groups.cells.signature[cells])
 
 
 def _without(members: Ints, cell: int) -> Ints:

@@ -57,7 +57,7 @@ def group_blindly(
     best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.lost))
     if best.lost > most_lost:
         mix_events(best.groups, asked, seed=seed, progress=progress)
-        leave_out_lookalikes(best.groups, asked, random)
+        leave_out_lookalikes(best.groups, asked, random, how.least)
     add_decoys(best.groups, asked, random)
     best.groups.drop_unsafe(asked)
     if smallest_group > 1:
@@ -77,5 +77,5 @@ def _attempt(
         hide_blindly(groups, asked, how, random=random, progress=progress)
         groups.drop_unsafe(asked)
     lost = groups.cells.waiting
-    kept = lost <= most_lost and leave_out_lookalikes(groups, asked, random)
+    kept = lost <= most_lost and leave_out_lookalikes(groups, asked, random, how.least)
     return Attempt(groups, how, lost, kept)
