@@ -98,10 +98,15 @@ def test_past_the_limit_the_run_stops_with_a_diagnosis() -> None:
 
 def test_within_the_limit_who_cannot_be_hidden_is_suppressed() -> None:
     table = clashing_table(min_support=10)
-    grouping = Art(max_suppression=1).anonymize(table)
+    grouping = Art(units="rows", max_suppression=1).anonymize(table)
     lost = (row_groups(table, grouping) == -1) & (table.row_event >= 0)
     assert lost.sum() == (table.rows - grouping.published) > 0
-    assert audit(table, grouping).robust is True
+    found = audit(table, grouping)
+    assert found.by_adversary["joint"].robust is True
+    assert found.robust is False, "whoever is missing is a carrier"
+    blind = Art(max_suppression=1).anonymize(table)
+    assert (table.rows - blind.published) > table.carriers - blind.carriers(table), "lookalikes too"
+    assert audit(table, blind).robust is True
 
 
 def test_equal_odds_of_unequal_people_are_no_tie() -> None:

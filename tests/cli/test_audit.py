@@ -17,7 +17,7 @@ def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
     done = shoal_("audit", home / "grouped.csv", "--groups", "safe", *SPEC)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("ROBUST: r = 3")
-    assert "joint adversary" in done.stdout
+    assert "Judged by the joint and binary adversaries." in done.stdout
     assert re.search(r"^Known above the limit beforehand +nobody$", done.stdout, re.MULTILINE)
     for term in ("Average delta", "Posteriors"):
         assert term not in done.stdout

@@ -71,7 +71,7 @@ def test_a_kill_while_replacing_leaves_the_old_release_or_the_new(
 
 
 MOMENTS = {
-    "searching": "shoal.anonymizers.art.art.mix_events",
+    "searching": "shoal.anonymizers.art.attempts.add_decoys",
     "auditing": "shoal.api.anonymize.judge",
     "gathering facts": "shoal.facts.loss.query_errors",
     "writing": "shoal.release.folder.readme_text",

@@ -122,9 +122,9 @@ def test_who_withstands_the_binary_adversary_keeps_no_more_than_the_linear_progr
     bound = coverage_bound(table, Knowledge.of(table), 0, r)
     assert bound <= carriers
     condition, selection = variant
-    method = Art(condition=condition, selection=selection, max_suppression=1)
+    method = Art(condition=condition, selection=selection, units="rows", max_suppression=1)
     grouping = method.anonymize(table)
-    if audit(table, grouping, adversary="binary").robust:
+    if audit(table, grouping, adversary="binary").by_adversary["binary"].robust:
         assert kept_carriers(table, grouping) <= bound
     result = plan(table)
     if result.largest_r < r:
@@ -134,11 +134,11 @@ def test_who_withstands_the_binary_adversary_keeps_no_more_than_the_linear_progr
 
 def test_against_the_joint_adversary_the_linear_program_is_no_bound() -> None:
     table = random_table(204, 3.0, 1)
-    grouping = Art(max_suppression=1).anonymize(table)
-    judged = {one: audit(table, grouping, adversary=one) for one in ("joint", "binary")}  # type: ignore[arg-type]
-    assert judged["joint"].robust
-    assert judged["joint"].exact_share == 1
-    assert not judged["binary"].robust
+    grouping = Art(units="rows", readers=("joint",), max_suppression=1).anonymize(table)
+    found = audit(table, grouping, adversary=["joint", "binary"])
+    assert found.by_adversary["joint"].robust
+    assert found.exact_share == 1
+    assert not found.by_adversary["binary"].robust
     assert kept_carriers(table, grouping) > coverage_bound(table, Knowledge.of(table), 0, 3.0)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,7 @@ FOLDER = FILES | {"certificate.json", "datapackage.json", "README.txt"}
 
 @pytest.fixture(scope="module")
 def release() -> Release:
-    return shoal.anonymize(FRAME, SPEC)
+    return shoal.anonymize(FRAME, SPEC, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -56,17 +58,16 @@ def test_the_certificate_says_what_is_claimed(release: Release) -> None:
     assert claimed["r"] == 3
     assert claimed["spec"]["qi"] == SPEC.qi
     assert claimed["knowledge"]["min_support"] == 100
-    assert (
-        len(claimed["knowledge"]["views"])
-        == claimed["audit"]["posteriors"]["exact"] / (claimed["groups"]["with_event"])
-    )
-    assert [one["name"] for one in claimed["audit"]["adversaries"]] == ["joint"]
+    assert [one["name"] for one in claimed["audit"]["adversaries"]] == ["joint", "binary"]
+    judged = 2 * len(claimed["knowledge"]["views"]) * claimed["groups"]["with_event"]
+    assert claimed["audit"]["posteriors"]["exact"] == judged
+    assert claimed["limit"] == "absolute"
     (event,) = claimed["events"]
     assert event["label"] == "grave"
     assert 0 < event["worst_posterior"] == claimed["audit"]["worst_posterior"] <= 1 / 3
     assert claimed["rows"]["table"] == 1500
     assert claimed["software"] == f"shoal {shoal.__version__}"
-    assert claimed["seed"] == 0
+    assert claimed["seed"] == {"given": True, "value": 0}
     assert release.robust is True
 
 
@@ -169,6 +170,23 @@ def test_texts_numbers_dates_and_gaps_survive_a_csv_file(tmp_path: Path) -> None
     assert checked.confirmed, checked
 
 
+def test_a_secret_seed_stays_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has the seed and the code can repeat the run; it is drawn anew each time."""
+    monkeypatch.setattr("shoal.api.anonymize._secret_seed", lambda: 987_654_321)
+    made = shoal.anonymize(FRAME, SPEC)
+    assert made.certificate["seed"] == {"given": False}
+    made.save(tmp_path / "out", private=tmp_path / "inside")
+    assert "987654321" not in texts(tmp_path / "out")
+    kept = json.loads((tmp_path / "inside" / "seed.json").read_text(encoding="utf-8"))
+    assert kept == {"seed": 987_654_321}
+    again = shoal.anonymize(FRAME, SPEC, seed=kept["seed"])
+    assert again.qi.equals(made.qi)
+    assert not again.qi.equals(shoal.anonymize(FRAME, SPEC, seed=5).qi)
+    code = "from shoal.api.anonymize import _secret_seed; print(_secret_seed(), _secret_seed())"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert len(set(told.stdout.split())) == 2, "drawn anew each time"
+
+
 def test_nothing_private_is_in_the_release_folder(release: Release, tmp_path: Path) -> None:
     frame = FRAME.with_columns(patient=pl.Series([f"PERSON{i}" for i in range(1500)]))
     made = shoal.anonymize(frame, SPEC)
@@ -178,7 +196,7 @@ def test_nothing_private_is_in_the_release_folder(release: Release, tmp_path: Pa
         assert secret not in public
     inside = {file.name for file in (tmp_path / "inside").iterdir()}
     tables, texts_ = {"row_groups.parquet", "row_risks.parquet"}, {"audit.json", "spec.toml"}
-    assert inside == tables | texts_ | {"report.json"}
+    assert inside == tables | texts_ | {"report.json", "seed.json"}
     rows = pl.read_parquet(tmp_path / "inside" / "row_groups.parquet")
     assert made.row_groups is not None
     assert rows["gid"].to_list() == made.row_groups.tolist()

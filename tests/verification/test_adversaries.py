@@ -44,7 +44,7 @@ def test_as_it_was_made_it_is_confirmed(folder: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda audit: audit["adversaries"][0].update(worst_posterior=0.01),
+        lambda audit: [one.update(worst_posterior=0.01) for one in audit["adversaries"]],
         lambda audit: audit["adversaries"][0].update(robust=False),
         lambda audit: audit["adversaries"][0].update(robust=None),
         lambda audit: audit.update(robust=None),

@@ -59,7 +59,7 @@ def anonymize(
     >>> release.save("release", private="private")
     """
     clock, adversaries = _Clock(), as_adversaries(adversary)
-    drawn = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
+    drawn = _secret_seed() if seed is None else checked_seed(seed)
     chosen = _chosen(method, parameters)
     if isinstance(method, str) and "readers" not in parameters:
         chosen = inform(chosen, readers=adversaries)
@@ -116,6 +116,10 @@ def anonymize(
         native=table.native,
         engine=engine,
     )
+
+
+def _secret_seed() -> int:
+    return secrets.randbits(SEED_BITS)
 
 
 def _chosen(method: str | Anonymizer, parameters: Mapping[str, Any]) -> Anonymizer:

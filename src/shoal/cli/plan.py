@@ -32,7 +32,7 @@ def plan(
     say(
         f"{result.rows:,} rows, {result.signatures:,} signatures, {result.views:,} views. "
         f"Largest r within reach without suppression: {result.largest_r:.2f} "
-        "(a bound against the binary adversary, a yardstick for the joint one)."
+        "(a bound for groups of one carrier against the binary adversary, a yardstick otherwise)."
     )
     if spec.limit == "prior":
         say("Reckoned with 1/r for everybody; the limit prior asks for less.")

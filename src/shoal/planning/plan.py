@@ -5,8 +5,9 @@ over all groups gives, for every view, r * (sum of the carriers' odds) <= (sum o
 every view has a largest r. If carriers may be suppressed, a linear program bounds how many can be
 kept: maximise sum z_s, 0 <= z_s <= carriers of s, subject in every view to
 (r-1) sum z_s o_s <= sum over non-carriers of o. Both are proved bounds for groups that withstand
-the binary adversary with one carrier each. The joint adversary weighs other odds, so for it they
-are a yardstick: near the truth where many values mix, but releases that withstand it may keep more.
+the binary adversary with one carrier each. Groups of several carriers are not bound by them, nor
+are groups for the joint adversary, who weighs other odds: there they are a yardstick, near the
+truth where many values mix.
 
 Under the honest limit a carrier asks for min(r, 1/f) o instead of r o. As o/f = 1/(1-f), all
 carriers of a class together ask for no more than the odds of the class come to: no view rules out
