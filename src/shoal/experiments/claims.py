@@ -170,6 +170,14 @@ def _art_has_none(curves: Curves, adversaries: Curves | None = None) -> Finding:
     lost = curves.of("ART", "suppressed_share")
     clean = max(shares.values()) == 0
     price = ", ".join(f"{share:.1%} at {value:g} QIs" for value, share in lost.items())
+    absent = {value: n for value, n in curves.of("ART", "absence_carriers").items() if n}
+    telling = (
+        " Their absence gives some of them away: "
+        + ", ".join(f"{n:,.0f} at {value:g} QIs" for value, n in absent.items())
+        + "."
+        if absent
+        else ""
+    )
     own = adversaries.of("ART, Theorem 1", "problematic_share") if adversaries else {}
     paper = (
         " The paper's own condition, Theorem 1, leaves "
@@ -178,11 +186,11 @@ def _art_has_none(curves: Curves, adversaries: Curves | None = None) -> Finding:
         if own
         else ""
     )
-    holds = clean and max(own.values(), default=0.0) == 0
+    holds = clean and not absent and max(own.values(), default=0.0) == 0
     return Finding(
         "There is no violation in ART.",
         f"The auditor finds {'none' if clean else 'some'} among the tuples that our verified ART "
-        f"publishes; of the sensitive tuples it suppresses {price}.{paper}",
+        f"publishes; of the sensitive tuples it suppresses {price}.{telling}{paper}",
         True if holds else None if clean else False,
     )
 
