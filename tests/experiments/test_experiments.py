@@ -267,6 +267,40 @@ def test_verdicts_follow_the_numbers() -> None:
     assert "**does not agree**" in page_text(paper_like(problematic_share=0.2))
 
 
+def test_an_absence_that_tells_is_a_violation() -> None:
+    from shoal.experiments.claims import paper_claims
+
+    found = paper_claims(paper_like(absence_carriers=3.0))
+    none = next(one for one in found if one.claim == "There is no violation in ART.")
+    assert none.agrees is None
+    assert "Their absence gives some of them away: 3 at 2 QIs, 3 at 4 QIs." in none.measured
+
+
+def test_the_page_sets_the_row_search_beside_art() -> None:
+    results = paper_like()
+    shares = {"ART": 0.0, "ART, rows": 0.25, "ART, Theorem 1": 0.0}
+    lines = [
+        {
+            "study": "adversaries",
+            "value": r,
+            "method": method,
+            "r": r,
+            "seed": 0,
+            "queries": 10,
+            "problematic_share": 0.0,
+            "binary_problematic_share": share,
+            "counter_share": share,
+        }
+        for r in (2.0, 5.0)
+        for method, share in shares.items()
+    ]
+    shown = {**results.about["studies"]["r"], "title": "Two adversaries"}
+    about = {**results.about, "studies": {"adversaries": shown}}
+    text = page_text(Results(pl.DataFrame(lines), about))
+    assert "0.0% are problematic to that one, 25.0% to the binary one" in text
+    assert "| ART, rows | 5 | 0.2 | 0.0% | - | 25.0% | - | 25.0% | - |" in text
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [
