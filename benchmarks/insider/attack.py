@@ -21,6 +21,7 @@ from benchmarks.insider.odds import Floats
 from benchmarks.insider.rate import Finding, Kind, Rate
 from benchmarks.insider.replay import replay
 from benchmarks.insider.resampling import resampled
+from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.table import Table
@@ -52,7 +53,7 @@ def attack(
         found.append(score(lineup, "replay of the growth", _replayed(lineup, replaying)))
     streams = practising.spawn(resamples)
     made = [_practised(table, method, limit, stream) for stream in streams] if method else []
-    found += _learnt(lineup, [one for one in made if one.cases], learning)
+    found += _learnt(lineup, [one for one in made if one is not None and one.cases], learning)
     told = {"by class": counting.by_class, "in all views at once": counting.in_all_views}
     for name, counter in told.items():
         found.append(score(lineup, f"counting {name}", counter(lineup), "counting"))
@@ -108,9 +109,17 @@ def _learnt(lineup: Lineup, practised: list[Lineup], rng: np.random.Generator) -
             yield score(lineup, f"{name}, from resamples", scores)
 
 
-def _practised(table: Table, method: Method, limit: Limit, rng: np.random.Generator) -> Lineup:
-    """A release of a resampled table, whose carriers the insider knows."""
+def _practised(
+    table: Table, method: Method, limit: Limit, rng: np.random.Generator
+) -> Lineup | None:
+    """A release of a resampled table, whose carriers the insider knows; None where the method stops
+    because too many of them find no group."""
     drawing, order = rng.spawn(2)
     other = resampled(table, drawing)
-    made = method(other, int(rng.integers(2**31)))
+    try:
+        made = method(other, int(rng.integers(2**31)))
+    except InputError as error:
+        if error.code != "suppression-limit":
+            raise
+        return None
     return Lineup.of(other, made, Knowledge.of(other), limit=limit, rng=order)

@@ -42,15 +42,13 @@ def in_logs(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
 
 
 def as_searched(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
-    """The row search's own distance: the mean of |o_j/o_i - 1| over views, seen from i, where odds
-    are the joint reader's."""
-    odds = lineup.odds[:, : len(lineup.knowledge.views)]
+    """The row search's own distance: the mean of |o_j/o_i - 1| over all columns, seen from i."""
     for suspects in _portions(lineup):
         between = np.zeros((*suspects.shape, suspects.shape[1]), np.float32)
-        for column in odds.T:
+        for column in lineup.odds.T:
             mine = column[suspects]
             between += np.minimum(np.abs(mine[:, None, :] / mine[:, :, None] - 1), FARTHEST)
-        yield suspects, between / odds.shape[1]
+        yield suspects, between / lineup.odds.shape[1]
 
 
 def distances(lineup: Lineup) -> dict[str, Floats]:

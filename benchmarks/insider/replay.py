@@ -61,7 +61,9 @@ class _Stock:
     cell: Ints
     """The cell of each suspect."""
     odds: NDArray[np.float32]
-    """cells x views."""
+    """cells x columns: the joint reader's in every view, then the binary reader's."""
+    demand: NDArray[np.float32]
+    """The same over their limits."""
     level: NDArray[np.float32]
     free: Ints
     """The people of each cell who stayed free."""
@@ -74,8 +76,8 @@ class _Stock:
         terms = Terms(self.r, 1 / self.r, thrift, Art().largest, *THOROUGH)
         total, cases = np.zeros(len(self.suspects)), np.flatnonzero(wanted[self.cases])
         for people in (at_first, self.free):
-            listed = Candidates(self.odds, self.level, pool, people)
-            free = Candidates(self.odds, self.level, pool, self.free.copy())
+            listed = Candidates(self.odds, self.demand, self.level, pool, people)
+            free = Candidates(self.odds, self.demand, self.level, pool, self.free.copy())
             total += overlaps(cases, self.start, self.cell, listed, free, terms)
         return total
 
@@ -101,7 +103,7 @@ def _stock(lineup: Lineup, cases: Ints, value: int) -> _Stock:
     signature, cell = np.unique(
         np.concatenate([lineup.signature[suspects], left]), return_inverse=True
     )
-    odds = _cell_odds(lineup, signature, int(lineup.event[cases[0]]), value)
+    odds, demand = _cell_odds(lineup, signature, int(lineup.event[cases[0]]), value)
     level = np.log(odds.astype(float)).mean(axis=1)
     order = np.argsort(level, kind="stable")
     place = np.empty(len(order), np.int64)
@@ -112,6 +114,7 @@ def _stock(lineup: Lineup, cases: Ints, value: int) -> _Stock:
         start=np.concatenate([[0], np.cumsum(lineup.size[cases])]).astype(np.int64),
         cell=place[cell[: len(suspects)]],
         odds=odds[order],
+        demand=demand[order],
         level=level[order].astype(np.float32),
         free=np.bincount(place[cell[len(suspects) :]], people, len(order)).astype(np.int64),
         r=float(lineup.r[cases[0]]),
@@ -130,15 +133,23 @@ def _alone(lineup: Lineup, value: int) -> tuple[Ints, Ints]:
     return grouping.signature[alone].astype(np.int64), grouping.people[alone]
 
 
-def _cell_odds(lineup: Lineup, signature: Ints, event: int, value: int) -> NDArray[np.float32]:
-    """signatures x views: the event against the value, or against having no event."""
+def _cell_odds(
+    lineup: Lineup, signature: Ints, event: int, value: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """signatures x columns: the odds of the event against the value (or, if it is the pooled one,
+    against having no event), then those against everything else; and the same over their limits."""
     table, views = lineup.table, lineup.knowledge.views
-    odds = np.empty((len(signature), len(views)), np.float32)
+    r = float(table.event_r[event])
+    odds, strength = np.empty((2, len(signature), 2 * len(views)))
     for w, view in enumerate(views):
-        held, against = event_chances(view, table)[:, event], with_pool(view, table)[:, value]
+        row = view.index[signature]
+        held, known = event_chances(view, table)[row, event], with_pool(view, table)[row, value]
         with np.errstate(divide="ignore", invalid="ignore"):
-            odds[:, w] = (held / against)[view.index[signature]]
-    return np.clip(np.nan_to_num(odds, nan=LARGEST, posinf=LARGEST), SMALLEST, LARGEST)
+            odds[:, w], odds[:, len(views) + w] = held / known, held / (1 - held)
+        limit = np.maximum(1 / r, held if lineup.limit == "prior" else 0.0)
+        strength[:, w] = strength[:, len(views) + w] = 1 / limit
+    odds = np.clip(np.nan_to_num(odds, nan=LARGEST, posinf=LARGEST), SMALLEST, LARGEST)
+    return odds.astype(np.float32), (odds * strength).astype(np.float32)
 
 
 @search_kernel
@@ -160,14 +171,14 @@ def overlaps(
             free.free[c] += 1
         for mine in distinct:
             free.free[mine] -= 1
-            anchor = free.odds[mine]
+            anchor, demand = free.odds[mine], free.demand[mine]
             first, last = window(anchor, free.level, 0, cells, terms.width)
             near = shortlist(anchor, listed, first, last, terms.length)
             here[near] = 1
             near = np.concatenate((near, distinct[here[distinct] == 0]))
             here[near] = 0
             near = near[free.free[near] > 0]
-            size, _ = grow(anchor, near, free, terms, worth, np.inf, chosen)
+            size, _ = grow(anchor, demand, near, free, terms, worth, np.inf, chosen)
             free.free[mine] += 1
             for c in members:
                 here[c] += 1

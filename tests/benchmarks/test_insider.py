@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from math import comb
 from typing import Any
 
@@ -20,8 +21,9 @@ from benchmarks.insider.learning import boosting, learners, ranks
 from benchmarks.insider.lineup import Lineup
 from benchmarks.insider.odds import LARGEST
 from benchmarks.insider.resampling import resampled
-from benchmarks.insider.section import art, measured
+from benchmarks.insider.section import measured
 from benchmarks.settings import hospital_subject, icd9_chapter
+from shoal.anonymizers.art import Art
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge, View
@@ -175,14 +177,14 @@ def test_the_odds_are_those_of_both_readers(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_distances_and_standings_against_slow_twins(seed: int) -> None:
     lineup = lineup_of(seed)
-    joint = lineup.odds[:, : len(lineup.knowledge.views)]
+    odds = lineup.odds
     searched, in_log = to_all_others(lineup, as_searched), to_all_others(lineup, in_logs)
     ranked, spare = ranks(lineup, lineup.odds[:, 0]), without(lineup)
     for case in range(lineup.cases):
         mine = suspects_of(lineup, case)
         for i in mine:
             others = [j for j in mine if j != i]
-            steps = [np.minimum(np.abs(joint[j] / joint[i] - 1), 1e3).mean() for j in others]
+            steps = [np.minimum(np.abs(odds[j] / odds[i] - 1), 1e3).mean() for j in others]
             assert searched[i] == pytest.approx(sum(steps), rel=1e-4)
             steps = [np.abs(lineup.log_odds[j] - lineup.log_odds[i]).mean() for j in others]
             assert in_log[i] == pytest.approx(sum(steps), rel=1e-4, abs=1e-6)
@@ -310,7 +312,7 @@ def test_on_the_row_search_they_are_far_better(r: float) -> None:
     table = Table.from_frame(hospital(20_000, seed=0), spec)
 
     def method(some: Table, seed: int) -> Grouping:
-        return art("rows").anonymize(some, seed=seed)
+        return Art(units="rows").anonymize(some, seed=seed)
 
     rng = np.random.default_rng(11)
     grouping = method(table, 0)
@@ -347,6 +349,22 @@ def test_a_line_of_the_section_can_be_kept() -> None:
         line["carriers"] - line["suppressed"]
     }
     assert len(said) == 1 + len(line["attackers"])
+
+
+def test_a_line_says_where_the_method_stopped() -> None:
+    subject = hospital_subject(1_000)
+    frame = subject.frame.with_columns(
+        pl.when(pl.int_range(pl.len()) % 3 > 0)
+        .then(pl.lit(HOSPITAL_EVENT[0]))
+        .otherwise(HOSPITAL_SENSITIVE)
+        .alias(HOSPITAL_SENSITIVE)
+    )
+    said = list[str]()
+    line = measured(replace(subject, frame=frame), "cells", 5.0, said.append)
+    assert "find no group at r = 5" in line["failed"]
+    assert line["limit"] == "absolute"
+    assert "attackers" not in line
+    assert len(said) == 2
 
 
 def test_boosting_where_it_can_be() -> None:
