@@ -1,6 +1,7 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
-python -m benchmarks [--only stages|ratios|art|arx|methods|insider] [--rows 100000,1000000]
+python -m benchmarks [--only stages|ratios|art|every|arx|methods|insider|neighbours]
+    [--rows 100000,1000000]
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).with_name("results") / "latest.json"
-SECTIONS = ("stages", "ratios", "art", "every", "arx", "methods", "insider")
+SECTIONS = ("stages", "ratios", "art", "every", "arx", "methods", "insider", "neighbours")
 NEED_ADULT = ("art", "every", "arx", "methods")
 
 
@@ -46,6 +47,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str, Any]:
     from benchmarks import achieved
+    from benchmarks.insider.neighbours import measure_neighbours
     from benchmarks.insider.section import measure_insider
     from benchmarks.ratios import measure_ratios
     from benchmarks.settings import adult_frame, adult_subject, hospital_subject
@@ -71,6 +73,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "arx": achieved.measure_arx,
         "methods": achieved.measure_methods,
         "insider": measure_insider,
+        "neighbours": measure_neighbours,
     }
     no_adult = adult_frame() is None
     if no_adult:

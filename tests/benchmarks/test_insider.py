@@ -352,15 +352,12 @@ def test_a_line_of_the_section_can_be_kept() -> None:
 
 
 def test_a_line_says_where_the_method_stopped() -> None:
-    subject = hospital_subject(1_000)
-    frame = subject.frame.with_columns(
-        pl.when(pl.int_range(pl.len()) % 3 > 0)
-        .then(pl.lit(HOSPITAL_EVENT[0]))
-        .otherwise(HOSPITAL_SENSITIVE)
-        .alias(HOSPITAL_SENSITIVE)
-    )
+    subject = hospital_subject(300)
+    many = pl.when(pl.int_range(pl.len()) % 3 > 0).then(pl.lit("HIV")).otherwise("diagnosis")
+    frame = subject.frame.with_columns(diagnosis=many)
+    spec = subject.spec.with_(protect=(Event("HIV"),))
     said = list[str]()
-    line = measured(replace(subject, frame=frame), "cells", 5.0, said.append)
+    line = measured(replace(subject, frame=frame, spec=spec), "cells", 5.0, said.append)
     assert "find no group at r = 5" in line["failed"]
     assert line["limit"] == "absolute"
     assert "attackers" not in line
