@@ -3,7 +3,8 @@
     python -m benchmarks.readme [--check]
 
 A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every,
-arx, methods or speed. `--check` changes nothing and fails when a table is not current.
+arx, methods, insider, neighbours or speed. `--check` changes nothing and fails when a table is not
+current.
 """
 
 from __future__ import annotations
@@ -118,6 +119,49 @@ def methods(results: dict[str, Any]) -> str:
     return _table(head, rows)
 
 
+def insider(results: dict[str, Any]) -> str:
+    """Attackers from within on cells and on rows; of the insiders, the one who is right most."""
+    head = ("table", "r", "1/r", "groups of", "limit", "suppressed", "people per carrier",
+            "a random member", "best insider, everybody", "best insider, unknown before",
+            "counting in all views")  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
+    lines = results["insider"]["lines"]
+    for line in sorted(lines, key=lambda one: (one["table"], one["r"])):
+        setting = (line["table"], f"{line['r']:g}", _percent(1 / line["r"]), line["units"],
+                   line["limit"])  # fmt: skip
+        if "failed" in line:
+            rows.append((*setting, line["failed"], *[""] * 5))
+            continue
+        found = {one["attacker"]: one for one in line["attackers"]}
+        insiders = [one for one in line["attackers"] if one["kind"] == "insider"]
+        best = [max((one[whom] for one in insiders), key=lambda rate: rate["rate"])
+                for whom in ("everybody", "unknown")]  # fmt: skip
+        rows.append(
+            (
+                *setting,
+                f"{line['suppressed']:,} of {line['carriers']:,}",
+                f"{line['people_per_carrier']:.1f}",
+                _percent(found["a random member"]["everybody"]["rate"]),
+                *(_rate(one) for one in best),
+                _rate(found["counting in all views at once"]["everybody"]),
+            )
+        )
+    return _table(head, rows)
+
+
+def neighbours(results: dict[str, Any]) -> str:
+    """What a change of one value changes for the person, and for others of its class."""
+    head = ("change", "whose group", "holds an event before", "after", "mean size before",
+            "after")  # fmt: skip
+    rows = []
+    for line in results["neighbours"]["lines"]:
+        for who, name in (("changed", "the person's"), ("others", "others' of the class")):
+            both = [line[who][side] for side in ("before", "after")]
+            sizes = [f"{one['mean_size']:.2f}" for one in both]
+            rows.append((line["change"], name, *(_rate(one) for one in both), *sizes))
+    return _table(head, rows)
+
+
 def speed(results: dict[str, Any]) -> str:
     """Seconds by stage and table, then the ratios."""
     lines: Lines = results["stages"]["lines"]
@@ -173,6 +217,11 @@ def _percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def _rate(facts: dict[str, Any]) -> str:
+    """A rate with its interval."""
+    return f"{_percent(facts['rate'])} ({100 * facts['low']:.1f} to {100 * facts['high']:.1f})"
+
+
 def _table(head: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines)
@@ -183,6 +232,8 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "every": every,
     "arx": arx,
     "methods": methods,
+    "insider": insider,
+    "neighbours": neighbours,
     "speed": speed,
 }
 
