@@ -83,7 +83,11 @@ def dealt(seed: int, random: int) -> tuple[Seeds, Any, Any, Any, Any]:
     place, people, noise = some_people(seed)
     cells = cut(place, people, noise, 4)
     carrying = np.random.default_rng(seed).binomial(people, 0.1)
-    return Seeds.dealt(*cells, carrying, np.random.default_rng(random)), *cells, carrying
+    return (
+        Seeds.dealt(*cells, carrying, np.ones(len(carrying)), np.random.default_rng(random)),
+        *cells,
+        carrying,
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -111,7 +115,7 @@ def test_who_of_a_kind_carries_is_chance() -> None:
     random, times = np.random.default_rng(0), 6000
     seen = Counter[tuple[int, int]]()
     for _ in range(times):
-        seeds = Seeds.dealt(cell, kind, number, carrying, random)
+        seeds = Seeds.dealt(cell, kind, number, carrying, np.ones(len(carrying)), random)
         mine = seeds.carries & (seeds.kind == 0)
         in_first = int(mine[seeds.cell == 0].sum()) if 1 in seeds.kind else 0
         seen[in_first, int(mine.sum()) - in_first] += 1
@@ -162,3 +166,23 @@ def test_some_cells_in_another_order(seed: int) -> None:
         assert found == expected
         kernel = made.for_kernel()
         assert kernel.carriers.tolist() == [sum(c for _, c in cell) for cell in expected]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_cells_with_too_many_carriers_are_joined_to_the_next(seed: int) -> None:
+    """Everybody in one cell still; a cell has room for its carriers, or is of several."""
+    rng = np.random.default_rng(seed)
+    people = rng.integers(1, 6, 40)
+    carrying = rng.binomial(people, 0.3)
+    cells = cut(rng.standard_normal((40, 3)).astype(np.float32), people, noise_of(40), 4)
+    apart = Seeds.dealt(*cells, carrying, np.ones(40), np.random.default_rng(1))
+    wide = Seeds.dealt(*cells, carrying, np.full(40, 0.25), np.random.default_rng(1))
+    assert apart.carries.sum() == wide.carries.sum() == carrying.sum()
+    assert len(wide) <= len(apart)
+    sizes = np.bincount(wide.cell)
+    narrow = sizes * 0.25 < wide.carriers
+    assert (sizes[narrow] >= 4 * 4).sum() >= narrow.sum() - 1, "only the last may end narrow"
+
+
+def noise_of(kinds: int) -> Any:
+    return np.zeros(kinds, np.float32)

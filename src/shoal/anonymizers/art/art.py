@@ -48,6 +48,9 @@ from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
 from shoal.wording import plain_percent
 
+FEW = 0.05
+"""Cells become smaller, and events are mixed at last, rather than lose a larger share of carriers,
+whatever may be lost."""
 GUARANTEES = {
     "absolute": "nobody is linked to an event with more than 1/r, in any view",
     "prior": "nobody is linked to an event with more than 1/r, or than was known in the same view "
@@ -140,7 +143,7 @@ class Art:
             best = group_blindly(
                 asked,
                 Blindness(cell=self.cell, largest=self.largest, least=self.smallest_group),
-                most_lost=self.max_suppression * table.carriers,
+                most_lost=min(self.max_suppression, FEW) * table.carriers,
                 smallest_group=self.smallest_group,
                 seed=seed,
                 progress=progress,

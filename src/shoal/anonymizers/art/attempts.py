@@ -19,7 +19,7 @@ from shoal.anonymizers.art.everybody import gather_everybody
 from shoal.anonymizers.art.mixed import mix_events
 from shoal.grouping import Progress
 
-ATTEMPTS = 5
+ATTEMPTS = 6
 SMALLER, MUCH_SMALLER = 0.7, 0.5
 """How much smaller cells become if too many absences tell, and if too many carriers are lost."""
 

@@ -13,7 +13,8 @@ Steps (the same numbers stand in the code)
 2. Place the people of y by the principal components of their log odds, columns weighted by how much
    they will be wanted as far as public knowledge says.
 3. Cut them into nearly equal cells (kernels/cut.py), and deal y's carriers out: which of the people
-   of one kind carry, is chance.
+   of one kind carry, is chance. A cell with more carriers than its people have room for is joined
+   to its neighbour, unless people are scarce.
 4. Fill up the seeds, those with little need first (kernels/fill.py).
 5. A seed of several carriers that finds nobody is dealt out, at random, into parts of one carrier
    each, which are filled in turn: any such split is as likely as any other, whoever they are.
@@ -53,6 +54,8 @@ class Blindness:
     """Fewest people of a group."""
     shrink: float = 1.0
     """By how much cells are smaller than they would be."""
+    wide: bool = True
+    """Whether cells with more carriers than they have room for are joined to their neighbours."""
 
     def size(self, r: float, number: int = 0) -> int:
         """Fewest people of a cell in a round of an event with that r."""
@@ -60,8 +63,8 @@ class Blindness:
         return max(SMALLEST_CELL, self.least, round(wanted))
 
     def smaller(self, shrink: float) -> Blindness:
-        """The same with smaller cells."""
-        return replace(self, shrink=self.shrink * shrink)
+        """The same with smaller cells: at first none are joined, then they are cut smaller."""
+        return replace(self, shrink=self.shrink * (1.0 if self.wide else shrink), wide=False)
 
 
 def hide_blindly(
@@ -112,7 +115,7 @@ def _hide_value(
             if number < ROUNDS:
                 tried[given, y] = True
             people = Lookalikes(groups, asked, cells.signature[waiting[given]], x, int(y), random)
-            left[given] = people.hide(how.size(r, number), terms)
+            left[given] = people.hide(how.size(r, number), terms, wide=how.wide)
         waiting, tried = waiting[left], tried[left]
 
 

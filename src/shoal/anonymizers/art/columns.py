@@ -53,6 +53,11 @@ class Columns:
         """Those of some kinds."""
         return Columns(self.odds[which], self.strength[which], self.chance[which])
 
+    @property
+    def share(self) -> Floats:
+        """Of each kind: the limit, in the column where it is most."""
+        return np.asarray(1.0 / self.strength.min(axis=1))
+
     def places(self, people: Ints) -> NDArray[np.float32]:
         """kinds x features: the leading principal components of the log odds. What a column will be
         used is what public knowledge expects: the demand of those who will carry, over all odds."""

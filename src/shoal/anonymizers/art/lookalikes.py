@@ -46,8 +46,9 @@ class Lookalikes:
         self._there = np.isin(signature, self._kinds)
         self._carrier_kind = np.searchsorted(self._kinds, signature[self._there])
 
-    def hide(self, smallest: int, terms: Terms) -> NDArray[np.bool_]:
-        """Makes groups from cells of at least `smallest` people; True for carriers left over."""
+    def hide(self, smallest: int, terms: Terms, *, wide: bool = True) -> NDArray[np.bool_]:
+        """Makes groups from cells of at least `smallest` people, joined where they hold too many
+        carriers if they are to be `wide`; True for carriers left over."""
         left = ~self._there
         if left.all():
             return left
@@ -59,7 +60,9 @@ class Lookalikes:
         everybody = free + carrying
         place = self._columns.places(everybody)  # 2
         noise = random.random(kinds, np.float32) * NOISE
-        seeds = Seeds.dealt(*cut(place, everybody, noise, smallest), carrying, random)  # 3
+        cells = cut(place, everybody, noise, smallest)  # 3
+        share = self._columns.share if wide else np.ones(kinds)
+        seeds = Seeds.dealt(*cells, carrying, share, random)
         np.subtract.at(free, seeds.kind[~seeds.carries], 1)
         people = People(self._columns.odds, self._columns.strength, place, free)
         hidden = np.zeros(kinds, np.int64)

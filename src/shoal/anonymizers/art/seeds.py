@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from shoal.anonymizers.art.kernels import fill as kernels
 
 Ints = NDArray[np.int64]
+JOINED = 4
+"""Most cells that are joined to one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,16 +28,24 @@ class Seeds:
 
     @classmethod
     def dealt(
-        cls, cell: Ints, kind: Ints, number: Ints, carrying: Ints, random: np.random.Generator
+        cls,
+        cell: Ints,
+        kind: Ints,
+        number: Ints,
+        carrying: Ints,
+        share: NDArray[np.float64],
+        random: np.random.Generator,
     ) -> Seeds:
         """From cells cut blindly (`number` people of a kind in a cell) and how many of each kind
-        carry: who of a kind it is, is chance."""
+        carry: who of a kind it is, is chance. `share` of the people of each kind may carry: cells
+        with more carriers than that are joined to the next ones."""
         person = np.repeat(np.arange(len(kind)), np.where(carrying[kind] > 0, number, 0))
         person = random.permutation(person)
         person = person[np.argsort(kind[person], kind="stable")]
         rank = _ranks(kind[person])
         chosen = person[rank < carrying[kind[person]]]
         carriers = np.bincount(chosen, minlength=len(kind))
+        cell = _wide_enough(cell, number * share[kind], carriers)
         held = np.zeros(cell.max(initial=-1) + 1, bool)
         held[cell[chosen]] = True
         entry = np.repeat(np.flatnonzero(held[cell]), number[held[cell]])
@@ -76,6 +86,21 @@ class Seeds:
 
     def for_kernel(self) -> kernels.Seeds:
         return kernels.Seeds(self.start, self.kind, self.carriers)
+
+
+def _wide_enough(cell: Ints, room: NDArray[np.float64], carriers: Ints) -> Ints:
+    """The cells, numbered anew: one without room for all its carriers is joined to the next, which
+    was its neighbour before the cut. Who finds the seed of a group, and knows from the release how
+    many of it carry, would name one of them too often otherwise."""
+    rooms, held = np.bincount(cell, room), np.bincount(cell, carriers)
+    names, first, name = np.empty(len(rooms), np.int64), 0, -1
+    wanted, got = 0.0, 0.0
+    for i in range(len(rooms)):
+        if got >= wanted or i - first >= JOINED:
+            first, name, wanted, got = i, name + 1, 0.0, 0.0
+        names[i] = name
+        wanted, got = wanted + held[i], got + rooms[i]
+    return names[cell]
 
 
 def _ranks(numbers: Ints) -> Ints:
