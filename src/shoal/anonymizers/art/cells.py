@@ -93,6 +93,16 @@ class Assembly:
         if pooled:
             self._kinds[group] = "pooled"
 
+    def snapshot(self) -> list[tuple[NDArray[np.int64], GroupKind]]:
+        """The groups as they are."""
+        return list(zip(self._groups, self._kinds, strict=True))
+
+    def restore(self, group: int, before: list[tuple[NDArray[np.int64], GroupKind]]) -> None:
+        """A group as it was; who joined it since is free again."""
+        joined = self._groups[group][len(before[group][0]) :]
+        np.add.at(self.cells.free, joined, 1)
+        self._groups[group], self._kinds[group] = before[group]
+
     def pull_out(self, group: int, cell: int, instead: NDArray[np.int64]) -> None:
         """Leaves a member of a group out, and takes others in its place."""
         members = self._groups[group]

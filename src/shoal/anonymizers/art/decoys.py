@@ -1,11 +1,12 @@
 """Decoys: people who join finished groups so that counting over all groups tells no more than they.
 
-Somebody of the value y can join any pure group of y if their own link stays within its limit:
-c o / b <= sum o with their own odds in it, since nobody of c carriers is linked with more than
-c o / sum o; the links of all others fall. Those who lack members are classes whose carriers were
-hidden among others, so that decoys are mostly of low odds and nearly always fit. Where nobody of a
-group's value is left, somebody of another value joins, and the group is published pooled: then only
-the odds against everything outside the events count.
+Somebody of the value y can join any pure group of y if their own link stays within its limit; the
+links of all others fall. With one carrier that is o / b <= sum o, their own odds in it; with c of
+them c o / b <= sum o is asked, and a group that a strict check finds unsafe gets none. Classes that
+lack members are those whose carriers were hidden among others, so that decoys are mostly of low
+odds and nearly always fit. Where nobody of a group's value is left, somebody of another value
+joins, and the group is published pooled: then only the odds against everything outside the events
+count.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ ALREADY_POOLED = 0.1
 
 def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> None:
     """Takes free filler into groups until no class lacks members, or nobody who helps fits."""
-    table, cells = groups.table, groups.cells
+    table, cells, before = groups.table, groups.cells, groups.snapshot()
     for event in range(len(table.events)):
         lack = Lack(asked.knowledge, _lacking(groups, asked, event))
         mine = {
@@ -45,6 +46,9 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> N
             which = [i for values, some in mine.items() if values[0] == x for i in some]
             filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
             _join(groups, asked, which, x, len(table.values), filler, lack, random)
+    for (x, y), which in groups.by_values().items():
+        for i in np.flatnonzero(~groups.are_safe(which, x, y, asked)):
+            groups.restore(which[i], before)
 
 
 def _lacking(groups: Assembly, asked: Asked, event: int) -> list[Ints]:
