@@ -59,6 +59,7 @@ def group_blindly(
         mix_events(best.groups, asked, seed=seed, progress=progress)
         leave_out_lookalikes(best.groups, asked, random, how.least)
     add_decoys(best.groups, asked, random)
+    best.groups.drop_unsafe(asked)
     if smallest_group > 1:
         gather_everybody(best.groups, asked, smallest_group, random)
     return best
