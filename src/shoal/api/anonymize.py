@@ -79,13 +79,13 @@ def anonymize(
         table,
         grouping,
         knowledge=known,
-        adversary=[*answered(grouping), *adversaries],
+        adversary=[*_answered(grouping), *adversaries],
         seed=seed or 0,
         rows=None if dealt is None else dealt.group,
         progress=progress,
     )
     clock.lap("audit")
-    if not all(audit.by_adversary[one].robust for one in answered(grouping)):
+    if not all(audit.by_adversary[one].robust for one in _answered(grouping)):
         raise InternalError(
             "the auditor refutes ART's groups; nothing is released. Please report this table's spec"
         )
@@ -140,7 +140,7 @@ def _chosen(method: str | Anonymizer, parameters: Mapping[str, Any]) -> Anonymiz
     return method
 
 
-def answered(grouping: Grouping) -> list[str]:
+def _answered(grouping: Grouping) -> list[str]:
     """Whom the method claims to answer: they judge in any case."""
     return list(grouping.claims.get("readers", ()))
 

@@ -151,10 +151,10 @@ def compare(
         name: equip(name, (parameters or {}).get(name, {}), hierarchies) for name in methods
     }
     warm_up(table, anonymizers.values())
-    anonymizers = {
-        name: inform(one, knowledge=knowledge, readers=as_adversaries(adversary))
-        for name, one in anonymizers.items()
-    }
+    judges = as_adversaries(adversary)
+    for name, one in anonymizers.items():
+        own = "readers" in (parameters or {}).get(name, {})
+        anonymizers[name] = inform(one, knowledge=knowledge, readers=None if own else judges)
     lines = []
     for done, (name, method) in enumerate(anonymizers.items()):
         progress(name, done, len(anonymizers))

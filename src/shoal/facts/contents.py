@@ -18,6 +18,7 @@ from shoal.facts import loss
 from shoal.facts.bins import HAIR, Record, count_within, probability_edges, size_edges
 from shoal.grouping import Grouping
 from shoal.release import Release
+from shoal.release.certificate import given_seed
 from shoal.table import Table
 
 FORMAT = "shoal-report/1"
@@ -118,7 +119,7 @@ def release_facts(release: Release, table: Table, *, repeat: Repeat | None = Non
             "pooled": certificate["groups"]["pooled"],
             "changed": certificate["rows"]["values_changed"],
         },
-        repeat=repeat or Repeat(seed=certificate["seed"].get("value")),
+        repeat=repeat or Repeat(seed=given_seed(certificate)),
         queries=queries,
     )
 

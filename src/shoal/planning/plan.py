@@ -10,8 +10,9 @@ are groups for the joint adversary, who weighs other odds: there they are a yard
 truth where many values mix.
 
 Under the honest limit a carrier asks for min(r, 1/f) o instead of r o. As o/f = 1/(1-f), all
-carriers of a class together ask for no more than the odds of the class come to: no view rules out
-any r then, as long as knowledge is the table's own.
+carriers of a class together ask for no more than the odds of the class come to: a view whose own
+counts cover everybody rules out no r then. (People in no class that is known count with the whole
+table's distribution, which need not be theirs.)
 """
 
 from __future__ import annotations

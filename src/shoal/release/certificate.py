@@ -100,6 +100,13 @@ def make_certificate(
     }
 
 
+def given_seed(certificate: Mapping[str, Any]) -> int | None:
+    """The seed that was given; None where it is secret, or is not to be read."""
+    seed = certificate.get("seed")
+    value = seed.get("value") if isinstance(seed, Mapping) else None
+    return value if type(value) is int and value >= 0 else None
+
+
 def _public_source(knowledge: Knowledge, spec: Spec) -> str:
     """Where knowledge comes from, without the folders of the publisher's machine."""
     if spec.knowledge is None:

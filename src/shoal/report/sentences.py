@@ -84,7 +84,8 @@ def class_errors(facts: Facts) -> str:
         f"of the release estimates {worst['estimate']:,.0f}. Readers who share each group's events "
         f"by odds that they learn from the release, not equally, are off by "
         f"{percent(learnt['mean'])} on average, and by more than a quarter in "
-        f"{learnt['far_off']:,}. {found['smaller']:,} classes with fewer carriers are not judged."
+        f"{learnt['far_off']:,} of the classes. Classes with fewer carriers, "
+        f"{found['smaller']:,} of them, are not judged."
     )
 
 
@@ -177,7 +178,7 @@ def meaning(facts: Facts) -> str:
     """What a verdict does for a decision."""
     return {
         True: "Every published person keeps at least the protection that was asked for, against "
-        "the adversary described below. Read the limits before you publish.",
+        "those described below. Read the limits before you publish.",
         False: "Do not publish this as it stands. Some people are linked to what should be "
         "protected more surely than was asked for.",
         None: "Do not publish this on the strength of this report: safety could not be shown.",

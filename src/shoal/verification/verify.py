@@ -25,6 +25,7 @@ from shoal.errors import InputError
 from shoal.grouping.partition import OTHER, Partition
 from shoal.knowledge import Knowledge, event_chances
 from shoal.release import GID, Release
+from shoal.release.certificate import given_seed
 from shoal.release.folder import load, read_certificate
 from shoal.release.forms import form_named
 from shoal.sources import read_table, recover_folder
@@ -172,7 +173,7 @@ def _recompute(
         limit=table.spec.limit,
         known=np.zeros((len(table.signatures), len(table.events)), bool),
         budget=JOINT_BUDGET,
-        seed=0,
+        seed=given_seed(certificate) or 0,
     )
     people = _known_before(table, known)[lines.signature]
     before = same_figure("known before", int(people.sum()), certificate["audit"]["known_before"])

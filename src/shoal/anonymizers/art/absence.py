@@ -81,8 +81,7 @@ class _Givers:
         self._groups, self._which, self._x, self._y = groups, which, x, y
         self._kinds = np.unique(cells.signature[(cells.value == y) | (cells.value == x)])
         self._columns = Columns.of(asked, self._kinds, x, y)
-        usable = np.all(self._columns.odds < np.inf, axis=1)
-        self._columns.odds[~usable] = 1.0
+        usable = self._columns.finite()
         self._place = self._columns.places(np.ones(len(self._kinds), np.int64))
         self._free = np.flatnonzero(
             (cells.value == y) & np.isin(cells.signature, self._kinds[usable])
@@ -94,7 +93,7 @@ class _Givers:
         cells, chosen = self._groups.cells, self._wanted(lack)
         if not chosen:
             return 0
-        rest = [_without(self._groups.members(i), cell) for i, cell in chosen]
+        rest = [self._groups.without(i, cell) for i, cell in chosen]
         free = np.zeros(len(self._kinds), np.int64)
         free[self._kind(self._free)] = cells.free[self._free]
         safe, begin, added = fill(
@@ -129,7 +128,3 @@ class _Givers:
 
     def _kind(self, cells: Ints) -> Ints:
         return np.searchsorted(self._kinds, self._groups.cells.signature[cells])
-
-
-def _without(members: Ints, cell: int) -> Ints:
-    return np.delete(members, int(np.flatnonzero(members == cell)[0]))

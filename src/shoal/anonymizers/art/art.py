@@ -5,7 +5,7 @@ posterior of every reader stays within its limit (1/r) in every view; all other 
 are. Wong, Fu, Wang, Xu, Pei and Yu, "Anonymization with Worst-Case Distribution-Based Background
 Knowledge", 2009, section 4.
 
-Steps (the same numbers stand in the code)
+Steps (the same numbers stand in attempts.py)
 1. Code the free rows as cells: (signature, published value) with how many rows are free.
 2. Hide carriers among filler rows that share one value: in such a pure group both the joint and the
    binary posterior have a closed form (kernels/links.py), so that the search meets the readers' own
@@ -144,7 +144,6 @@ class Art:
                 asked,
                 Blindness(cell=self.cell, largest=self.largest, least=self.smallest_group),
                 most_lost=min(self.max_suppression, FEW) * table.carriers,
-                smallest_group=self.smallest_group,
                 seed=seed,
                 progress=progress,
             )

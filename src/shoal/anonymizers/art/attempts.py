@@ -1,7 +1,8 @@
 """Blind groups for a whole table, of cells as large as can be.
 
 Large cells tell an insider less; small ones find partners where people are scarce. So cells begin
-at twice r and become smaller until nobody is lost, or few are and their absence tells nothing.
+at twice r and become smaller until nobody is lost, or few are and their absence tells nothing. The
+numbers in the code are those of ART's steps (art.py).
 """
 
 from __future__ import annotations
@@ -40,7 +41,6 @@ def group_blindly(
     how: Blindness,
     *,
     most_lost: float,
-    smallest_group: int,
     seed: int,
     progress: Progress,
 ) -> Attempt:
@@ -56,12 +56,12 @@ def group_blindly(
         how = how.smaller(SMALLER if one.lost <= most_lost else MUCH_SMALLER)
     best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.lost))
     if best.lost > most_lost:
-        mix_events(best.groups, asked, seed=seed, progress=progress)
+        mix_events(best.groups, asked, seed=seed, progress=progress)  # 4
         leave_out_lookalikes(best.groups, asked, random, how.least)
-    add_decoys(best.groups, asked, random)
+    add_decoys(best.groups, asked, random)  # 6
     best.groups.drop_unsafe(asked)
-    if smallest_group > 1:
-        gather_everybody(best.groups, asked, smallest_group, random)
+    if how.least > 1:
+        gather_everybody(best.groups, asked, how.least, random)
     return best
 
 
@@ -72,10 +72,10 @@ def _attempt(
     random: np.random.Generator,
     progress: Progress,
 ) -> Attempt:
-    groups = Assembly(asked.table, Cells.of(asked.table))
+    groups = Assembly(asked.table, Cells.of(asked.table))  # 1
     if groups.cells.filler_suffices():
-        hide_blindly(groups, asked, how, random=random, progress=progress)
-        groups.drop_unsafe(asked)
+        hide_blindly(groups, asked, how, random=random, progress=progress)  # 2
+        groups.drop_unsafe(asked)  # 3
     lost = groups.cells.waiting
-    kept = lost <= most_lost and leave_out_lookalikes(groups, asked, random, how.least)
+    kept = lost <= most_lost and leave_out_lookalikes(groups, asked, random, how.least)  # 5
     return Attempt(groups, how, lost, kept)

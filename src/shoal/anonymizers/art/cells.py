@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -37,9 +38,13 @@ class Cells:
 
     def find(self, signature: NDArray[np.integer], value: int) -> NDArray[np.int64]:
         """The cells of people with these signatures and that value, who are there."""
-        values = len(self.table.values)
-        keys = self.signature.astype(np.int64) * values + self.value
-        return np.searchsorted(keys, np.asarray(signature, np.int64) * values + value)
+        keys = np.asarray(signature, np.int64) * len(self.table.values) + value
+        return np.searchsorted(self._keys, keys)
+
+    @cached_property
+    def _keys(self) -> NDArray[np.int64]:
+        """A number for each cell that rises with them."""
+        return self.signature.astype(np.int64) * len(self.table.values) + self.value
 
     @property
     def waiting(self) -> int:
@@ -103,11 +108,14 @@ class Assembly:
         np.add.at(self.cells.free, joined, 1)
         self._groups[group], self._kinds[group] = before[group]
 
+    def without(self, group: int, cell: int) -> NDArray[np.int64]:
+        """The members of a group but one of that cell."""
+        members = self._groups[group]
+        return np.delete(members, int(np.flatnonzero(members == cell)[0]))
+
     def pull_out(self, group: int, cell: int, instead: NDArray[np.int64]) -> None:
         """Leaves a member of a group out, and takes others in its place."""
-        members = self._groups[group]
-        rest = np.delete(members, int(np.flatnonzero(members == cell)[0]))
-        self._groups[group] = np.concatenate([rest, instead])
+        self._groups[group] = np.concatenate([self.without(group, cell), instead])
         np.subtract.at(self.cells.free, instead, 1)
         self.withheld[cell] += 1
 

@@ -49,6 +49,13 @@ class Columns:
         together[np.isnan(together)] = np.inf
         return cls(together, np.column_stack(strength), np.mean(chance, axis=0))
 
+    def finite(self) -> NDArray[np.bool_]:
+        """The kinds whose odds are finite in every column; those of the others become 1, so that
+        they have a place."""
+        usable: NDArray[np.bool_] = np.all(self.odds < np.inf, axis=1)
+        self.odds[~usable] = 1.0
+        return usable
+
     def some(self, which: NDArray[np.bool_]) -> Columns:
         """Those of some kinds."""
         return Columns(self.odds[which], self.strength[which], self.chance[which])

@@ -103,8 +103,7 @@ def _join(
     )
     kinds, kind = np.unique(signature, return_inverse=True)
     columns = Columns.of(asked, kinds, x, y)
-    usable = np.all(columns.odds < np.inf, axis=1)
-    columns.odds[~usable] = 1.0
+    usable = columns.finite()
     place = columns.places(np.ones(len(kinds), np.int64))
     mine, kind = kind[: len(filler)], kind[len(filler) :]
     start = np.concatenate([[0], np.cumsum([len(one) for one in members])])[:-1]

@@ -1,4 +1,4 @@
-"""ART, steps 2 and 3: every carrier in a group with filler of one value, or of pooled values."""
+"""Row by row: every carrier in a group with filler of one value, or of pooled values."""
 
 from __future__ import annotations
 

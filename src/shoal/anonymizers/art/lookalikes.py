@@ -71,8 +71,9 @@ class Lookalikes:
             need = self._columns.need(now.kind, now.start[:-1], everybody) * now.carriers
             now = now.ordered(np.argsort(need, kind="stable"))
             safe, begin, added = fill(now.for_kernel(), people, terms)  # 4
+            start = now.start
             for i in np.flatnonzero(safe):
-                mine = slice(now.start[i], now.start[i + 1])
+                mine = slice(start[i], start[i + 1])
                 kind, carries = now.kind[mine], now.carries[mine]
                 self._add(np.append(kind[~carries], added[begin[i] : begin[i + 1]]), kind[carries])
                 np.add.at(hidden, kind[carries], 1)

@@ -1,4 +1,4 @@
-"""ART, step 5: groups of several events, each checked with its exact posteriors.
+"""ART, step 4: groups of several events, each checked with its exact posteriors.
 
 First groups of tuples that are alike to the adversary, for one event after the other, those first
 whose carriers are the hardest to hide; who is left of an event then grows groups of near tuples.
@@ -61,7 +61,7 @@ def mix_events(groups: Assembly, asked: Asked, *, seed: int, progress: Progress)
 
 
 class _Mix:
-    """One run of step 5: what the kernels work on."""
+    """One run of step 4: what the kernels work on."""
 
     def __init__(
         self, groups: Assembly, asked: Asked, waiting: int, seed: int, progress: Progress

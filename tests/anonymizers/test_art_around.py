@@ -1,0 +1,165 @@
+"""What stands around blind groups: decoys for who counts, lookalikes for who looks for the missing,
+and groups for everybody else. The auditor, which has slow twins of its own, is the judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shoal.anonymizers.art import Art
+from shoal.anonymizers.art.absence import leave_out_lookalikes
+from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.blind import Blindness, hide_blindly
+from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.classes import Lack, class_counts
+from shoal.anonymizers.art.decoys import add_decoys
+from shoal.auditing.audit import audit
+from shoal.errors import InputError
+from shoal.grouping import silent
+from shoal.knowledge import Knowledge, as_readers
+from shoal.planning.plan import plan
+from shoal.table import Table
+from tests.anonymizers.test_art_blind import BOTH, LIMITS, hospital_table, random_table
+
+
+def asked_of(table: Table) -> Asked:
+    return Asked(table, Knowledge.of(table), as_readers(BOTH))
+
+
+def hidden(table: Table, **how: Any) -> Assembly:
+    groups, random = Assembly(table, Cells.of(table)), np.random.default_rng(3)
+    blindness = Blindness(**({"cell": None, "largest": 200} | how))
+    hide_blindly(groups, asked_of(table), blindness, random=random, progress=silent)
+    groups.drop_unsafe(asked_of(table))
+    return groups
+
+
+def everybody_once(groups: Assembly) -> bool:
+    used = np.bincount(np.concatenate(groups._groups), minlength=len(groups.cells.rows))
+    there = used + groups.cells.free + groups.withheld
+    return bool((groups.cells.free >= 0).all()) and there.tolist() == groups.cells.rows.tolist()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_lack_keeps_its_books(seed: int) -> None:
+    """Who helps is counted anew after every step."""
+    rng = np.random.default_rng(seed)
+    table = random_table(seed, "absolute")
+    views = Knowledge.of(table).views
+    lacking = [rng.integers(-2, 4, len(view.distributions)) for view in views]
+    lack = Lack(Knowledge.of(table), [one.copy() for one in lacking], overall=5)
+    state = [np.maximum(one, 0) for one in lacking]
+    overall = 5
+    for one in state:
+        one[0] = 0
+    for step in range(40):
+        signature = int(rng.integers(len(table.signatures)))
+        sign = -1 if step % 3 else 1
+        (lack.take if sign < 0 else lack.give)(signature)
+        overall += sign
+        for view, one in zip(views, state, strict=True):
+            one[view.index[signature]] += sign
+        helps = [
+            sum(one[view.index[s]] > 0 for view, one in zip(views, state, strict=True))
+            + (overall > 0)
+            for s in range(len(table.signatures))
+        ]
+        assert lack.helps.tolist() == helps
+
+
+def test_classes_are_counted() -> None:
+    table = random_table(1, "absolute")
+    people = np.arange(len(table.signatures))
+    for view, counts in zip(
+        Knowledge.of(table).views, class_counts(Knowledge.of(table), people), strict=True
+    ):
+        by_hand = [
+            sum(int(p) for p, row in zip(people, view.index, strict=True) if row == c)
+            for c in range(len(view.distributions))
+        ]
+        assert counts.tolist() == by_hand
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_decoys_keep_the_counter_s_promise_and_every_limit(limit: str) -> None:
+    table = hospital_table(r=6, min_support=20, limit=limit)
+    groups = hidden(table)
+    before = audit(table, groups.grouping(), adversary=BOTH)
+    assert not before.counter.kept, "there is nothing to mend"
+    add_decoys(groups, asked_of(table), np.random.default_rng(1))
+    after = audit(table, groups.grouping(), adversary=BOTH)
+    assert after.counter.kept
+    assert after.problematic == 0
+    assert after.event_groups == before.event_groups
+    assert everybody_once(groups)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("seed", range(12))
+def test_lookalikes_are_enough_exactly_where_the_auditor_says_so(limit: str, seed: int) -> None:
+    """Groups may take few people, so that some carriers find none."""
+    table = random_table(seed, limit)
+    groups = hidden(table, largest=3, cell=3)
+    lost = groups.cells.waiting
+    enough = leave_out_lookalikes(groups, asked_of(table), np.random.default_rng(2), 1)
+    assert groups.cells.waiting == lost
+    assert everybody_once(groups)
+    if groups.grouping().published:
+        found = audit(table, groups.grouping(), adversary=BOTH)
+        assert found.problematic == 0
+        assert found.absence.kept is enough
+
+
+def test_lookalikes_are_found_where_there_are_some() -> None:
+    table = hospital_table(r=4, min_support=20)
+    groups = hidden(table)
+    for i in range(3):  # as if these had found no group
+        np.add.at(groups.cells.free, groups.members(i), 1)
+    groups._groups, groups._kinds = groups._groups[3:], groups._kinds[3:]
+    assert not audit(table, groups.grouping(), adversary=BOTH).absence.kept
+    assert leave_out_lookalikes(groups, asked_of(table), np.random.default_rng(2), 1)
+    found = audit(table, groups.grouping(), adversary=BOTH)
+    assert found.robust is True
+    assert found.suppressed > found.suppressed_carriers > 0
+
+
+@pytest.mark.parametrize("smallest", [2, 6, 15])
+def test_nobody_stands_in_a_smaller_group_than_asked_for(smallest: int) -> None:
+    table = hospital_table(min_support=20)
+    grouping = Art(smallest_group=smallest).anonymize(table, seed=1)
+    found = audit(table, grouping, adversary=BOTH)
+    assert int(grouping.sizes.min()) >= smallest
+    assert (found.robust, found.shown_openly, found.suppressed) == (True, 0, 0)
+    assert audit(table, Art().anonymize(table, seed=1)).shown_openly > 0
+
+
+def test_a_run_that_stops_says_what_the_honest_limit_keeps() -> None:
+    table = hospital_table(rows=600, r=40, min_support=10)
+    with pytest.raises(InputError) as raised:
+        Art(max_suppression=0.0).anonymize(table)
+    assert raised.value.code == "suppression-limit"
+    honest = hospital_table(rows=600, r=40, min_support=10, limit="prior")
+    kept = Art(max_suppression=1.0).anonymize(honest).carriers(honest)
+    assert f"With --limit prior, {kept:,} of them would find one." in raised.value.problem
+    with pytest.raises(InputError) as raised:
+        Art(max_suppression=0.0, cell=3).anonymize(honest)
+    assert "--limit prior" not in raised.value.problem
+
+
+def test_a_given_cell_is_kept_and_said() -> None:
+    table = hospital_table(min_support=20)
+    assert Art(cell=9).anonymize(table).claims["cell"] == 9
+    assert Art().anonymize(table).claims["cell"] == 6, "twice r, where people are plenty"
+
+
+def test_where_everybody_s_class_is_known_the_honest_limit_rules_out_no_r() -> None:
+    known: dict[str, Any] = {"qi": ("sex", "region"), "r": 60, "min_support": 20}
+    tight = plan(hospital_table(**known))
+    (event,) = tight.events
+    assert event.coverage_bound < event.carriers == event.coverage_bound_prior
+    assert not tight.feasible
+    assert plan(hospital_table(**known, limit="prior")).feasible
+    (event,) = plan(hospital_table(r=60, min_support=20)).events
+    assert event.coverage_bound < event.coverage_bound_prior < event.carriers, "not everybody's is"
