@@ -1,10 +1,10 @@
-"""Writes the tables of README.md from benchmarks/results/latest.json, between marker comments.
+"""Writes the tables of README.md and of the docs from benchmarks/results/latest.json, between marker comments.
 
     python -m benchmarks.readme [--check]
 
 A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every,
-arx, methods, insider, neighbours or speed. `--check` changes nothing and fails when a table is not
-current.
+arx, methods, insider, named, neighbours or speed. `--check` changes nothing and fails when a table
+is not current.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "latest.json"
-PAGES = ("README.md", "docs/howto/audit-an-arx-release.md", "docs/benchmarks.md")
+PAGES = (
+    "README.md",
+    "docs/howto/audit-an-arx-release.md",
+    "docs/benchmarks.md",
+    "docs/promise.md",
+)
 BLOCK = re.compile(r"(<!-- bench:(\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 Lines = list[dict[str, Any]]
@@ -133,9 +138,7 @@ def insider(results: dict[str, Any]) -> str:
             rows.append((*setting, line["failed"], *[""] * 5))
             continue
         found = {one["attacker"]: one for one in line["attackers"]}
-        insiders = [one for one in line["attackers"] if one["kind"] == "insider"]
-        best = [max((one[whom] for one in insiders), key=lambda rate: rate["rate"])
-                for whom in ("everybody", "unknown")]  # fmt: skip
+        best = [_best_insider(line, whom) for whom in ("everybody", "unknown")]
         rows.append(
             (
                 *setting,
@@ -147,6 +150,40 @@ def insider(results: dict[str, Any]) -> str:
             )
         )
     return _table(head, rows)
+
+
+def named(results: dict[str, Any]) -> str:
+    """The same for Adult in brief: how often a carrier is named."""
+    head = ("r", "limit", "1/r", "insider, blind groups", "carriers not known beforehand",
+            "insider, groups made row by row", "counting in all views, blind groups")  # fmt: skip
+    lines = {
+        (line["r"], line["units"]): line
+        for line in results["insider"]["lines"]
+        if line["table"] == "Adult" and "failed" not in line
+    }
+    rows = []
+    for r, units in sorted(lines):
+        if units == "cells":
+            line = lines[r, units]
+            found = {one["attacker"]: one["everybody"] for one in line["attackers"]}
+            rows.append(
+                (
+                    f"{r:g}",
+                    line["limit"],
+                    _percent(1 / r),
+                    _rate(_best_insider(line, "everybody")),
+                    _rate(_best_insider(line, "unknown")),
+                    _rate(_best_insider(lines[r, "rows"], "everybody")),
+                    _rate(found["counting in all views at once"]),
+                )
+            )
+    return _table(head, rows)
+
+
+def _best_insider(line: dict[str, Any], whom: str) -> dict[str, float]:
+    """The rate of the insider who is right most."""
+    insiders = [one[whom] for one in line["attackers"] if one["kind"] == "insider"]
+    return max(insiders, key=lambda rate: float(rate["rate"]))
 
 
 def neighbours(results: dict[str, Any]) -> str:
@@ -233,6 +270,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "arx": arx,
     "methods": methods,
     "insider": insider,
+    "named": named,
     "neighbours": neighbours,
     "speed": speed,
 }
