@@ -1,4 +1,4 @@
-"""Writes the tables of README.md and of the docs from benchmarks/results/latest.json, between marker comments.
+"""Writes the tables of README.md and the docs, between marker comments, from results/latest.json.
 
     python -m benchmarks.readme [--check]
 

@@ -1,6 +1,6 @@
 """What counting tells of whole classes, which no posterior of one group shows.
 
-A class is made of the people who are alike in a view and whose distribution is known; with the table's
+A class is made of people who are alike in a view and whose distribution is known; with the table's
 size, that distribution is a count: of the n people of the class k carry the event. Two promises:
 
 - the *counter*: carriers are among the m people of their class who are in groups that hold the
