@@ -62,6 +62,17 @@ def open_words(count: int) -> str:
     return f"{whom} published in a group of one, which shows their value openly."
 
 
+def totals_words(linked: int) -> str:
+    """What the totals tell whoever adds them all up."""
+    if not linked:
+        return "Whoever adds up the totals of all attributes at once links nobody above 1/r."
+    whom = "1 person" if linked == 1 else f"{linked:,} people"
+    return (
+        f"Whoever adds up the totals of all attributes at once links {whom} above 1/r: the promise "
+        "is about one view at a time."
+    )
+
+
 _COUNTING = "Counting over all groups, class by class (a promise beside the verdict),"
 
 

@@ -178,12 +178,14 @@ def test_counts_by_group_of_people_name_the_worst_class() -> None:
         min_support=100,
     )
     table = Table.from_frame(hospital(1_500, seed=4), spec)
-    facts = report.release_facts(shoal.anonymize(table, spec, method="anatomy", l=3), table)
+    facts = report.release_facts(
+        shoal.anonymize(table, spec, method="anatomy", l=3, totals=True), table
+    )
     assert facts.queries is not None
     classes = facts.queries["classes"]
     worst = classes["worst"][0]
     told = class_errors(facts).replace("\u00a0", " ")
-    assert told.startswith(f"{classes['equal']['classes']} classes of people")
+    assert told.startswith(f"{classes['counted']['classes']} classes of people")
     whose = " and ".join(f"{name} “{value}”" for name, value in worst["class"].items())
     assert (
         f"worst among people with {whose}: {worst['carriers']} carry “Hypertension”, and a reader "
@@ -191,7 +193,7 @@ def test_counts_by_group_of_people_name_the_worst_class() -> None:
     ) in told
     inside = Page(report.render(facts)).text
     assert "Counts by group of people" in inside
-    assert "With learnt shares" in inside
+    assert "With equal shares" in inside
     assert "Counts by group of people" not in Page(report.render(facts, edition="public")).text
     nobody = {**facts.queries, "classes": {**classes, "worst": []}}
     assert class_errors(replace(facts, queries=nobody)) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +15,7 @@ from shoal.datasets import hospital
 from shoal.grouping import FormName, Grouping
 from shoal.knowledge import Knowledge
 from shoal.release import Release
+from shoal.release.totals import event_totals
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from shoal.utility import ClassErrors, KnownClasses, Workload, summarize
@@ -80,11 +82,14 @@ def as_named(errors: ClassErrors) -> dict[Any, Any]:
     return found
 
 
-@pytest.mark.parametrize("form", ["bucketized", "generalized"])
-@pytest.mark.parametrize("shares", ["equal", "learnt"])
+@pytest.mark.parametrize(
+    ("form", "shares"),
+    [("bucketized", "equal"), ("bucketized", "totals"), ("generalized", "equal")],
+)
 def test_classes_equal_the_slow_twin(table: Table, form: FormName, shares: Shares) -> None:
     release = release_of(table, random_groups(table, 500, lost=20), form=form)
-    published = release.coded if shares == "equal" else release.coded_learnt
+    release = replace(release, totals=event_totals(table, Knowledge.of(table)))
+    published = release.coded if shares == "equal" else release.coded_raked
     errors = KnownClasses.of(table).errors(published)
     slow, smaller = slow_classes(table, release, shares)
     assert slow == as_named(errors)
@@ -99,7 +104,7 @@ def test_classes_equal_the_slow_twin(table: Table, form: FormName, shares: Share
 def test_a_release_of_single_people_is_right_in_every_class(table: Table) -> None:
     used = summarize(table, release_of(table, np.arange(table.rows)), Workload(queries=50))
     plain = used.to_dict()
-    for found in (plain["classes"], plain["classes_learnt"]):
+    for found in (plain["classes"], plain["classes_equal"]):
         assert found["classes"] == len(used.classes.classes) == 20
         assert found["average"] == pytest.approx(0, abs=1e-12)
         assert found["far_off"] == 0

@@ -54,6 +54,7 @@ def saved(release: Release, home: Path, **changed: pl.DataFrame) -> Path:
         sensitive=changed.get("sensitive", release.sensitive),
         members=changed.get("members", release.members),
         ranges=release.ranges,
+        totals=release.totals,
         certificate=release.certificate,
         row_groups=release.row_groups,
         audit=release.audit,

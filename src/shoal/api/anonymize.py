@@ -21,8 +21,10 @@ from shoal.knowledge import Knowledge
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
 from shoal.release.tables import build_tables, canonical, check_names
+from shoal.release.totals import event_totals, no_totals
 from shoal.spec import Spec, checked_seed
 from shoal.table import IntArray
+from shoal.utility.count import coded
 
 SEED_BITS = 62
 
@@ -36,17 +38,20 @@ def anonymize(
     adversary: Adversaries = BOTH,
     engine: Engine | None = None,
     seed: int | None = None,
+    totals: bool = False,
     progress: Progress = silent,
     **parameters: Any,
 ) -> Release:
     """Makes a release of a table (a frame, a path or URL, or a Table), and audits it with the joint
     and the binary adversary, or with others.
 
-    `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the spec
-    says that the adversary knows. ART makes its groups for the adversaries that are named; a
-    release of it that one of them refutes is never returned. Everything random comes from a secret
-    seed, which is saved with the private records: whoever knew it could repeat the run. Give a
-    `seed` for tests and studies only; the certificate then says so.
+    `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the
+    spec says that the adversary knows. With `totals` the release also tells how many carriers
+    each value of an attribute has: counts become right by them, and the certificate says what
+    else. ART makes its groups for the adversaries that are named; a release of it that one of
+    them refutes is never returned. Everything random comes from a secret seed, which is saved
+    with the private records: whoever knew it could repeat the run. Give a `seed` for tests and
+    studies only; the certificate then says so.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -90,11 +95,19 @@ def anonymize(
             "the auditor refutes ART's groups; nothing is released. Please report this table's spec"
         )
     qi, sensitive, members, ranges = build_tables(table, grouping, dealt, seed=drawn)
+    told = event_totals(table, known) if totals else no_totals()
+    linked = 0
+    if totals:
+        _check_form(grouping)
+        published = Release(table.spec, grouping.form, qi, sensitive, members, ranges, {}, told)
+        linked = coded(published).linked
     certificate = make_certificate(
         table,
         grouping,
         known,
         audit,
+        totals=told,
+        linked=linked,
         method=chosen.name,
         parameters=_shown(chosen),
         seed=seed,
@@ -108,6 +121,7 @@ def anonymize(
         members=members,
         ranges=ranges,
         certificate=certificate,
+        totals=told,
         row_groups=None if dealt is None else _gids(dealt),
         seed=drawn,
         audit=audit,
@@ -116,6 +130,15 @@ def anonymize(
         native=table.native,
         engine=engine,
     )
+
+
+def _check_form(grouping: Grouping) -> None:
+    if grouping.form != "bucketized":
+        raise InputError(
+            "totals-form",
+            "Totals go with people's own values, and the generalized form shows none.",
+            "Leave totals out, or choose the form bucketized.",
+        )
 
 
 def _secret_seed() -> int:

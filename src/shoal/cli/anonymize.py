@@ -27,7 +27,13 @@ from shoal.cli.report import (
 )
 from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
-from shoal.wording import judges_words, open_words, undecided_words, verdict_words
+from shoal.wording import (
+    judges_words,
+    open_words,
+    totals_words,
+    undecided_words,
+    verdict_words,
+)
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
@@ -64,6 +70,13 @@ def anonymize(
         int | None,
         typer.Option("--seed", help="Seed of everything random, for tests: a secret one if none."),
     ] = None,
+    totals: Annotated[
+        bool,
+        typer.Option(
+            "--totals",
+            help="Also tell how many carriers each value of an attribute has.",
+        ),
+    ] = False,
     *,
     tuned: dict[str, Any],
     asked: o.SpecOptions,
@@ -105,6 +118,7 @@ def anonymize(
             method=method,
             adversary=adversary or BOTH,
             seed=seed,
+            totals=totals,
             progress=progress,
             **parameters,
         )
@@ -132,6 +146,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "groups_with_event": certificate["groups"]["with_event"],
         "mean_size_with_event": certificate["groups"]["mean_with_event"],
         "pooled": certificate["groups"]["pooled"],
+        "totals": certificate["totals"],
         "shown_openly": certificate["groups"]["shown_openly"],
         "r": certificate["r"],
         "limit": certificate["limit"],
@@ -197,6 +212,8 @@ def _show(release: Release, out: Path, private: Path) -> None:
         f"{figures['pooled']:,} groups pooled."
     )
     say(open_words(figures["shown_openly"]))
+    if release.totals.height:
+        say(totals_words(figures["totals"]["linked_above"]))
     if figures["values_changed"]:
         say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
     if figures["problematic"] or figures["undecided"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,11 @@ from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.release import Release
 from shoal.release.tables import build_tables, canonical
+from shoal.release.totals import event_totals
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
 from shoal.utility import KnownClasses, Published, Workload, measure_errors
+from shoal.utility.count import coded
 
 WARM_ROWS = 2_000
 
@@ -87,7 +89,7 @@ class Trial:
         }
 
     def errors(self, workload: Workload) -> dict[str, Any]:
-        """Relative errors of a workload's queries."""
+        """Relative errors of a workload's queries, with equal shares as in the paper."""
         every, protected = measure_errors(self.table, self.published, workload)
         return {
             "relative_error": every.average,
@@ -101,17 +103,19 @@ class Trial:
         }
 
     def class_errors(self, knowledge: Knowledge) -> dict[str, Any]:
-        """Errors of counts by class of people, with equal and with learnt shares."""
+        """Errors of counts by class of people, by totals where the form allows, and with equal
+        shares."""
         known = KnownClasses.of(self.table, knowledge)
-        equal, learnt = known.errors(self.published), known.errors(self.release.coded_learnt)
+        told = replace(self.release, totals=event_totals(self.table, knowledge))
+        counted, equal = known.errors(coded(told)), known.errors(self.published)
         return {
             "classes": len(equal.classes),
-            "class_error": equal.average,
-            "class_error_worst": equal.worst and abs(equal.worst.error),
-            "classes_far_off": equal.far_off_share,
-            "class_error_learnt": learnt.average,
-            "class_error_worst_learnt": learnt.worst and abs(learnt.worst.error),
-            "classes_far_off_learnt": learnt.far_off_share,
+            "class_error": counted.average,
+            "class_error_worst": counted.worst and abs(counted.worst.error),
+            "classes_far_off": counted.far_off_share,
+            "class_error_equal": equal.average,
+            "class_error_worst_equal": equal.worst and abs(equal.worst.error),
+            "classes_far_off_equal": equal.far_off_share,
         }
 
     def risks(
@@ -161,9 +165,9 @@ CLASS_ERRORS = (
     "class_error",
     "class_error_worst",
     "classes_far_off",
-    "class_error_learnt",
-    "class_error_worst_learnt",
-    "classes_far_off_learnt",
+    "class_error_equal",
+    "class_error_worst_equal",
+    "classes_far_off_equal",
 )
 RISKS = (
     "robust",

@@ -138,14 +138,15 @@ def query_errors(table: Table, release: Release) -> tuple[Record, dict[str, floa
         "attributes": workload.qd(table),
         "seed": workload.seed,
         "lines": [line for line in lines if line is not None],
-        "classes": _classes(summary.classes, summary.classes_learnt),
+        "classes": _classes(summary.classes, summary.classes_equal, totals=release.has_totals),
     }, distances
 
 
-def _classes(equal: ClassErrors, learnt: ClassErrors) -> Record:
+def _classes(counted: ClassErrors, equal: ClassErrors, *, totals: bool) -> Record:
     """Counts by class of people: the errors' sizes, and the classes that are worst."""
-    other = {(one.view, one.values, one.event): one for one in learnt.classes}
+    other = {(one.view, one.values, one.event): one for one in equal.classes}
     return {
+        "totals": totals,
         "smaller": equal.smaller,
         "enough": ENOUGH_CARRIERS,
         **{
@@ -154,11 +155,11 @@ def _classes(equal: ClassErrors, learnt: ClassErrors) -> Record:
                 "mean": found.average,
                 "far_off": found.far_off,
             }
-            for name, found in (("equal", equal), ("learnt", learnt))
+            for name, found in (("counted", counted), ("equal", equal))
         },
         "worst": [
-            {**one.to_dict(), "learnt": other[one.view, one.values, one.event].estimate}
-            for one in equal.classes[:WORST_CLASSES]
+            {**one.to_dict(), "equal": other[one.view, one.values, one.event].estimate}
+            for one in counted.classes[:WORST_CLASSES]
         ],
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shoal.knowledge.knowledge import (
     MAX_VIEWS,
+    OWN,
     SUM_TOLERANCE,
     Knowledge,
     View,
@@ -17,6 +18,7 @@ from shoal.knowledge.odds import READERS, BinaryReader, JointReader, Reader, as_
 
 __all__ = [
     "MAX_VIEWS",
+    "OWN",
     "READERS",
     "SUM_TOLERANCE",
     "BinaryReader",

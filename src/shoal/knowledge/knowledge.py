@@ -24,6 +24,7 @@ from shoal.spec.bands import band_label
 from shoal.table import IntArray, Table, factorize
 from shoal.wording import visible
 
+OWN = "the table itself"
 MAX_VIEWS = 5000
 SHOWN_VIEWS = 4
 SUM_TOLERANCE = 1e-9
@@ -69,6 +70,11 @@ class Knowledge:
             f"Knowledge: {counted(len(self.views), 'view')}, {views}\n  from {visible(self.source)}"
         )
 
+    @property
+    def of_the_table(self) -> bool:
+        """Whether all of it is counted in the table that it is about."""
+        return self.source.startswith(OWN)
+
     def __add__(self, other: Knowledge) -> Knowledge:
         return Knowledge(self.views + other.views, f"{self.source}; {other.source}")
 
@@ -105,9 +111,7 @@ class Knowledge:
             for attributes in _attribute_sets(table)
             if (view := _counted_view(table, attributes, support)) is not None
         ]
-        return cls(
-            tuple(views) or (_whole_view(table),), f"the table itself, min_support {support}"
-        )
+        return cls(tuple(views) or (_whole_view(table),), f"{OWN}, min_support {support}")
 
     @classmethod
     def model(cls, table: Table, name: str, distributions: NDArray[np.float64]) -> Knowledge:

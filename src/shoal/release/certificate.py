@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from shoal._version import __version__
 from shoal.auditing.verdict import Audit
 from shoal.grouping import Grouping
@@ -23,6 +25,8 @@ def make_certificate(
     knowledge: Knowledge,
     audit: Audit,
     *,
+    totals: pl.DataFrame,
+    linked: int,
     method: str,
     parameters: Mapping[str, Any],
     seed: int | None,
@@ -96,8 +100,15 @@ def make_certificate(
                 float((sizes * copies)[holding].sum() / with_event) if with_event else 0.0
             ),
         },
+        "totals": {"told": told_by_attribute(totals), "linked_above": linked},
         "seed": {"given": False} if seed is None else {"given": True, "value": seed},
     }
+
+
+def told_by_attribute(totals: pl.DataFrame) -> dict[str, int]:
+    """For how many values of each attribute totals are told."""
+    told = totals.group_by("attribute", maintain_order=True).agg(pl.col("value").n_unique())
+    return dict(told.iter_rows())
 
 
 def given_seed(certificate: Mapping[str, Any]) -> int | None:

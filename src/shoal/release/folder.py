@@ -16,6 +16,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.release.readme import readme_text
+from shoal.release.totals import no_totals
 from shoal.sources import read_table, replace_folder, write_parts, write_table
 from shoal.spec import Spec
 
@@ -43,9 +44,10 @@ _PARTS: dict[str, Any] = {
     "audit": dict,
     "rows": dict,
     "groups": dict,
+    "totals": dict,
     "files": dict,
 }
-TABLES = ("qi", "sensitive", "members", "ranges")
+TABLES = ("qi", "sensitive", "members", "ranges", "totals")
 
 
 def save(
@@ -110,6 +112,7 @@ def load(path: Path) -> Release:
         sensitive=tables["sensitive"],
         members=tables["members"],
         ranges=tables.get("ranges"),
+        totals=tables.get("totals", no_totals()),
         certificate={key: value for key, value in certificate.items() if key != "files"},
         loaded_from=files["qi"].suffix[1:],
     )
@@ -125,6 +128,8 @@ def read_certificate(path: Path) -> dict[str, Any]:
         certificate = json.loads((path / CERTIFICATE).read_text(encoding="utf-8"))
         whole = all(isinstance(certificate[name], kind) for name, kind in _PARTS.items())
         whole = whole and _says_verdicts(certificate["audit"])
+        whole = whole and isinstance(certificate["totals"]["told"], dict)
+        whole = whole and type(certificate["totals"]["linked_above"]) is int
         whole = whole and all(isinstance(file, dict) for file in certificate["files"].values())
     except (ValueError, KeyError, TypeError, AttributeError):
         whole = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from shoal.knowledge import OWN
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.wording import (
@@ -13,6 +14,7 @@ from shoal.wording import (
     open_words,
     public_absence_words,
     public_counter_words,
+    totals_words,
     undecided_words,
     verdict_words,
 )
@@ -40,6 +42,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
                     f"{names[name]}: {what}"
                     for name, what in form_named(release.form).more_tables.items()
                 ),
+                *_told(names),
             ]
         ),
         "WHAT IS CLAIMED\n" + _filled(_claim(release)),
@@ -48,13 +51,32 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         + _filled(
             "To estimate how many people have certain attributes and a certain value, add up over "
             "the groups: how often the value occurs in the group, times the share of the group's "
-            "people who have the attributes. In Python: shoal.Release.load(folder).count(where). "
-            "In DuckDB, from this folder:"
+            "people who have the attributes. "
+            + _by_totals(release, names)
+            + "In DuckDB, from this folder:"
         )
         + "\n\n"
         + example_sql(release, format=names["qi"].rpartition(".")[2]),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _told(names: dict[str, str]) -> list[str]:
+    if "totals" not in names:
+        return []
+    return [f"{names['totals']}: how many people with a value of an attribute carry an event"]
+
+
+def _by_totals(release: Release, names: dict[str, str]) -> str:
+    """How to count in Python, and what that does better."""
+    told = "In Python: shoal.Release.load(folder).count(where). "
+    if not release.has_totals:
+        return told
+    return (
+        told + f"It also scales each group's events until they add up to {names['totals']}, which "
+        "makes counts of protected values by attribute much more exact: equal shares lend carriers "
+        "to people who are merely grouped with them. "
+    )
 
 
 def _claim(release: Release) -> str:
@@ -73,9 +95,10 @@ def _claim(release: Release) -> str:
             certificate["limit"],
         ),
         public_counter_words(certificate["audit"]["counter"]),
+        totals_words(certificate["totals"]["linked_above"]) if release.totals.height else "",
         "certificate.json has the details; `shoal verify` checks it.",
     ]
-    return " ".join(sentences)
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _adversaries(certificate: dict[str, Any]) -> list[str]:
@@ -86,7 +109,7 @@ def _known(release: Release) -> str:
     """What the adversary is taken to know of the sensitive column."""
     knowledge, spec = release.certificate["knowledge"], release.spec
     views = _counted(len(knowledge["views"]), "view")
-    if not knowledge["source"].startswith("the table itself"):
+    if not knowledge["source"].startswith(OWN):
         return (
             f"This adversary knows of {spec.sensitive} what a file of the publisher's says, in "
             f"{views}, and not its exact distribution; for people of whom the file says nothing it "

@@ -22,6 +22,7 @@ from shoal.errors import InputError
 from shoal.grouping import FormName
 from shoal.release.forms import form_named
 from shoal.release.lines import GID
+from shoal.release.totals import no_totals
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
 from shoal.table.frames import like
@@ -50,6 +51,8 @@ class Release:
     ranges: pl.DataFrame | None
     """attribute, label, value: what each range covers; None in a form without ranges."""
     certificate: dict[str, Any]
+    totals: pl.DataFrame = field(default_factory=no_totals)
+    """attribute, value, event, count: what the adversary is taken to know of single attributes."""
     row_groups: IntArray | None = None
     """For the publisher only: the gid of every input row, -1 if suppressed."""
     seed: int | None = field(default=None, repr=False)
@@ -117,6 +120,8 @@ class Release:
                     "`shoal verify` says what is wrong with a release.",
                 )
             frames[name] = frame
+        if self.totals.height:
+            frames["totals"] = self.totals
         return frames
 
     @property
@@ -145,22 +150,28 @@ class Release:
         return Published.of(self)
 
     @cached_property
-    def coded_learnt(self) -> Published:
-        """The same, with a group's events shared by odds that are learnt from the release."""
+    def coded_raked(self) -> Published:
+        """The same, with a group's events shared so that the totals come out."""
         from shoal.utility.published import Published
 
-        return Published.of(self, "learnt")
+        return Published.of(self, "totals")
 
-    def count(self, where: Mapping[str, Any] | None = None, *, shares: Shares = "equal") -> float:
+    @property
+    def has_totals(self) -> bool:
+        """Whether counts can go by totals: it has some, and shows people's own values."""
+        return self.totals.height > 0 and self.form == "bucketized"
+
+    def count(
+        self, where: Mapping[str, Any] | None = None, *, shares: Shares | None = None
+    ) -> float:
         """How many people match, estimated from the published tables alone.
 
         `where` gives for an attribute one value, a list of values, a `range` of whole numbers, or
         `shoal.utility.Between(low, high)`; without it, everybody counts.
 
-        `shares` says how a group's protected values are shared among its people: "equal", or
-        "learnt", by the odds of such people, as all groups of the release together suggest them.
-        The latter helps where a protected value depends on the attributes and people of all kinds
-        share groups; where a group's people were picked to suit its carrier it does not.
+        `shares` says how a group's protected values are shared among its people: by "totals", so
+        that as many carriers have each value of an attribute as the release tells, or "equal". By
+        totals where there are any, unless it is said.
         """
         from shoal.utility.count import count
 

@@ -72,19 +72,24 @@ def class_errors(facts: Facts) -> str:
     found = facts.queries and facts.queries["classes"]
     if not found or not found["worst"]:
         return ""
-    worst, equal, learnt = found["worst"][0], found["equal"], found["learnt"]
+    worst, counted, equal = found["worst"][0], found["counted"], found["equal"]
     whose = joined([f"{isolated(name)} {quoted(value)}" for name, value in worst["class"].items()])
-    classes = equal["classes"]
+    classes = counted["classes"]
+    shared = ""
+    if found["totals"]:
+        shared = (
+            "That is by the totals that the release tells. Readers who share each group's events "
+            f"equally instead are off by {percent(equal['mean'])} on average, and by more than a "
+            f"quarter in {equal['far_off']:,} of the classes. "
+        )
     return (
         f"{classes:,} {'class' if classes == 1 else 'classes'} of people that general knowledge is "
         f"about {'has' if classes == 1 else 'have'} at least {found['enough']:,} carriers of an "
-        f"event. Counted from the release, their carriers are off by {percent(equal['mean'])} on "
-        f"average, and by more than a quarter in {equal['far_off']:,} of the classes; worst among "
-        f"people with {whose}: {worst['carriers']:,} carry {quoted(worst['event'])}, and a reader "
-        f"of the release estimates {worst['estimate']:,.0f}. Readers who share each group's events "
-        f"by odds that they learn from the release, not equally, are off by "
-        f"{percent(learnt['mean'])} on average, and by more than a quarter in "
-        f"{learnt['far_off']:,} of the classes. Classes with fewer carriers, "
+        "event. Counted from the release, their carriers are off by "
+        f"{percent(counted['mean'])} on average, and by more than a quarter in "
+        f"{counted['far_off']:,} of the classes; worst among people with {whose}: "
+        f"{worst['carriers']:,} carry {quoted(worst['event'])}, and a reader of the release "
+        f"estimates {worst['estimate']:,.0f}. {shared}Classes with fewer carriers, "
         f"{found['smaller']:,} of them, are not judged."
     )
 

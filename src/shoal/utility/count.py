@@ -35,7 +35,7 @@ class Between:
 
 
 def count(
-    release: Release, where: Mapping[str, Any] | None = None, *, shares: Shares = "equal"
+    release: Release, where: Mapping[str, Any] | None = None, *, shares: Shares | None = None
 ) -> float:
     """The estimated number of rows of the original table that match, as far as published; `shares`
     as in `Release.count`."""
@@ -51,13 +51,20 @@ def count(
     return float(answer_queries(published, allowed, weights)[0])
 
 
-def coded(release: Release, shares: Shares) -> Published:
-    """The tables of a release, coded for counting once for each kind of shares."""
-    if shares not in get_args(Shares):
+def coded(release: Release, shares: Shares | None = None) -> Published:
+    """The tables of a release, coded for counting once for each kind of shares; without one named,
+    by totals where the release has them."""
+    if shares not in (None, *get_args(Shares)):
         raise InputError(
-            "count-shares", f'There are no shares "{shares}".', "Choose equal or learnt."
+            "count-shares", f'There are no shares "{shares}".', "Choose totals or equal."
         )
-    return release.coded if shares == "equal" else release.coded_learnt
+    if shares == "totals" and not release.has_totals:
+        raise InputError(
+            "count-totals",
+            "The release has no totals that its groups could be shared by.",
+            "Leave shares out, or choose equal.",
+        )
+    return release.coded if shares == "equal" or not release.has_totals else release.coded_raked
 
 
 def check_names(release: Release, where: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ does not depend on the query, the rows expected of each unit with each value, is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +22,7 @@ from shoal.release.forms import form_named
 from shoal.release.lines import GID
 from shoal.spec import Spec
 from shoal.table import Column, IntArray, code_column
-from shoal.utility.learnt import learnt_cells
+from shoal.utility.raked import Raked, known_totals
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 COUNT = "count"
-Shares = Literal["equal", "learnt"]
-"""How a group's values are shared among its people: equally, or by odds (learnt.py)."""
+Shares = Literal["totals", "equal"]
+"""How a group's values are shared among its people: so that the published totals come out
+(raked.py), or equally."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,8 @@ class Published:
     """The share of such a member value in its event, in the whole table."""
     in_event: NDArray[np.bool_]
     """Per published value, whether it belongs to an event."""
+    linked: int
+    """How many people have a share of an event above its 1/r, by the totals."""
 
     @classmethod
     def of(cls, release: Release, shares: Shares = "equal") -> Published:
@@ -96,11 +100,14 @@ class Published:
         event_of, member_share = _members(release.members)
         value_event = _events(release.spec, shown.labels)
         people = form_named(release.form).coded(release, group, held)
-        expected = people.held
-        if shares == "learnt":
-            expected = learnt_cells(
-                people.units, people.line_unit, group, held, value_event, expected
+        expected, linked = people.held, 0
+        if shares == "totals":
+            known = known_totals(
+                release.totals, people.columns, _labels(release.spec, shown.labels)
             )
+            raked = Raked.of(people.units, people.line_unit, group, held, value_event, known)
+            expected = raked.cells(expected, held, value_event)
+            linked = raked.linked(_strengths(release.spec, shown.labels))
         return cls(
             form=release.form,
             columns=people.columns,
@@ -113,6 +120,7 @@ class Published:
             event_of=event_of,
             member_share=member_share,
             in_event=value_event >= 0,
+            linked=linked,
         )
 
     def value_shares(self, labels: tuple[str, ...]) -> Floats:
@@ -162,6 +170,18 @@ def _events(spec: Spec, values: tuple[str, ...]) -> IntArray:
         for text in (event.label, *event.values)
     }
     return np.array([number.get(text, -1) for text in values], dtype=np.int32)
+
+
+def _labels(spec: Spec, values: tuple[str, ...]) -> Sequence[str]:
+    """The labels of the events, in the order of their numbers."""
+    return values if spec.protect is None else [event.label for event in spec.protect]
+
+
+def _strengths(spec: Spec, values: tuple[str, ...]) -> Floats:
+    """The r of each event."""
+    if spec.protect is None:
+        return np.full(len(values), float(spec.r))
+    return np.array([event.r or spec.r for event in spec.protect], np.float64)
 
 
 def _by_group(

@@ -11,6 +11,7 @@ import polars as pl
 from shoal.release.lines import GID
 from shoal.table import Table
 from shoal.utility.classes import ClassErrors, KnownClasses
+from shoal.utility.count import coded
 from shoal.utility.distance import total_variations
 from shoal.utility.estimate import estimate_counts, exact_counts
 from shoal.utility.published import Floats, Published
@@ -63,9 +64,9 @@ class Utility:
     """attribute, other, total_variation; pairs with too many combinations are left out."""
     group_sizes: dict[str, float]
     classes: ClassErrors
-    """Carriers by class of people, a group's values shared equally among its people."""
-    classes_learnt: ClassErrors
-    """The same with learnt shares."""
+    """Carriers by class of people, as `Release.count` has them."""
+    classes_equal: ClassErrors
+    """The same with a group's values shared equally among its people."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for machines."""
@@ -76,7 +77,7 @@ class Utility:
             "rows_lost": self.rows_lost,
             "group_sizes": self.group_sizes,
             "classes": self.classes.to_dict(),
-            "classes_learnt": self.classes_learnt.to_dict(),
+            "classes_equal": self.classes_equal.to_dict(),
             "total_variation": self.attributes.to_dicts(),
             "total_variation_of_pairs": self.pairs.to_dicts(),
         }
@@ -84,9 +85,9 @@ class Utility:
 
 def summarize(table: Table, release: Release, workload: Workload | None = None) -> Utility:
     """Measures a release against the table that it was made from."""
-    published, known = release.coded, KnownClasses.of(table)
+    published, known = coded(release), KnownClasses.of(table)
     every, protected = measure_errors(table, published, workload or Workload())
-    attributes, pairs = total_variations(table, published)
+    attributes, pairs = total_variations(table, release.coded)
     return Utility(
         all_queries=every,
         protected_queries=protected,
@@ -96,7 +97,7 @@ def summarize(table: Table, release: Release, workload: Workload | None = None) 
         pairs=pairs,
         group_sizes=_group_sizes(release.qi),
         classes=known.errors(published),
-        classes_learnt=known.errors(release.coded_learnt),
+        classes_equal=known.errors(release.coded),
     )
 
 

@@ -13,9 +13,11 @@ import polars as pl
 
 from shoal.grouping.partition import OTHER
 from shoal.release import GID, Release
-from shoal.release.certificate import contradiction
+from shoal.release.certificate import contradiction, told_by_attribute
 from shoal.release.folder import CERTIFICATE, PACKAGE, sha256
 from shoal.release.forms import fits_form
+from shoal.release.totals import SCHEMA
+from shoal.utility.count import coded
 
 ROUNDING = 1e-9
 
@@ -91,6 +93,7 @@ def check_tables(release: Release) -> list[Check]:
         same_figure("people shown openly", _shown_openly(release, sizes), claimed["shown_openly"]),
         _check_members(release),
         _check_holding(release, sizes),
+        _check_told(release),
     ]
     fault = contradiction(certificate, spec)
     checks.append(Check("certificate", not fault, fault))
@@ -113,6 +116,31 @@ def _check_members(release: Release) -> Check:
         if published.get(label, 0) != total and not release.certificate["rows"]["values_changed"]:
             return Check("members", False, f'the members of "{label}" do not add up')
     return Check("members", True)
+
+
+def _check_told(release: Release) -> Check:
+    """The totals are those that the certificate names, each within what could be."""
+    totals, labels = release.totals, [event["label"] for event in release.certificate["events"]]
+    if totals.columns != list(SCHEMA):
+        return Check("totals", False, "their table has other columns")
+    claimed = release.certificate["totals"]
+    if told_by_attribute(totals) != claimed["told"]:
+        return Check("totals", False, "they tell of other values than the certificate says")
+    whole = totals.filter(
+        pl.col("attribute").is_in(release.spec.qi)
+        & pl.col("event").is_in(labels)
+        & (pl.col("count") >= 0)
+        & pl.col("value").is_not_null()
+    )
+    if (
+        whole.height < totals.height
+        or totals.select("attribute", "value", "event").is_duplicated().any()
+    ):
+        return Check("totals", False, "a line of them tells of nothing, or twice of the same")
+    linked = coded(release).linked
+    if linked != claimed["linked_above"]:
+        return Check("totals", False, f"they link {linked:,} people above 1/r")
+    return Check("totals", True)
 
 
 def _check_holding(release: Release, sizes: pl.DataFrame) -> Check:

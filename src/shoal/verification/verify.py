@@ -23,11 +23,12 @@ from shoal.auditing.verdict import robustness
 from shoal.display import card, number
 from shoal.errors import InputError
 from shoal.grouping.partition import OTHER, Partition
-from shoal.knowledge import Knowledge, event_chances
+from shoal.knowledge import OWN, Knowledge, event_chances
 from shoal.release import GID, Release
 from shoal.release.certificate import given_seed
 from shoal.release.folder import load, read_certificate
 from shoal.release.forms import form_named
+from shoal.release.totals import event_totals
 from shoal.sources import read_table, recover_folder
 from shoal.table import Table
 from shoal.verification.absence import check_absence
@@ -151,7 +152,7 @@ def _recompute(
     known = Knowledge.of(table, knowledge)
     claimed = certificate["knowledge"]
     views = [list(view.attributes) for view in known.views]
-    if knowledge is None and not claimed["source"].startswith("the table itself"):
+    if knowledge is None and not claimed["source"].startswith(OWN):
         raise InputError(
             "verify-knowledge",
             f"The release was judged against {claimed['source']}.",
@@ -161,6 +162,9 @@ def _recompute(
         same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
         Check("views", views == claimed["views"], "" if views == claimed["views"] else "differ"),
     ]
+    if release.totals.height:
+        same = event_totals(table, known).equals(release.totals)
+        checks.append(Check("totals of the table", same, "" if same else "they are others"))
     rows = None if private is None else _row_groups(Path(private), table)
     lines, problem = _published(release, table, rows)
     if lines is None:
