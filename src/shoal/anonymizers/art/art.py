@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.attempts import group_blindly
+from shoal.anonymizers.art.attempts import FEW, group_blindly
 from shoal.anonymizers.art.blind import Blindness
 from shoal.anonymizers.art.bound import merge_by_bound
 from shoal.anonymizers.art.cells import Assembly, Cells
@@ -48,9 +48,6 @@ from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
 from shoal.wording import plain_percent
 
-FEW = 0.05
-"""Cells become smaller, and events are mixed at last, rather than lose a larger share of carriers,
-whatever may be lost."""
 GUARANTEES = {
     "absolute": "nobody is linked to an event with more than 1/r, in any view",
     "prior": "nobody is linked to an event with more than 1/r, or than was known in the same view "

@@ -21,8 +21,12 @@ from shoal.anonymizers.art.mixed import mix_events
 from shoal.grouping import Progress
 
 ATTEMPTS = 6
-SMALLER, MUCH_SMALLER = 0.7, 0.5
-"""How much smaller cells become if too many absences tell, and if too many carriers are lost."""
+FEW, MANY = 0.05, 0.15
+"""Shares of the carriers. Cells become smaller, and events are mixed at last, rather than lose more
+than a few, whatever may be lost; by a little if few are lost, and by far if many are."""
+SHRINKS = {True: (1.0, 0.7, 0.35), False: (0.7, 0.5, 0.5)}
+"""How much smaller cells become where few are lost, or more, or many; by whether some were joined,
+which they are at the first attempt alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,8 @@ def group_blindly(
         attempts.append(one)
         if one.kept or how.cell is not None:
             break
-        how = how.smaller(SMALLER if one.lost <= most_lost else MUCH_SMALLER)
+        lost = np.searchsorted((FEW, MANY), one.lost / asked.table.carriers)
+        how = how.smaller(SHRINKS[how.wide][lost])
     best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.lost))
     if best.lost > most_lost:
         mix_events(best.groups, asked, seed=seed, progress=progress)  # 4

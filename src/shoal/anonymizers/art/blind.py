@@ -63,8 +63,8 @@ class Blindness:
         return max(SMALLEST_CELL, self.least, round(wanted))
 
     def smaller(self, shrink: float) -> Blindness:
-        """The same with smaller cells: at first none are joined, then they are cut smaller."""
-        return replace(self, shrink=self.shrink * (1.0 if self.wide else shrink), wide=False)
+        """The same with smaller cells, none of which are joined."""
+        return replace(self, shrink=self.shrink * shrink, wide=False)
 
 
 def hide_blindly(
