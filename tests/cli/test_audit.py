@@ -119,3 +119,13 @@ def test_counting_absence_and_who_is_shown_openly_are_told(tmp_path: Path) -> No
     assert (
         "r = 3, limit prior, so nobody may be linked to an event above 33.3 % (or" in honest.stdout
     )
+
+
+def test_audit_says_which_other_models_hold(home: Path) -> None:
+    asked = ["audit", home / "grouped.csv", "--groups", "safe", *SPEC, "--models"]
+    told = shoal_(*asked).stdout.split("Other models of privacy")[1]
+    assert re.search(r"^k-anonymity +k = [\d,]+ +people in the smallest group$", told, re.MULTILINE)
+    plain = json.loads(shoal_(*asked, "--json").stdout)["models"]
+    assert {one["name"] for one in plain["models"]} >= {"k-anonymity", "(B,t)-privacy"}
+    assert "published in a group of one" in plain["remarks"][0]
+    assert plain["remarks"][0] in told

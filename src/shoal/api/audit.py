@@ -31,6 +31,7 @@ def audit(
     budget: float = JOINT_BUDGET,
     seed: int = 0,
     rows: IntArray | None = None,
+    models: bool = False,
     progress: Progress = silent,
 ) -> Audit:
     """Judges what is published of a table: a frame, the path or URL of one, or a Table.
@@ -44,7 +45,8 @@ def audit(
     `adversary` says who judges, one or several. `knowledge` replaces what the spec says that they
     know, `r` the spec's r where an event has none of its own, and `limit` the spec's. Exact up to
     `budget` steps per group and view; beyond it, certified bounds, and estimates (from `seed`) that
-    can call a breach but never call a table robust.
+    can call a breach but never call a table robust. With `models` the audit also says, in its
+    `models`, which thresholds of other models of privacy (k-anonymity, l-diversity, ...) hold.
 
     >>> import polars, shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -92,5 +94,6 @@ def audit(
         budget=budget,
         seed=seed,
         rows=rows,
+        models=models,
         progress=progress,
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from shoal.auditing.measures import (
     worst_by_event,
     worst_witness,
 )
+from shoal.auditing.models import other_models
 from shoal.auditing.row_risks import People
 from shoal.auditing.verdict import Audit, robustness
 from shoal.errors import InputError
@@ -54,6 +56,7 @@ def audit(
     budget: float = JOINT_BUDGET,
     seed: int = 0,
     rows: IntArray | None = None,
+    models: bool = False,
     progress: Progress = silent,
 ) -> Audit:
     """Judges a grouping of a table.
@@ -62,7 +65,8 @@ def audit(
     Grouping that was dealt, `rows` is the group of each row, for naming people by their row.
     `r` replaces the spec's r where an event has none of its own, and `limit` the spec's. Exact up
     to `budget` steps per group and view; beyond it, certified bounds, and estimates (from `seed`)
-    that can call a breach but never call a table robust.
+    that can call a breach but never call a table robust. `models` adds the thresholds of other
+    models of privacy.
     """
     adversaries = as_adversaries(adversary)
     grouping, labels, rows = _grouping(table, groups, rows)
@@ -83,7 +87,8 @@ def audit(
     )
     lenses = _judge_all(case, adversaries, known, progress)
     people = People(partition, rows, labels)
-    return _assemble(case, known, adversaries, lenses, people, strength, before, grouping)
+    found = _assemble(case, known, adversaries, lenses, people, strength, before, grouping)
+    return replace(found, models=other_models(table, grouping)) if models else found
 
 
 def _grouping(

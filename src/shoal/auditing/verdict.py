@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.auditing.counting import Counting
+from shoal.auditing.models import Models
 from shoal.auditing.row_risks import RowRisks
 from shoal.display import at_r, card, counted, number, risk_histogram
 from shoal.spec import Limit
@@ -153,6 +154,8 @@ class Audit:
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
+    models: Models | None = None
+    """The thresholds of other models of privacy that it satisfies, if they were asked for."""
 
     @property
     def adversaries(self) -> tuple[str, ...]:
@@ -283,6 +286,8 @@ class Audit:
         plain["worst_by_event"] = {
             event: witness_dict(witness) for event, witness in self.worst_by_event.items()
         }
+        if self.models is not None:
+            plain["models"] = self.models.to_dict()
         return plain
 
 

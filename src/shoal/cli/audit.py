@@ -34,6 +34,7 @@ from shoal.wording import (
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
+    from shoal.auditing.models import Models
     from shoal.auditing.verdict import Audit
 
 
@@ -60,6 +61,13 @@ def audit(
     ] = None,
     report: ReportOption = None,
     public_report: PublicReportOption = None,
+    models: Annotated[
+        bool,
+        typer.Option(
+            "--models",
+            help="Also say which thresholds of k-anonymity, l-diversity and other models hold.",
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the estimates.")] = 0,
     *,
     asked: o.SpecOptions,
@@ -100,6 +108,7 @@ def audit(
             adversary=adversary or BOTH,
             seed=seed,
             rows=aligned.rows,
+            models=models,
             progress=progress,
         )
     pages: dict[Path, str] = {}
@@ -214,6 +223,25 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         ]
         headers = ("row", "group", "before", "after", "", "through")
         echo_table(people, headers=headers, right=range(4))
+    if result.models is not None:
+        _show_models(result.models)
+
+
+def _show_models(models: Models) -> None:
+    typer.echo("\nOther models of privacy, and what this release satisfies of them:")
+    lines = [
+        (one.name, ", ".join(_threshold(*part) for part in one.thresholds.items()), one.meaning)
+        for one in models.models
+    ]
+    echo_table(lines)
+    for remark in models.remarks:
+        typer.echo(remark)
+
+
+def _threshold(letter: str, figure: float | None) -> str:
+    if figure is None:
+        return f"no {letter}"
+    return f"{letter} = {figure:,}" if isinstance(figure, int) else f"{letter} = {figure:.4g}"
 
 
 def _figures(result: Audit) -> list[tuple[str, str]]:
