@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -139,10 +140,13 @@ def test_missing_people_come_into_question_where_a_carrier_is_missing() -> None:
 
 
 def test_what_an_outsider_believes_is_counted_as_believed() -> None:
-    """A model is asked by its own figures, and a class is described by all attributes."""
+    """Outside knowledge is asked by its own figures, and a class is described by all attributes; a
+    model has no classes."""
     table = Table.from_frame(SEXES, SEXES_SPEC)
     model = Knowledge.model(table, "score", np.array([[0.35, 0.65], [0.2, 0.8]]))
-    (told,) = audit(table, WIDE, knowledge=model).counter.classes
+    assert audit(table, WIDE, knowledge=model).counter.kept
+    believed = Knowledge((replace(model.views[0], fitted=None),), "a study")
+    (told,) = audit(table, WIDE, knowledge=believed).counter.classes
     assert (told.view, told.described, told.among) == (("score",), "sex m", 6)
     assert told.carriers == pytest.approx(3.5)
 

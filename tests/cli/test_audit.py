@@ -129,3 +129,13 @@ def test_audit_says_which_other_models_hold(home: Path) -> None:
     assert {one["name"] for one in plain["models"]} >= {"k-anonymity", "(B,t)-privacy"}
     assert "published in a group of one" in plain["remarks"][0]
     assert plain["remarks"][0] in told
+
+
+def test_audit_with_a_model_has_one_more_view(home: Path) -> None:
+    asked = ["audit", home / "grouped.csv", "--groups", "safe", *SPEC]
+    told = shoal_(*asked, "--model", "kernel")
+    assert ", 4 views, " in told.stdout
+    assert "model kernel, cross-fitted in 5 folds" in told.stdout
+    found = json.loads(shoal_(*asked, "--model", "kernel", "--json").stdout)
+    assert found["fitted"][0]["quality"][0]["carriers"] > 0
+    assert shoal_(*asked, "--model", "forest").returncode == 2

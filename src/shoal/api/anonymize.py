@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
+from shoal.release.models import describe_models, model_files
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.release.totals import event_totals, no_totals
 from shoal.spec import Spec, checked_seed
@@ -35,6 +36,7 @@ def anonymize(
     *,
     method: str | Anonymizer = "art",
     knowledge: Known = None,
+    model: Any = None,
     adversary: Adversaries = BOTH,
     engine: Engine | None = None,
     seed: int | None = None,
@@ -45,13 +47,14 @@ def anonymize(
     """Makes a release of a table (a frame, a path or URL, or a Table), and audits it with the joint
     and the binary adversary, or with others.
 
-    `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the
-    spec says that the adversary knows. With `totals` the release also tells how many carriers
-    each value of an attribute has: counts become right by them, and the certificate says what
-    else. ART makes its groups for the adversaries that are named; a release of it that one of
-    them refutes is never returned. Everything random comes from a secret seed, which is saved
-    with the private records: whoever knew it could repeat the run. Give a `seed` for tests and
-    studies only; the certificate then says so.
+    `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the spec
+    says that the adversary knows, and a `model` adds what can be foretold of everybody from other
+    people: "boosting", "logistic", "kernel", or anything with fit and predict_proba. With `totals`
+    the release also tells how many carriers each value of an attribute has: counts become right by
+    them, and the certificate says what else. ART makes its groups for the adversaries that are
+    named; a release of it that one of them refutes is never returned. Everything random comes from
+    a secret seed, which is saved with the private records: whoever knew it could repeat the run.
+    Give a `seed` for tests and studies only; the certificate then says so.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -74,7 +77,9 @@ def anonymize(
     table = table_of(data, spec, knowledge=knowledge, engine=rows_with, keep=not is_location(data))
     check_names(table)
     clock.lap("read")
-    known = Knowledge.of(table, getattr(chosen, "knowledge", None) or knowledge)
+    known = Knowledge.of(table, getattr(chosen, "knowledge", None) or knowledge, model=model)
+    if model is not None and hasattr(chosen, "knowledge"):
+        chosen = replace(chosen, knowledge=known)  # type: ignore[type-var]
     clock.lap("knowledge")
     grouping = canonical(table, chosen.anonymize(table, seed=drawn, progress=progress))
     clock.lap("search")
@@ -101,6 +106,7 @@ def anonymize(
         _check_form(grouping)
         published = Release(table.spec, grouping.form, qi, sensitive, members, ranges, {}, told)
         linked = coded(published).linked
+    models = model_files(table, known, seed=drawn)
     certificate = make_certificate(
         table,
         grouping,
@@ -111,6 +117,7 @@ def anonymize(
         method=chosen.name,
         parameters=_shown(chosen),
         seed=seed,
+        models=describe_models(known, models),
     )
     clock.lap("build")
     return Release(
@@ -124,6 +131,7 @@ def anonymize(
         totals=told,
         row_groups=None if dealt is None else _gids(dealt),
         seed=drawn,
+        models=models,
         audit=audit,
         table=table,
         seconds=clock.laps,

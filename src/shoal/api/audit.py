@@ -25,6 +25,7 @@ def audit(
     released: Any = None,
     key: str | None = None,
     knowledge: Known = None,
+    model: Any = None,
     r: float | None = None,
     limit: Limit | None = None,
     adversary: Adversaries = BOTH,
@@ -43,9 +44,10 @@ def audit(
     its spec, so that its groups may come second: `audit(table, groups)`.
 
     `adversary` says who judges, one or several. `knowledge` replaces what the spec says that they
-    know, `r` the spec's r where an event has none of its own, and `limit` the spec's. Exact up to
-    `budget` steps per group and view; beyond it, certified bounds, and estimates (from `seed`) that
-    can call a breach but never call a table robust. With `models` the audit also says, in its
+    know, a `model` (see `anonymize`) adds to it; `r` replaces the spec's r where an event has none
+    of its own, and `limit` the spec's. Exact up to `budget` steps per group and view; beyond it,
+    certified bounds, and estimates (from `seed`) that can call a breach but never call a table
+    robust. With `models` the audit also says, in its
     `models`, which thresholds of other models of privacy (k-anonymity, l-diversity, ...) hold.
 
     >>> import polars, shoal
@@ -87,7 +89,7 @@ def audit(
     return judge(
         table,
         groups,
-        knowledge=Knowledge.of(table, knowledge),
+        knowledge=Knowledge.of(table, knowledge, model=model),
         r=r,
         limit=limit,
         adversary=adversary,

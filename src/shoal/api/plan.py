@@ -11,10 +11,13 @@ from shoal.planning.plan import plan as plan_table
 from shoal.spec import Spec
 
 
-def plan(data: Any, spec: Spec | None = None, *, knowledge: Known = None) -> Plan:
+def plan(
+    data: Any, spec: Spec | None = None, *, knowledge: Known = None, model: Any = None
+) -> Plan:
     """What is possible for a table (a frame, a path or URL, or a Table) before anything is run.
 
-    `knowledge` replaces what the spec says that the adversary knows.
+    `knowledge` replaces what the spec says that the adversary knows, and a `model` (see
+    `anonymize`) adds to it.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -28,4 +31,4 @@ def plan(data: Any, spec: Spec | None = None, *, knowledge: Known = None) -> Pla
     False
     """
     table = table_of(data, spec, knowledge=knowledge)
-    return plan_table(table, knowledge=Knowledge.of(table, knowledge))
+    return plan_table(table, knowledge=Knowledge.of(table, knowledge, model=model))

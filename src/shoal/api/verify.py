@@ -29,7 +29,8 @@ def verify(
     from what is published. With a `spec`, the release must also be what that asks for. A
     generalized release whose ranges overlap needs the publisher's `private` folder to tell who is
     in which group, and where people are missing only that folder tells who; a release judged
-    against outside knowledge needs that `knowledge` again.
+    against outside knowledge needs that `knowledge` again, and one judged with a model the private
+    folder, without which the model's view is not judged.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)

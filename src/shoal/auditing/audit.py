@@ -208,4 +208,5 @@ def _assemble(
         absence=absence,
         risks=risks,
         native=table.native,
+        fitted=knowledge.models,
     )

@@ -7,6 +7,8 @@ size, that distribution is a count: of the n people of the class k carry the eve
   event (or are missing, where a carrier is), so that m is at least r k, or the whole class;
 - *absence*: of the people of a class who are missing at most one in r carries, or the class's own
   share where that is the limit, or the whole class is missing.
+
+A fitted model has no classes: its chances are beliefs, not counts, and readers alone weigh them.
 """
 
 from __future__ import annotations
@@ -115,7 +117,7 @@ def count_classes(case: Case, knowledge: Knowledge) -> Counting:
 def count_missing(case: Case, knowledge: Knowledge, missing: Cells) -> Counting:
     """The promise on absence; `missing` are the people who are not published. The whole table is a
     class too."""
-    views = (_everybody(case.table), *knowledge.views)
+    views = (_everybody(case.table), *knowledge.class_views)
     return _counting(case.table, missing, lambda event: _gone(case, views, missing, event))
 
 
@@ -167,7 +169,7 @@ def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged
     held = _summed(part.pair_signature[inside], part.pair_size[inside], len(table.signatures))
     if part.value_count[value_event[part.value_code] == event].sum() < table.event_rows[event]:
         held += table.signature_rows - part.signature_people
-    for view, people, carriers in _classes(table, knowledge.views, event):
+    for view, people, carriers in _classes(table, knowledge.class_views, event):
         among = _summed(view.index, held, len(people))
         needed = np.minimum(people, case.event_r[event] * carriers)
         yield _Judged(view, people, carriers, among, needed)

@@ -13,6 +13,7 @@ from shoal.auditing.counting import Counting
 from shoal.auditing.models import Models
 from shoal.auditing.row_risks import RowRisks
 from shoal.display import at_r, card, counted, number, risk_histogram
+from shoal.knowledge import Fitted
 from shoal.spec import Limit
 from shoal.table.frames import like
 from shoal.wording import limit_named, verdict_words, visible
@@ -154,6 +155,8 @@ class Audit:
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
+    fitted: tuple[Fitted, ...] = ()
+    """The models among the views, with their quality."""
     models: Models | None = None
     """The thresholds of other models of privacy that it satisfies, if they were asked for."""
 
@@ -286,6 +289,8 @@ class Audit:
         plain["worst_by_event"] = {
             event: witness_dict(witness) for event, witness in self.worst_by_event.items()
         }
+        if self.fitted:
+            plain["fitted"] = [one.to_dict() for one in self.fitted]
         if self.models is not None:
             plain["models"] = self.models.to_dict()
         return plain

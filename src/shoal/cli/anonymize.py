@@ -66,6 +66,7 @@ def anonymize(
             "--adversary", help="Whom groups must answer: joint, binary (both); repeatable."
         ),
     ] = None,
+    model: o.ModelOption = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", help="Seed of everything random, for tests: a secret one if none."),
@@ -116,6 +117,7 @@ def anonymize(
             coded,
             spec,
             method=method,
+            model=model,
             adversary=adversary or BOTH,
             seed=seed,
             totals=totals,

@@ -61,6 +61,7 @@ def audit(
     ] = None,
     report: ReportOption = None,
     public_report: PublicReportOption = None,
+    model: o.ModelOption = None,
     models: Annotated[
         bool,
         typer.Option(
@@ -91,6 +92,7 @@ def audit(
     from shoal.adversaries.adversary import BOTH
     from shoal.auditing.align import align_column, align_release
     from shoal.auditing.audit import audit as judge
+    from shoal.knowledge import Knowledge
     from shoal.sources import read_table, write_table
 
     frame = read_table(table, separator=separator, encoding=encoding)
@@ -105,6 +107,7 @@ def audit(
         result = judge(
             original,
             aligned.grouping if groups is None else frame[groups],
+            knowledge=Knowledge.of(original, model=model),
             adversary=adversary or BOTH,
             seed=seed,
             rows=aligned.rows,

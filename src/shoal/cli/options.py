@@ -28,6 +28,12 @@ KnowledgeOption = Annotated[
     str | None,
     typer.Option("--knowledge", help="File of outside knowledge instead of the table's own."),
 ]
+ModelOption = Annotated[
+    Literal["boosting", "logistic", "kernel"] | None,
+    typer.Option(
+        "--model", help="What a model of all QIs, fitted to other people, tells is known too."
+    ),
+]
 HierarchyOption = Annotated[
     list[str] | None,
     typer.Option("--hierarchy", help="A QI's hierarchy file, repeatable: age=age.csv."),

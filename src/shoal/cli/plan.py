@@ -12,6 +12,7 @@ from shoal.wording import plain_percent as percent
 @o.with_spec_options
 def plan(
     table: o.TableArgument,
+    model: o.ModelOption = None,
     *,
     asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
@@ -24,7 +25,8 @@ def plan(
     from shoal.api.plan import plan as make_plan
     from shoal.sources import read_table
 
-    result = make_plan(read_table(table, separator=separator, encoding=encoding), spec)
+    frame = read_table(table, separator=separator, encoding=encoding)
+    result = make_plan(frame, spec, model=model)
     if json:
         emit_json(result.to_dict())
         raise typer.Exit(0 if result.feasible else 1)

@@ -23,7 +23,7 @@ def verify(
         Path | None,
         typer.Option(
             "--private",
-            help="The publisher's private folder (generalized releases, and who is missing).",
+            help="The publisher's private folder (generalized releases, models, who is missing).",
         ),
     ] = None,
     knowledge: o.KnowledgeOption = None,

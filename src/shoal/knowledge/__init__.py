@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.knowledge.fitted import Fitted, Quality
 from shoal.knowledge.knowledge import (
     MAX_VIEWS,
     OWN,
@@ -22,8 +23,10 @@ __all__ = [
     "READERS",
     "SUM_TOLERANCE",
     "BinaryReader",
+    "Fitted",
     "JointReader",
     "Knowledge",
+    "Quality",
     "Reader",
     "View",
     "as_readers",

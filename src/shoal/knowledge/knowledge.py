@@ -13,12 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.display import counted
 from shoal.errors import InputError, InternalError
+from shoal.knowledge.fitted import Fitted
 from shoal.spec import Spec, band_name
 from shoal.spec.bands import band_label
 from shoal.table import IntArray, Table, factorize
@@ -43,6 +45,8 @@ class View:
     """For each signature of the table, its row in `distributions`."""
     distributions: NDArray[np.float64]
     """Row 0 is the fall-back, the whole table's distribution; columns are published values."""
+    fitted: Fitted | None = None
+    """The model that makes the view. Its people are no class whose carriers anybody has counted."""
 
     def __post_init__(self) -> None:
         total = self.distributions.sum(axis=1)
@@ -78,10 +82,26 @@ class Knowledge:
     def __add__(self, other: Knowledge) -> Knowledge:
         return Knowledge(self.views + other.views, f"{self.source}; {other.source}")
 
+    @property
+    def class_views(self) -> tuple[View, ...]:
+        """The views that know classes of people, so that their carriers can be counted."""
+        return tuple(view for view in self.views if view.fitted is None)
+
+    @property
+    def models(self) -> tuple[Fitted, ...]:
+        """The models among the views."""
+        return tuple(view.fitted for view in self.views if view.fitted is not None)
+
     @classmethod
-    def of(cls, table: Table, given: Knowledge | str | Path | None = None) -> Knowledge:
+    def of(
+        cls, table: Table, given: Knowledge | str | Path | None = None, *, model: Any = None
+    ) -> Knowledge:
         """The knowledge that is `given` (by itself, or as a file from outside), or else that which
-        the table's spec describes."""
+        the table's spec describes; and what a `model` says, fitted to other people."""
+        if model is not None:
+            from shoal.knowledge.models import fit_model
+
+            return cls.of(table, given) + fit_model(table, model)
         if isinstance(given, Knowledge):
             return given._checked(table)
         source = given or table.spec.knowledge
@@ -114,8 +134,16 @@ class Knowledge:
         return cls(tuple(views) or (_whole_view(table),), f"{OWN}, min_support {support}")
 
     @classmethod
-    def model(cls, table: Table, name: str, distributions: NDArray[np.float64]) -> Knowledge:
-        """A fitted model as one more view: any distribution (row) per signature of the table."""
+    def model(
+        cls,
+        table: Table,
+        name: str,
+        distributions: NDArray[np.float64],
+        *,
+        fitted: Fitted | None = None,
+    ) -> Knowledge:
+        """A fitted model as one more view: any distribution (row) per signature of the table; in
+        `fitted` what is known of how it was made."""
         given = np.asarray(distributions, dtype=np.float64)
         shape = (len(table.signatures), len(table.values))
         if given.shape != shape:
@@ -132,7 +160,8 @@ class Knowledge:
             )
         rows = np.vstack([table_distribution(table)[None], given])
         index = np.arange(1, len(table.signatures) + 1, dtype=np.int32)
-        return cls((View((name,), index, rows),), f"model {name}")
+        made = fitted or Fitted(name, None, None, ())
+        return cls((View((name,), index, rows, made),), str(made))
 
 
 def table_distribution(table: Table) -> NDArray[np.float64]:

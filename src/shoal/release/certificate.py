@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ def make_certificate(
     method: str,
     parameters: Mapping[str, Any],
     seed: int | None,
+    models: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Everything that may be said in public: no row, no witness, no hash of the input; and nothing
     but what is suppressed that depends on who in a group carries what. (How often guesses are right
@@ -61,6 +62,7 @@ def make_certificate(
             "source": _public_source(knowledge, table.spec),
             "min_support": table.spec.min_support,
             "views": [list(view.attributes) for view in knowledge.views],
+            **({"models": [dict(one) for one in models]} if models else {}),
         },
         "audit": {
             "adversaries": [

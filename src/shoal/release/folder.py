@@ -130,6 +130,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         whole = whole and _says_verdicts(certificate["audit"])
         whole = whole and isinstance(certificate["totals"]["told"], dict)
         whole = whole and type(certificate["totals"]["linked_above"]) is int
+        whole = whole and _describes_models(certificate["knowledge"])
         whole = whole and all(isinstance(file, dict) for file in certificate["files"].values())
     except (ValueError, KeyError, TypeError, AttributeError):
         whole = False
@@ -155,6 +156,14 @@ def _says_verdicts(audit: dict[str, Any]) -> bool:
         and all(isinstance(one["name"], str) for one in audit["adversaries"])
         and all(type(audit["counter"][key]) in (bool, int) for key in COUNTED)
         and all(type(audit["absence"][key]) in (bool, int) for key in ("kept", "carriers"))
+    )
+
+
+def _describes_models(knowledge: dict[str, Any]) -> bool:
+    """Whether it says of every model which view it is, and which file goes with it."""
+    models = knowledge.get("models", [])
+    return isinstance(models, list) and all(
+        isinstance(one[key], str) for one in models for key in ("view", "file", "sha256")
     )
 
 
@@ -313,7 +322,8 @@ def _facts_of(release: Release, given: Facts | None) -> Facts:
 
 
 def _save_private(release: Release, path: Path, facts: Facts, *, force: bool) -> None:
-    """The group of every row, everybody's worst case, the seed: never part of the release."""
+    """The group of every row, everybody's worst case, the seed, what models say: never part of the
+    release."""
     from shoal.facts import keep_facts
 
     assert release.audit is not None, "facts are those of an audit"
@@ -325,6 +335,8 @@ def _save_private(release: Release, path: Path, facts: Facts, *, force: bool) ->
         (folder / "audit.json").write_text(_json(release.audit.to_dict()), encoding="utf-8")
         (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
         (folder / "seed.json").write_text(_json({"seed": release.seed}), encoding="utf-8")
+        for name, content in release.models.items():
+            (folder / name).write_bytes(content)
         keep_facts(facts, folder)
 
 

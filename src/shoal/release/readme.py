@@ -107,8 +107,19 @@ def _adversaries(certificate: dict[str, Any]) -> list[str]:
 
 def _known(release: Release) -> str:
     """What the adversary is taken to know of the sensitive column."""
+    models = [one["name"] for one in release.certificate["knowledge"].get("models", [])]
+    if not models:
+        return _known_of_classes(release, 0)
+    return (
+        f"{_known_of_classes(release, len(models))} It also knows what a model of all published "
+        f"attributes, fitted to other people, says of each person ({', '.join(models)}); counting "
+        "and absence are judged without it."
+    )
+
+
+def _known_of_classes(release: Release, models: int) -> str:
     knowledge, spec = release.certificate["knowledge"], release.spec
-    views = _counted(len(knowledge["views"]), "view")
+    views = _counted(len(knowledge["views"]) - models, "view")
     if not knowledge["source"].startswith(OWN):
         return (
             f"This adversary knows of {spec.sensitive} what a file of the publisher's says, in "

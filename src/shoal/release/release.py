@@ -57,6 +57,8 @@ class Release:
     """For the publisher only: the gid of every input row, -1 if suppressed."""
     seed: int | None = field(default=None, repr=False)
     """For the publisher only: where everything random came from."""
+    models: dict[str, bytes] = field(default_factory=dict, repr=False)
+    """For the publisher only: what models say of everybody, as files by name."""
     audit: Audit | None = None
     """For the publisher only: the audit behind the certificate."""
     table: Table | None = field(default=None, repr=False)

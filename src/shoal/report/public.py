@@ -8,6 +8,7 @@ from dataclasses import replace
 from shoal.facts.bins import Record, merge_small
 from shoal.facts.contents import Facts
 from shoal.facts.loss import REST
+from shoal.knowledge.fitted import ENOUGH_CARRIERS
 from shoal.report.words import FEW
 
 MEASURED_WITH_THE_TRUTH = (
@@ -33,6 +34,11 @@ def public_facts(facts: Facts) -> Facts:
     verdict["counter"] = _uncovered(facts.verdict["counter"])
     absence = facts.verdict["absence"]
     verdict["absence"] = {"kept": absence["kept"], "carriers": absence["carriers"], "worst": []}
+    verdict.pop("models", None)
+    verdict["fitted"] = [
+        {**one, "quality": [of for of in one["quality"] if of["carriers"] >= ENOUGH_CARRIERS]}
+        for one in facts.verdict.get("fitted", [])
+    ]
     # What `knowledge` says may name a file.
     verdict["knowledge"] = (
         "a file of outside knowledge"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
+from shoal.knowledge.fitted import ENOUGH_CARRIERS
 from shoal.report.words import FEW, hidden_count, judged
 from shoal.wording import (
     absence_words,
@@ -223,7 +224,31 @@ def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
 
 
 def _knowledge(facts: Facts) -> str:
-    spec, count = facts.spec, facts.verdict["views"]
+    return f"{_known_of_classes(facts)}{_known_by_models(facts)}"
+
+
+def _known_by_models(facts: Facts) -> str:
+    """What models say, and how well."""
+    parts = []
+    for one in facts.verdict.get("fitted", []):
+        told = [
+            f"{quoted(event['event'])} with an AUC of {event['auc']:.2f} and chances that are off "
+            f"by {percent(event['calibration'])} on average"
+            for event in one["quality"]
+            if event["auc"] is not None and event["carriers"] >= ENOUGH_CARRIERS
+        ]
+        fitted = f", cross-fitted in {one['folds']} folds" if one["folds"] else ""
+        tells = f"; it tells {joined(told)}" if told else ""
+        parts.append(
+            f" They also know what a model of all these attributes says of each person "
+            f"({isolated(one['name'])}{fitted}{tells}). It has no classes, so that counting and "
+            "absence are judged without it."
+        )
+    return "".join(parts)
+
+
+def _known_of_classes(facts: Facts) -> str:
+    spec, count = facts.spec, facts.verdict["views"] - len(facts.verdict.get("fitted", []))
     views = "1 view" if count == 1 else f"{count:,} views"
     if spec["outside"]:
         return f"What a file of outside knowledge says, in {views} ({_source(facts)})."

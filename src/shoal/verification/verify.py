@@ -40,6 +40,7 @@ from shoal.verification.files import (
     same_figure,
     same_figures,
 )
+from shoal.verification.models import with_models
 from shoal.verification.values import Lines, check_values
 from shoal.wording import limit_named, verdict_words, visible
 
@@ -113,7 +114,8 @@ def verify(
 
     A generalized release whose ranges overlap needs the publisher's `private` folder to tell who is
     in which group, and where people are missing only that folder tells who; a release judged
-    against outside knowledge needs that `knowledge` again.
+    against outside knowledge needs that `knowledge` again, and what a model says of everybody is in
+    the private folder too: without it the model's view is not judged.
     """
     folder = Path(path)
     recover_folder(folder)
@@ -149,8 +151,8 @@ def _recompute(
 ) -> list[Check]:
     certificate = release.certificate
     table = Table.from_frame(frame, release.spec)
-    known = Knowledge.of(table, knowledge)
     claimed = certificate["knowledge"]
+    known, fitted, whole = with_models(Knowledge.of(table, knowledge), claimed, table, private)
     views = [list(view.attributes) for view in known.views]
     if knowledge is None and not claimed["source"].startswith(OWN):
         raise InputError(
@@ -160,7 +162,8 @@ def _recompute(
         )
     checks = [
         same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
-        Check("views", views == claimed["views"], "" if views == claimed["views"] else "differ"),
+        _same_views(views, claimed, whole=whole),
+        *fitted,
     ]
     if release.totals.height:
         same = event_totals(table, known).equals(release.totals)
@@ -180,11 +183,12 @@ def _recompute(
         seed=given_seed(certificate) or 0,
     )
     people = _known_before(table, known)[lines.signature]
-    before = same_figure("known before", int(people.sum()), certificate["audit"]["known_before"])
+    stated = certificate["audit"]["known_before"]
+    before = _same_figure("known before", int(people.sum()), stated, whole=whole)
     absence = check_absence(case, known, certificate, rows)
     counted = count_classes(case, known).public()
     counter = same_figures("counting class by class", counted, certificate["audit"]["counter"])
-    return [*checks, before, counter, absence, *_compare(case, known, certificate)]
+    return [*checks, before, counter, absence, *_compare(case, known, certificate, whole=whole)]
 
 
 def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
@@ -196,7 +200,10 @@ def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
     return known_above
 
 
-def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[Check]:
+def _compare(
+    case: Case, known: Knowledge, certificate: dict[str, Any], *, whole: bool
+) -> list[Check]:
+    """Every verdict and figure again; not `whole`: as far as they go without a model's view."""
     part, worst = case.partition, np.zeros(len(case.table.events))
     held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
@@ -210,17 +217,19 @@ def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[
             for number, view in enumerate(known.views)
         ]
         mine = adversary_verdict(case, adversary.reasoning, lenses)
-        checks.append(_same_verdict(f"{adversary.name} adversary", mine.robust, one["robust"]))
-        near = abs(mine.worst_posterior - one["worst_posterior"])
+        checks.append(
+            _same_verdict(f"{adversary.name} adversary", mine.robust, one["robust"], whole=whole)
+        )
         agree = AGREEMENT if not mine.posteriors["estimate"] else ESTIMATES_AGREE
+        near = _near(mine.worst_posterior, one["worst_posterior"], agree, whole=whole)
         detail = f"{mine.worst_posterior:.6f}, claimed {one['worst_posterior']:.6f}"
         name = f"worst posterior of the {adversary.name} adversary"
-        checks.append(Check(name, near <= agree, "" if near <= agree else detail))
+        checks.append(Check(name, near, "" if near else detail))
         exact &= mine.posteriors["estimate"] == 0
         if not mine.posteriors["estimate"]:
-            for figure in ("problematic", "undecided"):
+            for figure in ("problematic", "undecided")[: 1 + whole]:
                 name = f"{figure} people, {adversary.name} adversary"
-                checks.append(same_figure(name, getattr(mine, figure), one[figure]))
+                checks.append(_same_figure(name, getattr(mine, figure), one[figure], whole=whole))
         for judged in (lens.judged for lens in lenses):
             breach |= judged.breach
             undecided |= judged.undecided
@@ -232,27 +241,46 @@ def _compare(case: Case, known: Knowledge, certificate: dict[str, Any]) -> list[
         undecided=bool(undecided.any()),
         contradictory=contradictory,
     )
-    checks.append(_same_verdict("verdict", robust, claimed["robust"]))
+    checks.append(_same_verdict("verdict", robust, claimed["robust"], whole=whole))
     for event, largest in zip(certificate["events"], worst, strict=True):
         stated = event["worst_posterior"]
-        near = abs(largest - stated) <= (AGREEMENT if exact else ESTIMATES_AGREE)
+        near = _near(largest, stated, AGREEMENT if exact else ESTIMATES_AGREE, whole=whole)
         detail = f"{largest:.6f}" + ("" if exact else " (estimated)")
         detail += "" if near else f", claimed {stated:.6f}"
         checks.append(Check(f"worst posterior of {event['label']}", near, detail))
     if exact:  # estimates from another start may call other people
-        checks.append(
-            same_figure("problematic people", int(sizes[breach].sum()), claimed["problematic"])
-        )
-        checks.append(
-            same_figure("undecided people", int(sizes[undecided].sum()), claimed["undecided"])
-        )
+        # Without a model's view people may be undecided of whom it would have decided.
+        for name, mask in [("problematic", breach), ("undecided", undecided)][: 1 + whole]:
+            found = int(sizes[mask].sum())
+            checks.append(_same_figure(f"{name} people", found, claimed[name], whole=whole))
     return checks
 
 
-def _same_verdict(name: str, recomputed: bool | None, claimed: bool | None) -> Check:
-    same = recomputed == claimed
+def _near(found: float, claimed: float, agree: float, *, whole: bool) -> bool:
+    return (abs(found - claimed) if whole else found - claimed) <= agree
+
+
+def _same_figure(name: str, found: int, claimed: int, *, whole: bool) -> Check:
+    if whole or found > claimed:
+        return same_figure(name, found, claimed)
+    return Check(name, True, f"{found} without the model, claimed {claimed}")
+
+
+def _same_verdict(
+    name: str, recomputed: bool | None, claimed: bool | None, *, whole: bool
+) -> Check:
+    """Without a view a release can only look better than it is."""
+    better = [False, None, True].index
+    same = recomputed == claimed or (not whole and better(recomputed) > better(claimed))
     detail = f"recomputed {verdict_words(recomputed)}, claimed {verdict_words(claimed)}"
     return Check(name, same, "" if same else detail)
+
+
+def _same_views(views: list[list[str]], claimed: dict[str, Any], *, whole: bool) -> Check:
+    models = [] if whole else [one["view"] for one in claimed["models"]]
+    left = [view for view in claimed["views"] if " + ".join(view) not in models]
+    there = [view for view in views if " + ".join(view) not in models]
+    return Check("views", there == left, "" if there == left else "differ")
 
 
 def _published(release: Release, table: Table, rows: Any) -> tuple[Lines | None, str]:

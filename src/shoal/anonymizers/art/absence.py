@@ -64,7 +64,9 @@ def _lacking(groups: Assembly, asked: Asked, event: int, lost: Ints) -> Lack:
     carriers = class_counts(asked.knowledge, lost)
     missing = class_counts(asked.knowledge, groups.missing_people())
     lacking = []
-    for view, n, k, m in zip(asked.knowledge.views, everybody, carriers, missing, strict=True):
+    for view, n, k, m in zip(
+        asked.knowledge.class_views, everybody, carriers, missing, strict=True
+    ):
         share = np.full(len(n), 1 / r)
         if asked.prior:
             share = np.maximum(share, event_chances(view, table)[:, event])

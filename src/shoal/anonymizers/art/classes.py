@@ -15,14 +15,14 @@ from shoal.knowledge import Knowledge
 
 Ints = NDArray[np.int64]
 Counts = list[Ints]
-"""For each view, a number for each of its classes."""
+"""For each view that has classes, a number for each of them."""
 
 
 def class_counts(knowledge: Knowledge, people: NDArray[np.number]) -> Counts:
-    """How many people each class has, from how many each signature has."""
+    """How many people each class has, from how many each signature has; models have no classes."""
     return [
         np.bincount(view.index, people, len(view.distributions)).astype(np.int64)
-        for view in knowledge.views
+        for view in knowledge.class_views
     ]
 
 
@@ -31,13 +31,13 @@ class Lack:
 
     def __init__(self, knowledge: Knowledge, lacking: Counts, overall: int = 0) -> None:
         """`lacking` by view and class; `overall`, of the table as a whole."""
-        self._index = [view.index for view in knowledge.views]
+        self._index = [view.index for view in knowledge.class_views]
         self._lack = [np.maximum(one, 0) for one in lacking]
         for one in self._lack:
             one[0] = 0  # whoever is in no class that is known
-        self._index.append(np.zeros_like(self._index[0]))
+        self._index.append(np.zeros_like(knowledge.views[0].index))
         self._lack.append(np.array([max(0, overall)]))
-        self.helps = np.zeros(len(self._index[0]), np.int64)
+        self.helps = np.zeros(len(knowledge.views[0].index), np.int64)
         """Of each signature: how many classes that lack people it is in."""
         for index, lack in zip(self._index, self._lack, strict=True):
             self.helps += lack[index] > 0

@@ -62,7 +62,7 @@ def _lacking(groups: Assembly, asked: Asked, event: int) -> list[Ints]:
     lacking = []
     everybody = class_counts(asked.knowledge, table.signature_rows)
     there = class_counts(asked.knowledge, inside)
-    for view, n, m in zip(asked.knowledge.views, everybody, there, strict=True):
+    for view, n, m in zip(asked.knowledge.class_views, everybody, there, strict=True):
         wanted = np.ceil(r * n * event_chances(view, table)[:, event] - 1e-6).astype(np.int64)
         lacking.append(np.minimum(n, wanted) - m)
     return lacking

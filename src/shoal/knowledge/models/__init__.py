@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.knowledge.models.smoothing import BANDWIDTH, kernel_estimate
+from shoal.knowledge.models.crossfit import FOLDS, fit_model
+from shoal.knowledge.models.smoothing import BANDWIDTH, Kernel, kernel_estimate
 
-__all__ = ["BANDWIDTH", "kernel_estimate"]
+__all__ = ["BANDWIDTH", "FOLDS", "Kernel", "fit_model", "kernel_estimate"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,16 @@ BLOCK = 512
 """So many signatures are a task of their own."""
 
 Bandwidth = float | Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The kernel estimate as a model."""
+
+    bandwidth: Bandwidth = BANDWIDTH
+    """Of all attributes, or of some by name."""
+
+    name = "kernel"
 
 
 def kernel_estimate(
