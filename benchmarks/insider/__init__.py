@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.insider.attack import attack
-from benchmarks.insider.rate import Finding, Rate
+from benchmarks.insider.finding import Finding
+from shoal.attacks import Rate
 
 __all__ = ["Finding", "Rate", "attack"]

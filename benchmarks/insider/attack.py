@@ -1,9 +1,9 @@
 """Every attacker on one release.
 
-They see the release and the public knowledge only (lineup.py), and know how groups are made. The
-truth scores their guesses; learners also learn from it, on other groups than those that they are
-asked about. One guess is made for each event in each group that holds it; it is right if the member
-who is named carries the event, so that chance alone is right in carriers/size of the tries.
+They see the release and the public knowledge only, and know how groups are made. The truth scores
+their guesses; learners also learn from it, on other groups than those that they are asked about.
+One guess is made for each event in each group that holds it; it is right if the member who is named
+carries the event, so that chance alone is right in carriers/size of the tries.
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from benchmarks.insider import counting
-from benchmarks.insider.distances import as_searched, in_logs, to_all_others
-from benchmarks.insider.features import duplicates, features
-from benchmarks.insider.learning import from_other_half, from_practice, learners
-from benchmarks.insider.lineup import Limit, Lineup
-from benchmarks.insider.odds import Floats
-from benchmarks.insider.rate import Finding, Kind, Rate
+from benchmarks.insider.finding import Finding, Kind
 from benchmarks.insider.replay import replay
-from benchmarks.insider.resampling import resampled
-from shoal.errors import InputError
+from shoal.attacks import Lineup, Rate, Scene
+from shoal.attacks.counting import by_class, fitted
+from shoal.attacks.distances import as_searched, in_logs, to_all_others
+from shoal.attacks.features import features
+from shoal.attacks.insider import practise
+from shoal.attacks.learning import from_other_half, from_practice, learners
+from shoal.attacks.lineup import Bools
+from shoal.attacks.naming import draw, shares
+from shoal.attacks.odds import Floats
+from shoal.attacks.rules import rarity
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
+from shoal.spec import Limit
 from shoal.table import Table
 
 Method = Callable[[Table, int], Grouping]
@@ -44,26 +47,36 @@ def attack(
     """What each attacker achieves. With a `method` learners also practise on its groups of
     resampled tables; where groups are of the row search (`rows_searched`), it is replayed. `rng`
     must have nothing to do with what the release was made with."""
-    order, chance, replaying, learning, practising = rng.spawn(5)
-    lineup = Lineup.of(table, grouping, knowledge, limit=limit, rng=order)
+    scoring, replaying, learning, practising = rng.spawn(4)
+    scene = Scene(table, grouping, knowledge, limit)
+    lineup = scene.lineup
     if not lineup.cases:
         return []
-    found = list(_by_rule(lineup, chance))
+    found = list(_by_rule(lineup, scoring))
     if rows_searched:
-        found.append(score(lineup, "replay of the growth", _replayed(lineup, replaying)))
+        told = _replayed(lineup, grouping, replaying)
+        found.append(score(lineup, "replay of the growth", told, scoring))
     streams = practising.spawn(resamples)
-    made = [_practised(table, method, limit, stream) for stream in streams] if method else []
-    found += _learnt(lineup, [one for one in made if one is not None and one.cases], learning)
-    told = {"by class": counting.by_class, "in all views at once": counting.in_all_views}
-    for name, counter in told.items():
-        found.append(score(lineup, f"counting {name}", counter(lineup), "counting"))
+    made = [practise(table, method, scene, stream) for stream in streams] if method else []
+    practised = [one for one in made if one is not None and one.cases]
+    found += _learnt(lineup, practised, learning, scoring)
+    counters = {"by class": by_class, "in all views at once": fitted}
+    for name, counter in counters.items():
+        scores = counter(lineup, knowledge.views)
+        found.append(score(lineup, f"counting {name}", scores, scoring, "counting"))
     return found
 
 
-def score(lineup: Lineup, attacker: str, scores: Floats, kind: Kind = "insider") -> Finding:
-    """The attacker who names the suspect with the largest score."""
-    right = lineup.right(scores)
-    quiet = right[lineup.unknown]
+def score(
+    lineup: Lineup,
+    attacker: str,
+    scores: Floats,
+    rng: np.random.Generator,
+    kind: Kind = "insider",
+) -> Finding:
+    """The attacker who names the suspect with the largest score; of equals, anybody."""
+    right = right_in(lineup, scores, rng)
+    quiet = right[unknown(lineup)]
     return Finding(
         attacker,
         kind,
@@ -72,54 +85,51 @@ def score(lineup: Lineup, attacker: str, scores: Floats, kind: Kind = "insider")
     )
 
 
-def likeliest_in_worst_view(lineup: Lineup) -> Finding:
+def unknown(lineup: Lineup) -> Bools:
+    """The cases all of whose carriers are beforehand at 1/r at most, in every view."""
+    known = (lineup.carrying > 0) & lineup.known
+    return np.asarray(~np.logical_or.reduceat(known, lineup.start[:-1]))
+
+
+def likeliest_in_worst_view(lineup: Lineup, rng: np.random.Generator) -> Finding:
     """The likeliest member in the view, and for the reader, where that is right most often."""
-    right = np.stack([lineup.right(column) for column in lineup.odds.T], axis=1)
-    everybody, unknown = (
+    right = np.stack([right_in(lineup, column, rng) for column in lineup.odds.T], axis=1)
+    everybody, quiet = (
         Rate(len(some), int(some.sum(axis=0).max()), chosen_among=some.shape[1])
-        for some in (right, right[lineup.unknown])
+        for some in (right, right[unknown(lineup)])
     )
-    return Finding("likeliest in the worst view", "insider", everybody, unknown)
+    return Finding("likeliest in the worst view", "insider", everybody, quiet)
+
+
+def right_in(lineup: Lineup, scores: Floats, rng: np.random.Generator) -> Bools:
+    """Whether whoever is named in each case carries."""
+    _, hits = draw(lineup, shares(lineup, scores), rng)
+    return np.asarray(np.add.reduceat(hits, lineup.start[:-1]) > 0)
 
 
 def _by_rule(lineup: Lineup, rng: np.random.Generator) -> Iterator[Finding]:
-    yield score(lineup, "a random member", rng.random(len(lineup.signature)))
-    yield likeliest_in_worst_view(lineup)
-    yield score(lineup, "likeliest on average", lineup.log_odds.mean(axis=1))
-    yield score(lineup, "medoid", -to_all_others(lineup, as_searched))
-    yield score(lineup, "medoid in log odds", -to_all_others(lineup, in_logs))
-    in_table = lineup.table.signature_rows[lineup.signature]
-    yield score(lineup, "rarest", -duplicates(lineup) - in_table / (1 + in_table.max()))
+    yield score(lineup, "a random member", np.zeros(len(lineup.signature)), rng)
+    yield likeliest_in_worst_view(lineup, rng)
+    yield score(lineup, "likeliest on average", lineup.log_odds.mean(axis=1), rng)
+    yield score(lineup, "medoid", -to_all_others(lineup, as_searched), rng)
+    yield score(lineup, "medoid in log odds", -to_all_others(lineup, in_logs), rng)
+    yield score(lineup, "rarest", rarity(lineup), rng)
 
 
-def _replayed(lineup: Lineup, rng: np.random.Generator) -> Floats:
+def _replayed(lineup: Lineup, grouping: Grouping, rng: np.random.Generator) -> Floats:
     """Of equals, the one nearest to the others comes first."""
     apart = to_all_others(lineup, as_searched)
-    return replay(lineup, rng) - 1e-6 * apart / (1 + apart)
+    return replay(lineup, grouping, rng) - 1e-6 * apart / (1 + apart)
 
 
-def _learnt(lineup: Lineup, practised: list[Lineup], rng: np.random.Generator) -> Iterator[Finding]:
+def _learnt(
+    lineup: Lineup, practised: list[Lineup], rng: np.random.Generator, scoring: np.random.Generator
+) -> Iterator[Finding]:
     told = features(lineup)
     practice = [(one, features(one)) for one in practised]
     for name, learner in learners().items():
         scores = from_other_half(lineup, told, learner, rng)
-        yield score(lineup, f"{name}, from the other half", scores)
+        yield score(lineup, f"{name}, from the other half", scores, scoring)
         if practice:
             scores = from_practice(lineup, told, practice, learner, rng)
-            yield score(lineup, f"{name}, from resamples", scores)
-
-
-def _practised(
-    table: Table, method: Method, limit: Limit, rng: np.random.Generator
-) -> Lineup | None:
-    """A release of a resampled table, whose carriers the insider knows; None where the method stops
-    because too many of them find no group."""
-    drawing, order = rng.spawn(2)
-    other = resampled(table, drawing)
-    try:
-        made = method(other, int(rng.integers(2**31)))
-    except InputError as error:
-        if error.code != "suppression-limit":
-            raise
-        return None
-    return Lineup.of(other, made, Knowledge.of(other), limit=limit, rng=order)
+            yield score(lineup, f"{name}, from resamples", scores, scoring)

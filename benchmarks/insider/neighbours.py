@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from benchmarks.insider.odds import Ints
-from benchmarks.insider.rate import Rate
 from benchmarks.stages import Say
 from shoal import datasets
 from shoal.anonymizers.art import Art
+from shoal.attacks import Rate
+from shoal.attacks.odds import Ints
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.spec import Spec

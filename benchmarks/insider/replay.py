@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.insider.lineup import Bools, Lineup
-from benchmarks.insider.odds import LARGEST, SMALLEST, Floats, Ints
 from shoal.anonymizers.art import Art
 from shoal.anonymizers.art.kernels.hide import Candidates, Terms, grow, shortlist, window
 from shoal.anonymizers.art.search import THOROUGH
+from shoal.attacks.lineup import Bools, Lineup
+from shoal.attacks.odds import LARGEST, SMALLEST, Floats, Ints
 from shoal.compiling import search_kernel
+from shoal.grouping import Grouping
 from shoal.knowledge import event_chances, with_pool
 
 THRIFTS = (0.0, 0.001, 0.01, 0.03, 0.1)
@@ -28,13 +29,13 @@ SAMPLE = 1000
 """On about so many suspects that is found out."""
 
 
-def replay(lineup: Lineup, rng: np.random.Generator) -> Floats:
+def replay(lineup: Lineup, grouping: Grouping, rng: np.random.Generator) -> Floats:
     """How much of its group is found again from each suspect, from 0 to 2. Cases that show several
     values besides their event's are passed over."""
-    stocks, found = _stocks(lineup), np.zeros(len(lineup.signature))
+    stocks, found = _stocks(lineup, grouping), np.zeros(len(lineup.signature))
     sample = np.zeros(lineup.cases, bool)
     order = rng.permutation(lineup.cases)
-    before = np.cumsum(lineup.size[order]) - lineup.size[order]
+    before = np.cumsum(lineup.members[order]) - lineup.members[order]
     sample[order[before < SAMPLE]] = True
 
     def grow_all(thrift: float, wanted: Bools) -> None:
@@ -56,10 +57,12 @@ class _Stock:
 
     cases: Ints
     suspects: Ints
+    person: Ints
+    """The first person of each suspect."""
     start: Ints
-    """Where the suspects of each case begin, and where the last end."""
+    """Where the people of each case begin, and where the last end."""
     cell: Ints
-    """The cell of each suspect."""
+    """The cell of each person."""
     odds: NDArray[np.float32]
     """cells x columns: the joint reader's in every view, then the binary reader's."""
     demand: NDArray[np.float32]
@@ -74,35 +77,40 @@ class _Stock:
         pool = np.array([0, len(self.free)])
         at_first = self.free + np.bincount(self.cell, minlength=len(self.free))
         terms = Terms(self.r, 1 / self.r, thrift, Art().largest, *THOROUGH)
-        total, cases = np.zeros(len(self.suspects)), np.flatnonzero(wanted[self.cases])
+        total, cases = np.zeros(len(self.cell)), np.flatnonzero(wanted[self.cases])
         for people in (at_first, self.free):
             listed = Candidates(self.odds, self.demand, self.level, pool, people)
             free = Candidates(self.odds, self.demand, self.level, pool, self.free.copy())
             total += overlaps(cases, self.start, self.cell, listed, free, terms)
-        return total
+        return total[self.person]
 
 
-def _stocks(lineup: Lineup) -> list[_Stock]:
+def _stocks(lineup: Lineup, grouping: Grouping) -> list[_Stock]:
     """The cases that show one value besides their event's, by event and value."""
-    other = len(lineup.table.values)
-    # Which values a group shows is published; here it is read off its rows.
-    own, starts = lineup.carries, lineup.start[:-1]
-    low = np.minimum.reduceat(np.where(own, other + 1, lineup.shown), starts)
-    high = np.maximum.reduceat(np.where(own, -1, lineup.shown), starts)
-    pure = (low == high) & (np.append(lineup.table.value_event, -1)[np.minimum(low, other)] < 0)
-    kinds = np.unique(np.stack([lineup.event[pure], low[pure]], axis=1), axis=0)
+    event_of = np.append(lineup.table.value_event, -1)
+    case, value, _ = lineup.shown
+    outside = event_of[value] != lineup.event[case]
+    other = np.full(lineup.cases, -1, np.int64)
+    other[case[outside]] = value[outside]
+    pure = (np.bincount(case[outside], minlength=lineup.cases) == 1) & (event_of[other] < 0)
+    kinds = np.unique(np.stack([lineup.event[pure], other[pure]], axis=1), axis=0)
     return [
-        _stock(lineup, np.flatnonzero(pure & (lineup.event == event) & (low == value)), int(value))
-        for event, value in kinds
+        _stock(
+            lineup,
+            grouping,
+            np.flatnonzero(pure & (lineup.event == event) & (other == code)),
+            int(code),
+        )
+        for event, code in kinds
     ]
 
 
-def _stock(lineup: Lineup, cases: Ints, value: int) -> _Stock:
+def _stock(lineup: Lineup, grouping: Grouping, cases: Ints, value: int) -> _Stock:
     suspects = np.flatnonzero(np.isin(lineup.case, cases))
-    left, people = _alone(lineup, value)
-    signature, cell = np.unique(
-        np.concatenate([lineup.signature[suspects], left]), return_inverse=True
-    )
+    many = lineup.people[suspects]
+    signatures = np.repeat(lineup.signature[suspects], many)
+    left, people = _alone(lineup, grouping, value)
+    signature, cell = np.unique(np.concatenate([signatures, left]), return_inverse=True)
     odds, demand = _cell_odds(lineup, signature, int(lineup.event[cases[0]]), value)
     level = np.log(odds.astype(float)).mean(axis=1)
     order = np.argsort(level, kind="stable")
@@ -111,20 +119,21 @@ def _stock(lineup: Lineup, cases: Ints, value: int) -> _Stock:
     return _Stock(
         cases=cases,
         suspects=suspects,
-        start=np.concatenate([[0], np.cumsum(lineup.size[cases])]).astype(np.int64),
-        cell=place[cell[: len(suspects)]],
+        person=np.cumsum(many) - many,
+        start=np.concatenate([[0], np.cumsum(lineup.members[cases])]).astype(np.int64),
+        cell=place[cell[: len(signatures)]],
         odds=odds[order],
         demand=demand[order],
         level=level[order].astype(np.float32),
-        free=np.bincount(place[cell[len(suspects) :]], people, len(order)).astype(np.int64),
+        free=np.bincount(place[cell[len(signatures) :]], people, len(order)).astype(np.int64),
         r=float(lineup.r[cases[0]]),
     )
 
 
-def _alone(lineup: Lineup, value: int) -> tuple[Ints, Ints]:
+def _alone(lineup: Lineup, grouping: Grouping, value: int) -> tuple[Ints, Ints]:
     """Signatures of people who are published alone with the value, or without an event if it is the
     pooled one, and how many they are."""
-    table, grouping = lineup.table, lineup.grouping
+    table = lineup.table
     if value < len(table.values):
         fits = grouping.value == value
     else:

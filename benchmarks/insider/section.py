@@ -9,14 +9,14 @@ import numpy as np
 
 from benchmarks.clock import timed
 from benchmarks.insider.attack import attack
-from benchmarks.insider.lineup import Limit
-from benchmarks.insider.rate import Finding
+from benchmarks.insider.finding import Finding
 from benchmarks.settings import Subject, adult_subject, diabetes_subject, hospital_subject
 from benchmarks.stages import Say
 from shoal.anonymizers.art import Art
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
+from shoal.spec import Limit
 from shoal.table import Table
 
 LEVELS = (2.0, 3.0, 5.0, 10.0)

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from shoal.adversaries import joint_estimate as joint_estimate
     from shoal.adversaries import joint_posterior as joint_posterior
     from shoal.api.anonymize import anonymize as anonymize
+    from shoal.api.attack import attack as attack
     from shoal.api.audit import audit as audit
     from shoal.api.compare import compare as compare
     from shoal.api.plan import plan as plan
     from shoal.api.verify import verify as verify
+    from shoal.attacks.finding import Attack as Attack
     from shoal.auditing.verdict import Audit as Audit
     from shoal.comparison import Comparison as Comparison
     from shoal.errors import InputError as InputError
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from shoal.table.hierarchy import Hierarchy as Hierarchy
 
 _HOMES = {
+    "Attack": "attacks.finding",
     "Audit": "auditing.verdict",
     "Comparison": "comparison",
     "Event": "spec",
@@ -59,6 +62,7 @@ _HOMES = {
     "Spec": "spec",
     "Table": "table",
     "anonymize": "api.anonymize",
+    "attack": "api.attack",
     "audit": "api.audit",
     "binary_posterior": "adversaries",
     "compare": "api.compare",

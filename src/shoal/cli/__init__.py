@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import typer
 
 from shoal.cli.anonymize import anonymize
+from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.compare import compare
 from shoal.cli.demo import demo
@@ -45,7 +46,7 @@ def _options(
         os.environ["SHOAL_DEBUG"] = "1"
 
 
-for _command in (demo, init, plan, anonymize, verify, audit, compare, experiment, report):
+for _command in (demo, init, plan, anonymize, verify, audit, attack, compare, experiment, report):
     app.command()(_command)
 
 

@@ -28,8 +28,9 @@ from shoal.release import GID, Release
 from shoal.release.certificate import given_seed
 from shoal.release.folder import load, read_certificate
 from shoal.release.forms import form_named
+from shoal.release.regroup import row_groups_of
 from shoal.release.totals import event_totals
-from shoal.sources import read_table, recover_folder
+from shoal.sources import recover_folder
 from shoal.table import Table
 from shoal.verification.absence import check_absence
 from shoal.verification.files import (
@@ -168,7 +169,7 @@ def _recompute(
     if release.totals.height:
         same = event_totals(table, known).equals(release.totals)
         checks.append(Check("totals of the table", same, "" if same else "they are others"))
-    rows = None if private is None else _row_groups(Path(private), table)
+    rows = None if private is None else row_groups_of(Path(private), table)
     lines, problem = _published(release, table, rows)
     if lines is None:
         return [*checks, Check("people", False, problem)]
@@ -328,14 +329,3 @@ def _partition(table: Table, lines: Lines) -> Partition:
         lines.value_code,
         lines.value_count,
     )
-
-
-def _row_groups(private: Path, table: Table) -> Any:
-    groups = read_table(private / "row_groups.parquet")[GID].to_numpy()
-    if len(groups) != table.rows:
-        raise InputError(
-            "private-rows",
-            f"{private} speaks of {len(groups):,} rows, the table has {table.rows:,}.",
-            "Give the private folder of this table's run.",
-        )
-    return groups

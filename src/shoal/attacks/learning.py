@@ -10,21 +10,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from benchmarks.insider.lineup import Bools, Lineup
-from benchmarks.insider.odds import Floats, Ints
+from shoal.attacks.lineup import Bools, Lineup
+from shoal.attacks.odds import Floats, Ints
 
 Design = NDArray[np.float32]
 Features = Mapping[str, Floats]
 Practice = Sequence[tuple[Lineup, Features]]
 """Line-ups to learn from."""
 Scorer = Callable[[Design], Floats]
-Learner = Callable[[Design, Ints, Bools, np.random.Generator], Scorer]
-"""From suspects x features, the sizes of their cases and who carries, to what scores suspects."""
+
+
+class Lesson(NamedTuple):
+    """Suspects whose carriers are known."""
+
+    design: Design
+    """suspects x features."""
+    size: Ints
+    """How many suspects each case has."""
+    people: Ints
+    """How many people each suspect stands for."""
+    carrying: Ints
+    """How many of these carry."""
+
+    def only(self, cases: Bools) -> Lesson:
+        """Some of the cases."""
+        rows = np.repeat(cases, self.size)
+        return Lesson(self.design[rows], self.size[cases], self.people[rows], self.carrying[rows])
+
+
+Learner = Callable[[Lesson, np.random.Generator], Scorer]
+"""From people whose carriers are known to what scores others."""
 RIDGES = (1000.0, 100.0, 10.0)
 ROUNDS = 60
 FARTHEST = 4.0
@@ -50,8 +71,7 @@ def from_other_half(
         asked = mine[lineup.case]
         if asked.all():
             continue  # one case has no other half
-        scorer = learner(design[~asked], lineup.size[~mine], lineup.carries[~asked], rng)
-        scores[asked] = scorer(design[asked])
+        scores[asked] = learner(_lesson(lineup, design).only(~mine), rng)(design[asked])
     return scores
 
 
@@ -64,13 +84,13 @@ def from_practice(
 ) -> Floats:
     """A score for every suspect, learnt from other line-ups, by the features that all have."""
     shared = [name for name in features if all(name in theirs for _, theirs in practice)]
-    scorer = learner(
-        np.concatenate([standing_out(one, _only(theirs, shared)) for one, theirs in practice]),
-        np.concatenate([one.size for one, _ in practice]),
-        np.concatenate([one.carries for one, _ in practice]),
-        rng,
-    )
+    lessons = [_lesson(one, standing_out(one, _only(theirs, shared))) for one, theirs in practice]
+    scorer = learner(Lesson(*(np.concatenate(part) for part in zip(*lessons, strict=True))), rng)
     return scorer(standing_out(lineup, _only(features, shared)))
+
+
+def _lesson(lineup: Lineup, design: Design) -> Lesson:
+    return Lesson(design, lineup.size, lineup.people, lineup.carrying)
 
 
 def standing_out(lineup: Lineup, features: Features) -> Design:
@@ -96,24 +116,24 @@ def ranks(lineup: Lineup, numbers: Floats) -> Floats:
     return found
 
 
-def logit(design: Design, sizes: Ints, carries: Bools, rng: np.random.Generator) -> Scorer:
+def logit(lesson: Lesson, rng: np.random.Generator) -> Scorer:
     """The conditional logit on features and their squares."""
-    bent = _bent(design)
-    held_out = _half(len(sizes), rng)
-    rows = np.repeat(held_out, sizes)
-    weights, losses, path = np.zeros(bent.shape[1]), [], []
-    for ridge in RIDGES if 0 < held_out.sum() < len(sizes) else RIDGES[:1]:
-        weights = _fit(bent[~rows], sizes[~held_out], carries[~rows], ridge, weights)
-        losses.append(_loss(weights, bent[rows], sizes[held_out], carries[rows])[0])
+    taught = lesson._replace(design=_bent(lesson.design)).only(_decided(lesson))
+    cases = len(taught.size)
+    held_out = _half(cases, rng)
+    weights, losses, path = np.zeros(taught.design.shape[1]), [], []
+    for ridge in RIDGES if 0 < held_out.sum() < cases else RIDGES[:1]:
+        weights = _fit(taught.only(~held_out), ridge, weights)
+        losses.append(_loss(weights, taught.only(held_out))[0])
         path.append(weights)
     best = int(np.argmin(losses))
-    final = _fit(bent, sizes, carries, RIDGES[best], path[best]).astype(np.float32)
+    final = _fit(taught, RIDGES[best], path[best]).astype(np.float32)
     return lambda asked: np.asarray(_bent(asked) @ final, np.float64)
 
 
-def boosting(design: Design, sizes: Ints, carries: Bools, rng: np.random.Generator) -> Scorer:
+def boosting(lesson: Lesson, rng: np.random.Generator) -> Scorer:
     """Boosted trees that tell carriers from others, whatever their case."""
-    from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-not-found]
+    from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(
         max_iter=200,
@@ -122,8 +142,17 @@ def boosting(design: Design, sizes: Ints, carries: Bools, rng: np.random.Generat
         l2_regularization=1.0,
         random_state=int(rng.integers(2**31)),
     )
-    model.fit(design, carries)
+    weight = np.concatenate([lesson.carrying, lesson.people - lesson.carrying])
+    outcome, known = np.repeat([True, False], len(lesson.people)), weight > 0
+    design = np.concatenate([lesson.design, lesson.design])
+    model.fit(design[known], outcome[known], sample_weight=weight[known])
     return lambda asked: np.asarray(model.decision_function(asked), np.float64)
+
+
+def _decided(lesson: Lesson) -> Bools:
+    """The cases that have a carrier at all: where values are changed, some have none."""
+    starts = np.cumsum(lesson.size) - lesson.size
+    return np.asarray(np.add.reduceat(lesson.carrying, starts) > 0)
 
 
 def _only(features: Features, names: Sequence[str]) -> Features:
@@ -131,7 +160,7 @@ def _only(features: Features, names: Sequence[str]) -> Features:
 
 
 def _standardised(lineup: Lineup, numbers: Floats) -> Floats:
-    size = lineup.size[lineup.case]
+    size = lineup.members[lineup.case]
     centred = numbers - lineup.total(numbers) / size
     spread = np.sqrt(lineup.total(centred**2) / size)
     flat = spread <= FLAT * (1 + np.abs(numbers))
@@ -149,22 +178,28 @@ def _bent(design: Design) -> Design:
     return np.hstack([clipped, clipped**2 - np.float32(0.5)])
 
 
-def _fit(design: Design, sizes: Ints, carries: Bools, ridge: float, start: Floats) -> Floats:
+def _fit(lesson: Lesson, ridge: float, start: Floats) -> Floats:
+    if not len(lesson.size):
+        return start
+
     def penalised(weights: Floats) -> tuple[float, Floats]:
-        value, gradient = _loss(weights, design, sizes, carries)
+        value, gradient = _loss(weights, lesson)
         return value + ridge / 2 * float(weights @ weights), gradient + ridge * weights
 
     options = {"maxiter": ROUNDS}
     return np.asarray(minimize(penalised, start, jac=True, method="L-BFGS-B", options=options).x)
 
 
-def _loss(weights: Floats, design: Design, sizes: Ints, carries: Bools) -> tuple[float, Floats]:
+def _loss(weights: Floats, lesson: Lesson) -> tuple[float, Floats]:
     """Minus the logarithm of the likelihood, and its gradient."""
+    design, sizes, people, carrying = lesson
+    if not len(sizes):
+        return 0.0, np.zeros(len(weights))
     starts, case = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes)
-    truth = carries / np.add.reduceat(carries.astype(float), starts)[case]
+    truth = carrying / np.add.reduceat(carrying.astype(float), starts)[case]
     scores = (design @ weights.astype(np.float32)).astype(float)
     top = np.maximum.reduceat(scores, starts)
-    weight = np.exp(scores - top[case])
+    weight = people * np.exp(scores - top[case])
     total = np.add.reduceat(weight, starts)
     value = float((np.log(total) + top).sum() - truth @ scores)
     surplus = (weight / total[case] - truth).astype(np.float32)

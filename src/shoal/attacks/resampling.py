@@ -10,10 +10,11 @@ from shoal.table import Table
 from shoal.table.table import Cells
 
 
-def resampled(table: Table, rng: np.random.Generator) -> Table:
-    """As many people, drawn with replacement; only the signatures that occur are kept."""
-    signature, member, rows = table.member_cells
-    drawn = rng.multinomial(table.rows, rows / rows.sum())
+def resampled(table: Table, rng: np.random.Generator, *, rows: int | None = None) -> Table:
+    """As many people (or so many), drawn with replacement; only the signatures that occur are
+    kept."""
+    signature, member, held = table.member_cells
+    drawn = rng.multinomial(rows or table.rows, held / held.sum())
     kept = np.flatnonzero(drawn)
     present, index = np.unique(signature[kept], return_inverse=True)
     return replace(

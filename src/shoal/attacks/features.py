@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.insider.distances import distances
-from benchmarks.insider.lineup import Lineup
-from benchmarks.insider.odds import SMALLEST, Floats
+from shoal.attacks.distances import distances
+from shoal.attacks.lineup import Lineup
+from shoal.attacks.odds import SMALLEST, Floats
 
 ALIKE = 1e-9
 
@@ -42,7 +42,7 @@ def posteriors(lineup: Lineup) -> dict[str, Floats]:
         "smallest posterior": posterior.min(axis=1),
         "mean posterior": posterior.mean(axis=1),
         "mean log odds": lineup.log_odds.mean(axis=1),
-        "spread over columns": np.asarray(np.std(np.log(posterior), axis=1)),
+        "spread over columns": np.asarray(np.std(np.log(np.maximum(posterior, SMALLEST)), axis=1)),
         "leads": (posterior >= highest * (1 - ALIKE)).mean(axis=1),
         "trails": (posterior <= lowest * (1 + ALIKE)).mean(axis=1),
         "spare, joint": joint.min(axis=1),
@@ -56,14 +56,17 @@ def posteriors(lineup: Lineup) -> dict[str, Floats]:
 
 def without(lineup: Lineup) -> Floats:
     """suspects x columns: the sum of the others' odds over what their limits ask for; the group
-    is safe without the suspect where that is at least 1."""
+    is safe without one of the suspect's people where that is at least 1."""
     need = lineup.odds * _demand(lineup)
     asked = np.zeros_like(need)
     for suspects in lineup.by_size():
-        if suspects.shape[1] > 1:
-            block = need[suspects]
-            top = np.sort(block, axis=1)[:, -2:, :]
-            asked[suspects] = np.where(block == top[:, 1:], top[:, :1], top[:, 1:])
+        block = need[suspects]
+        top = np.sort(np.concatenate([np.zeros_like(block[:, :1]), block], axis=1), axis=1)
+        second, first = top[:, -2:-1], top[:, -1:]
+        asked[suspects] = np.where(block == first, second, first)
+    # Whoever has a twin in the group leaves that one behind.
+    twins = (lineup.people > 1)[:, None]
+    asked = np.where(twins, np.maximum(asked, need), asked)
     return (lineup.total(lineup.odds) - lineup.odds) / np.maximum(asked, SMALLEST)
 
 
@@ -80,21 +83,16 @@ def rarity(lineup: Lineup) -> dict[str, Floats]:
     the event, in others, in none."""
     table, signature = lineup.table, lineup.signature
     everybody = table.signature_rows[signature]
-    inside = np.bincount(signature, minlength=len(table.signatures))[signature]
-    present = lineup.grouping.signature_people(table)[signature]
+    inside = np.bincount(signature, lineup.people, len(table.signatures))[signature]
+    present = lineup.present[signature]
     return {
         "rows of its signature": np.log(everybody),
-        "duplicates in the group": duplicates(lineup),
+        "duplicates in the group": lineup.people.astype(np.float64),
         "its signature inside": np.log(inside),
         "its signature outside": np.log1p(np.maximum(present - inside, 0)),
         "share of its signature inside": inside / everybody,
-        "missing of its signature": np.log1p(everybody - present),
+        "missing of its signature": np.log1p(np.maximum(everybody - present, 0)),
     }
-
-
-def duplicates(lineup: Lineup) -> Floats:
-    """How many of the case have the suspect's signature."""
-    return _alike(lineup.case * len(lineup.table.signatures) + lineup.signature)
 
 
 def agreement(lineup: Lineup) -> dict[str, Floats]:
@@ -104,7 +102,7 @@ def agreement(lineup: Lineup) -> dict[str, Floats]:
     for position, column in enumerate(table.qi):
         codes = table.signatures[:, position]
         mine = codes[lineup.signature]
-        same = _alike(lineup.case * len(column) + mine) / lineup.size[lineup.case]
+        same = _alike(lineup, mine, len(column)) / lineup.members[lineup.case]
         people = np.bincount(codes, table.signature_rows, len(column))
         found[f"shares {column.name}"] = same
         found[f"commonness of {column.name}"] = np.log(people[mine])
@@ -112,7 +110,7 @@ def agreement(lineup: Lineup) -> dict[str, Floats]:
     return found | {"shares": shared}
 
 
-def _alike(keys: NDArray[np.integer]) -> Floats:
-    """How many have the same key, for each."""
-    _, again, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return np.asarray(counts[again], np.float64)
+def _alike(lineup: Lineup, code: NDArray[np.integer], size: int) -> Floats:
+    """How many people of its case have the same code, for each suspect."""
+    _, again = np.unique(lineup.case * size + code, return_inverse=True)
+    return np.asarray(np.bincount(again, lineup.people)[again], np.float64)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.insider.lineup import Lineup
-from benchmarks.insider.odds import Floats, Ints
+from shoal.attacks.lineup import Lineup
+from shoal.attacks.odds import Floats, Ints
 
 NEIGHBOURS = 3
 """How many of the nearest others make a neighbourhood."""
@@ -22,11 +22,11 @@ each (cases x size x size)."""
 
 
 def to_all_others(lineup: Lineup, apart: Apart) -> Floats:
-    """The distances from each suspect to all others of its case, added up; the medoid's is the
-    smallest."""
+    """The distances from each suspect to all other people of its case, added up; the medoid's is
+    the smallest."""
     total = np.zeros(len(lineup.signature))
     for suspects, between in apart(lineup):
-        total[suspects] = between.sum(axis=2)
+        total[suspects] = (between * lineup.people[suspects][:, None, :]).sum(axis=2)
     return total
 
 
@@ -43,12 +43,13 @@ def in_logs(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
 
 def as_searched(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
     """The row search's own distance: the mean of |o_j/o_i - 1| over all columns, seen from i."""
+    odds = lineup.odds.astype(np.float32)
     for suspects in _portions(lineup):
         between = np.zeros((*suspects.shape, suspects.shape[1]), np.float32)
-        for column in lineup.odds.T:
+        for column in odds.T:
             mine = column[suspects]
             between += np.minimum(np.abs(mine[:, None, :] / mine[:, :, None] - 1), FARTHEST)
-        yield suspects, between / lineup.odds.shape[1]
+        yield suspects, between / odds.shape[1]
 
 
 def distances(lineup: Lineup) -> dict[str, Floats]:

@@ -1,0 +1,93 @@
+"""Attackers who count over all groups, and the one who looks for the missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from shoal.attacks.attacker import Guesses
+from shoal.attacks.counting import by_class, certainties, fitted
+from shoal.attacks.lineup import Bools
+from shoal.attacks.odds import Floats
+from shoal.attacks.scene import Scene
+from shoal.knowledge import event_chances
+
+SURE = 1e6
+"""Added to the score of whoever is certain to carry."""
+
+
+class ClassCounter:
+    """Of a class with k carriers, m are in groups that hold the event."""
+
+    name = "counter-class"
+    reasoning = "counts the carriers of every class over its people in groups that hold the event"
+
+    def attack(self, scene: Scene) -> Iterator[Guesses]:
+        lineup, views = scene.lineup, scene.knowledge.views
+        if not lineup.cases:
+            return
+        sure = _sure(scene)[0]
+        ways = {view.name: (view,) for view in views} | {"all views on average": views}
+        for through, some in ways.items():
+            told = by_class(lineup, some)
+            chance = np.where(sure, 1.0, np.minimum(np.exp(told), 1 - 1e-3))
+            yield Guesses(lineup, told + SURE * sure, through, chance, scene.before)
+
+
+class OddsCounter:
+    """Fits odds to the counts of all classes of one view."""
+
+    name = "counter-odds"
+    reasoning = "fits odds to all groups until every class of one view has its carriers"
+
+    def attack(self, scene: Scene) -> Iterator[Guesses]:
+        lineup = scene.lineup
+        if lineup.cases:
+            for view in scene.knowledge.views:
+                told = fitted(lineup, (view,))
+                before = event_chances(view, scene.table)[view.index]
+                yield Guesses(lineup, told, view.name, lineup.posterior(_odds(told)), before)
+
+
+class AllCounter:
+    """The same in all views at once."""
+
+    name = "counter-all"
+    reasoning = "fits odds to all groups until the classes of all views at once have their carriers"
+
+    def attack(self, scene: Scene) -> Iterator[Guesses]:
+        lineup = scene.lineup
+        if lineup.cases:
+            told = fitted(lineup, scene.knowledge.views)
+            chance = lineup.posterior(_odds(told))
+            yield Guesses(lineup, told, chance=chance, before=scene.before)
+
+
+class Absentee:
+    """The missing are a group like any other, but that nobody made it."""
+
+    name = "absentee"
+    reasoning = "names as many of the missing people as there are missing carriers"
+
+    def attack(self, scene: Scene) -> Iterator[Guesses]:
+        lineup = scene.missing
+        if not lineup.cases:
+            return
+        sure = _sure(scene)[1]
+        for view in scene.knowledge.views:
+            chance = lineup.chance_in(view)
+            before = event_chances(view, scene.table)[view.index]
+            believed = np.where(sure, 1.0, np.minimum(lineup.posterior(lineup.binary(view)), 1.0))
+            yield Guesses(lineup, chance + SURE * sure, view.name, believed, before)
+
+
+def _sure(scene: Scene) -> tuple[Bools, Bools]:
+    """Who carries for certain, by counting in some view; in groups, and among the missing."""
+    found = [certainties(scene.lineup, scene.missing, view) for view in scene.knowledge.views]
+    inside, gone = (np.logical_or.reduce(part) for part in zip(*found, strict=True))
+    return inside, gone
+
+
+def _odds(logarithm: Floats) -> Floats:
+    return np.asarray(np.exp(np.clip(logarithm, -300, 300)))

@@ -1,0 +1,146 @@
+"""What came out of an attack: figures for each attacker, and one sentence in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.attacks.rate import Rate
+from shoal.display import card, counted
+from shoal.wording import plain_percent as percent
+
+
+@dataclass(frozen=True)
+class Control:
+    """The same guesses where carriers are drawn anew within groups by the claimed posteriors: what
+    they come to on a release that gives away nothing more."""
+
+    rate: float
+    low: float
+    high: float
+    """Nineteen in twenty draws lie between these."""
+
+    def facts(self) -> dict[str, float]:
+        return {name: round(value, 4) for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one attacker achieves."""
+
+    attacker: str
+    reasoning: str
+    through: str
+    """The best way of several, or empty."""
+    everybody: Rate
+    unknown: Rate
+    """Of these, the people named whose prior is at most 1/r in every view."""
+    known: Rate
+    """And those whose prior is above."""
+    promised: float | None
+    """The most that the limit allows among people not known beforehand; None if nothing is
+    promised against this attacker's question."""
+    baseline: float | None
+    """How often the same attacker is right who names as many people without a release."""
+    control: Control | None
+    certain: Rate
+    """The people whom the attacker holds to be carriers with certainty, and who of them are."""
+    attackers: int = 1
+    """How many took part: the verdict allows for it."""
+    seconds: float = 0.0
+    sentence: str = ""
+
+    @property
+    def beats(self) -> bool:
+        """Whether the limit is beaten among people not known beforehand, beyond the interval."""
+        if self.promised is None:
+            return False
+        return self.unknown.surely(self.attackers) > self.promised
+
+    @property
+    def doing(self) -> float | None:
+        """The part of what is left to guess that is the release's doing: (attack - control) /
+        (1 - control)."""
+        if self.control is None or not self.everybody.tries or self.control.rate >= 1:
+            return None
+        return (self.everybody.rate - self.control.rate) / (1 - self.control.rate)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "attacker": self.attacker,
+            "reasoning": self.reasoning,
+            "through": self.through,
+            "everybody": self.everybody.facts(),
+            "unknown_before": self.unknown.facts(),
+            "known_before": self.known.facts(),
+            "promised": self.promised,
+            "baseline": None if self.baseline is None else round(self.baseline, 4),
+            "control": None if self.control is None else self.control.facts(),
+            "release_doing": None if self.doing is None else round(self.doing, 4),
+            "certain": {"people": self.certain.tries, "right": self.certain.hits},
+            "beats_limit": self.beats,
+            "seconds": round(self.seconds, 2),
+            "sentence": self.sentence,
+        }
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """An attacker who did not try, and why."""
+
+    attacker: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What all attackers together achieve on one release."""
+
+    findings: tuple[Finding, ...]
+    not_run: tuple[NotRun, ...]
+    limit: str
+    seed: int
+    seconds: float
+
+    @property
+    def beaten(self) -> tuple[str, ...]:
+        """The attackers who beat the promised limit beyond their interval."""
+        return tuple(one.attacker for one in self.findings if one.beats)
+
+    @property
+    def withstood(self) -> bool:
+        """Whether nobody did."""
+        return not self.beaten
+
+    def __getitem__(self, attacker: str) -> Finding:
+        return {one.attacker: one for one in self.findings}[attacker]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "withstood": self.withstood,
+            "beaten_by": list(self.beaten),
+            "limit": self.limit,
+            "seed": self.seed,
+            "seconds": round(self.seconds, 2),
+            "attackers": [one.to_dict() for one in self.findings],
+            "not_run": [vars(one) for one in self.not_run],
+        }
+
+    def __repr__(self) -> str:
+        lines = (": ".join(line) for line in self._figures())
+        return "\n  ".join([self._title(), *lines])
+
+    def _repr_html_(self) -> str:
+        return card(self._title(), self._figures())
+
+    def _title(self) -> str:
+        by = f"beaten by {', '.join(self.beaten)}" if self.beaten else "limit not beaten"
+        return f"Attack by {counted(len(self.findings), 'attacker')}: {by}"
+
+    def _figures(self) -> Sequence[tuple[str, str]]:
+        figures = [
+            (one.attacker, f"right in {percent(one.everybody.rate)} of {one.everybody.tries:,}")
+            for one in self.findings
+        ]
+        return figures + [(one.attacker, f"not run: {one.reason}") for one in self.not_run]

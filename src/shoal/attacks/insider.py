@@ -1,0 +1,82 @@
+"""The insider: knows how releases are made, makes some of resampled tables, and learns on them what
+gives carriers away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.attacks.attacker import Guesses, NotApplicableError
+from shoal.attacks.features import features
+from shoal.attacks.learning import Features, from_other_half, from_practice, learners
+from shoal.attacks.lineup import Lineup
+from shoal.attacks.resampling import resampled
+from shoal.attacks.scene import MOST_CASES, WIDEST, Remake, Scene
+from shoal.errors import InputError
+from shoal.knowledge import Knowledge
+from shoal.table import Table
+
+RESAMPLES, MOST_ROWS = 2, 100_000
+"""How many releases are made, of at most so many rows."""
+
+
+class Insider:
+    """Practises on releases whose carriers they know."""
+
+    name = "insider"
+    reasoning = "makes releases of other tables in the same way, and learns who carries in those"
+
+    def attack(self, scene: Scene) -> Iterator[Guesses]:
+        if scene.remake is None:
+            raise NotApplicableError("Nothing says how the release was made, so as to repeat it.")
+        rng, practised = scene.rng(self.name), list[tuple[Lineup, Features]]()
+        for number, stream in enumerate(rng.spawn(RESAMPLES)):
+            if number and scene.late:
+                break
+            made = practise(scene.table, scene.remake, scene, stream)
+            if made is not None and made.cases:
+                practised.append((made, features(made)))
+        if not practised:
+            raise NotApplicableError("No release of a resampled table could be made to learn from.")
+        return self._named(scene, practised, rng)
+
+    def _named(
+        self, scene: Scene, practised: list[tuple[Lineup, Features]], rng: np.random.Generator
+    ) -> Iterator[Guesses]:
+        if scene.sample.cases:
+            told = features(scene.sample)
+            for name, learner in learners().items():
+                scores = from_practice(scene.sample, told, practised, learner, rng)
+                yield Guesses(scene.sample, scores, name, before=scene.before)
+
+
+class Informed:
+    """Has been told who carries in half of the groups, and learns from these."""
+
+    name = "informed"
+    reasoning = "knows the carriers of half of the groups, and learns from them to name the others"
+
+    def attack(self, scene: Scene) -> Iterator[Guesses]:
+        if scene.sample.cases < 2:
+            return
+        rng, told = scene.rng(self.name), features(scene.sample)
+        for name, learner in learners().items():
+            scores = from_other_half(scene.sample, told, learner, rng)
+            yield Guesses(scene.sample, scores, name, before=scene.before)
+
+
+def practise(table: Table, remake: Remake, scene: Scene, rng: np.random.Generator) -> Lineup | None:
+    """A release of a resampled table, whose carriers the insider knows; None where the method stops
+    because too many of them find no group."""
+    other = resampled(table, rng, rows=min(table.rows, MOST_ROWS))
+    other = replace(other, spec=other.spec.with_(knowledge=None))
+    try:
+        made = remake(other, int(rng.integers(2**31)))
+    except InputError as error:
+        if error.code != "suppression-limit":
+            raise
+        return None
+    lineup = Lineup.of(other, made, Knowledge.of(other), limit=scene.limit)
+    return lineup.sample(MOST_CASES, widest=WIDEST, rng=rng)

@@ -1,0 +1,273 @@
+"""The line-up: everybody in a group that holds an event, as somebody sees them who has only the
+release and the public knowledge; and the truth, apart, to score guesses by.
+
+A *case* is one event in one group that holds it. Its *suspects* are the kinds of people in the
+group: those of one signature are alike in all that is known and published of them, so that they
+stand together, with their number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.attacks.odds import (
+    Floats,
+    Ints,
+    Others,
+    Shown,
+    binary_odds,
+    joint_odds,
+    others_of,
+    posteriors,
+)
+from shoal.grouping import Grouping
+from shoal.grouping.partition import ragged
+from shoal.knowledge import Knowledge, View, event_chances
+from shoal.spec import Limit
+from shoal.table import Table
+from shoal.table.table import Cells
+
+Bools = NDArray[np.bool_]
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Lineup:
+    """All cases, one after another."""
+
+    table: Table
+    knowledge: Knowledge
+    limit: Limit
+    """absolute: nobody was to be linked with more than 1/r; prior: or than was known before."""
+    start: Ints
+    """Where the suspects of each case begin, and where the last end."""
+    event: Ints
+    """The event of each case."""
+    shown: Shown
+    """What the cases publish."""
+    signature: Ints
+    """Of each suspect."""
+    people: Ints
+    """How many people each suspect stands for."""
+    carrying: Ints
+    """The truth: how many of these carry the event."""
+    present: Ints
+    """How many people of each signature of the table are published."""
+    guesses: Ints
+    """How many people are named in each case."""
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        grouping: Grouping,
+        knowledge: Knowledge,
+        *,
+        limit: Limit = "absolute",
+    ) -> Lineup:
+        """One guess for each event in each group that publishes it, every copy of a group by
+        itself."""
+        values = grouping.published_values(table)
+        source, event = _cases(table, grouping, values)
+        lines = np.searchsorted(grouping.group, np.arange(len(grouping.copies) + 1))
+        case, line = ragged(lines, source)
+        rows, width = grouping.rows[line], len(table.values) + 1
+        carries = table.value_event[grouping.value[line]] == event[case]
+        keys, suspect = np.unique(
+            case.astype(np.int64) * len(table.signatures) + grouping.signature[line],
+            return_inverse=True,
+        )
+        owner, signature = np.divmod(keys, len(table.signatures))
+        published, place = np.unique(
+            case.astype(np.int64) * width + values[line], return_inverse=True
+        )
+        counts = np.bincount(place, rows, len(published)).astype(np.int64)
+        return cls(
+            table=table,
+            knowledge=knowledge,
+            limit=limit,
+            start=np.searchsorted(owner, np.arange(len(event) + 1)).astype(np.int64),
+            event=event,
+            shown=Shown(published // width, published % width, counts),
+            signature=signature,
+            people=np.bincount(suspect, rows, len(keys)).astype(np.int64),
+            carrying=np.bincount(suspect, rows * carries, len(keys)).astype(np.int64),
+            present=grouping.signature_people(table),
+            guesses=np.ones(len(event), np.int64),
+        )
+
+    @classmethod
+    def of_missing(
+        cls, table: Table, missing: Cells, knowledge: Knowledge, *, limit: Limit
+    ) -> Lineup:
+        """The people who are not published: a case for each event that some of them carry. How many
+        do is known to whoever knows the table's own figures, and so many are named."""
+        gone, lost = missing, table.value_event[missing.value]
+        events = np.unique(lost[lost >= 0]).astype(np.int64)
+        present, suspect = np.unique(gone.signature, return_inverse=True)
+        people = np.bincount(suspect, gone.rows, len(present)).astype(np.int64)
+        carrying = [
+            np.bincount(suspect, gone.rows * (lost == event), len(present)).astype(np.int64)
+            for event in events
+        ]
+        told = np.array([one.sum() for one in carrying], np.int64)
+        value = [np.flatnonzero(table.value_event == event)[0] for event in events]
+        pooled, count = len(table.values), len(events)
+        shown = Shown(
+            np.repeat(np.arange(count), 2),
+            np.array([code for one in value for code in (one, pooled)], np.int64),
+            np.array([n for one in told for n in (one, people.sum() - one)], np.int64),
+        )
+        left = np.bincount(gone.signature, gone.rows, len(table.signatures)).astype(np.int64)
+        return cls(
+            table=table,
+            knowledge=knowledge,
+            limit=limit,
+            start=np.arange(count + 1) * len(present),
+            event=events,
+            shown=Shown(*(part[shown.people > 0] for part in shown)),
+            signature=np.tile(present.astype(np.int64), count),
+            people=np.tile(people, count),
+            carrying=np.concatenate([*carrying, np.zeros(0, np.int64)]),
+            present=table.signature_rows - left,
+            guesses=told,
+        )
+
+    @property
+    def cases(self) -> int:
+        return len(self.event)
+
+    @cached_property
+    def size(self) -> Ints:
+        """How many suspects each case has."""
+        return np.diff(self.start)
+
+    @cached_property
+    def case(self) -> Ints:
+        """The case of each suspect."""
+        return np.repeat(np.arange(self.cases), self.size)
+
+    @cached_property
+    def members(self) -> Ints:
+        """How many people each case has."""
+        return np.asarray(np.add.reduceat(self.people, self.start[:-1]))
+
+    @cached_property
+    def r(self) -> Floats:
+        """The r of each case's event."""
+        return self.table.event_r[self.event]
+
+    @cached_property
+    def carriers(self) -> Ints:
+        """How many people each case publishes with its event."""
+        case, value, people = self.shown
+        mine = np.append(self.table.value_event, -1)[value] == self.event[case]
+        counted = np.bincount(case[mine], people[mine], self.cases)
+        return counted.astype(np.int64)
+
+    @cached_property
+    def prior(self) -> Floats:
+        """What the best view says of each suspect before anything is published."""
+        best = np.zeros(len(self.signature))
+        for view in self.knowledge.views:
+            np.maximum(best, self.chance_in(view), out=best)
+        return best
+
+    @cached_property
+    def known(self) -> Bools:
+        """The suspects whose prior is above 1/r in some view."""
+        return np.asarray(self.prior * self.r[self.case] > 1 + ROUNDING)
+
+    @cached_property
+    def claimed(self) -> Floats:
+        """What the joint reader says of each suspect, on average over views: what a release that
+        gives nothing else away lets one know."""
+        total = np.zeros(len(self.signature))
+        for view in self.knowledge.views:
+            total += self.posterior(self.joint(view))
+        return total / len(self.knowledge.views)
+
+    @cached_property
+    def chance(self) -> Floats:
+        """suspects x views: the event's probability for each suspect, before anything is
+        published."""
+        return np.stack([self.chance_in(view) for view in self.knowledge.views], axis=1)
+
+    @cached_property
+    def odds(self) -> Floats:
+        """suspects x columns: the joint reader's in every view, then the binary reader's."""
+        views = self.knowledge.views
+        columns = [self.joint(view) for view in views] + [self.binary(view) for view in views]
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def log_odds(self) -> Floats:
+        return np.log(self.odds)
+
+    def chance_in(self, view: View) -> Floats:
+        """The event's probability for each suspect in one view."""
+        chances = event_chances(view, self.table)
+        return np.asarray(chances[view.index[self.signature], self.event[self.case]])
+
+    def joint(self, view: View) -> Floats:
+        """The odds at which the joint reader weighs each suspect."""
+        event = self.event[self.case]
+        return joint_odds(view, self.table, self.signature, event, self._others)
+
+    def binary(self, view: View) -> Floats:
+        """The odds at which the binary reader weighs each suspect."""
+        return binary_odds(view, self.table, self.signature, self.event[self.case])
+
+    @cached_property
+    def _others(self) -> Others:
+        return others_of(self.table, self.case, self.event, self.shown)
+
+    def posterior(self, odds: Floats) -> Floats:
+        """The chance of each suspect to carry, for whoever weighs them by these odds."""
+        return posteriors(odds, self.people, self.start, self.carriers)
+
+    def total(self, numbers: Floats) -> Floats:
+        """For each suspect, the sum over all people of the case."""
+        weighted = numbers * (self.people if numbers.ndim == 1 else self.people[:, None])
+        return np.asarray(np.add.reduceat(weighted, self.start[:-1])[self.case])
+
+    def by_size(self) -> list[Ints]:
+        """The suspects of all cases of one size (cases x size), for each size."""
+        starts = self.start[:-1]
+        sizes = np.unique(self.size)
+        return [starts[self.size == size][:, None] + np.arange(size) for size in sizes]
+
+    def only(self, cases: Ints) -> Lineup:
+        """Some of the cases, in order."""
+        _, suspect = ragged(self.start, cases)
+        edges = np.searchsorted(self.shown.case, np.arange(self.cases + 1))
+        of_case, line = ragged(edges, cases)
+        return replace(
+            self,
+            start=np.concatenate([[0], np.cumsum(self.size[cases])]).astype(np.int64),
+            event=self.event[cases],
+            shown=Shown(of_case.astype(np.int64), self.shown.value[line], self.shown.people[line]),
+            signature=self.signature[suspect],
+            people=self.people[suspect],
+            carrying=self.carrying[suspect],
+            guesses=self.guesses[cases],
+        )
+
+    def sample(self, most: int, *, widest: int, rng: np.random.Generator) -> Lineup:
+        """At most so many cases, drawn at random, of at most so many suspects each."""
+        fits = np.flatnonzero(self.size <= widest)
+        return self.only(np.sort(rng.permutation(fits)[:most]))
+
+
+def _cases(table: Table, grouping: Grouping, values: NDArray[np.int32]) -> tuple[Ints, Ints]:
+    """The group and the event of each case, in order, once for every copy of the group."""
+    event = np.append(table.value_event, -1)[values].astype(np.int64)
+    held = event >= 0
+    events = max(1, len(table.events))
+    keys = np.unique(grouping.group[held] * events + event[held])
+    keys = np.repeat(keys, grouping.copies[keys // events])
+    return keys // events, keys % events

@@ -1,0 +1,93 @@
+"""What is known of suspects before publication, and the odds at which two readers weigh them.
+
+The joint reader weighs the event against the other values that the group shows (by how often it
+shows each), the binary one against everything else. In a group of one carrier and one other value a
+suspect's posterior is its odds over the sum of all odds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.adversaries.kernels.bernoulli import conditional_bernoulli
+from shoal.knowledge import View, event_chances, with_pool
+from shoal.table import Table
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+SMALLEST, LARGEST = 1e-12, 1e12
+"""Odds outside these count as these."""
+
+
+class Others(NamedTuple):
+    """Every suspect with every value that its group shows outside the event."""
+
+    suspect: Ints
+    value: Ints
+    share: Floats
+    """The value's share among those outside the event."""
+
+
+class Shown(NamedTuple):
+    """The values that cases publish: each case's, one after another, and how often."""
+
+    case: Ints
+    value: Ints
+    people: Ints
+
+
+def others_of(table: Table, case: Ints, event: Ints, shown: Shown) -> Others:
+    """`case` is that of each suspect, in order; `event` that of each case."""
+    outside = np.append(table.value_event, -1)[shown.value] != event[shown.case]
+    of_case, value, count = (part[outside] for part in shown)
+    first = np.searchsorted(of_case, np.arange(len(event) + 1))
+    many = np.diff(first)[case]
+    suspect = np.repeat(np.arange(len(case)), many)
+    place = np.arange(len(suspect)) + np.repeat(first[case] - np.cumsum(many) + many, many)
+    total = np.bincount(of_case, count, len(event))
+    return Others(suspect, value[place], count[place] / total[case[suspect]])
+
+
+def joint_odds(view: View, table: Table, signature: Ints, event: Ints, others: Others) -> Floats:
+    """Of each suspect; `event` is that of each suspect."""
+    index = view.index[signature]
+    against = np.bincount(
+        others.suspect,
+        with_pool(view, table)[index[others.suspect], others.value] * others.share,
+        len(signature),
+    )
+    against[np.bincount(others.suspect, minlength=len(signature)) == 0] = 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _bounded(event_chances(view, table)[index, event] / against)
+
+
+def binary_odds(view: View, table: Table, signature: Ints, event: Ints) -> Floats:
+    """Of each suspect."""
+    return as_odds(event_chances(view, table)[view.index[signature], event])
+
+
+def as_odds(chance: Floats) -> Floats:
+    """A chance over that of the contrary, within bounds."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _bounded(chance / (1.0 - chance))
+
+
+def posteriors(odds: Floats, people: Ints, start: Ints, count: Ints) -> Floats:
+    """The chance of each suspect of a kind to carry, where `count[i]` of the people from `start[i]`
+    to `start[i + 1]` do and each stands in for the event by its odds. Exact."""
+    size, starts = np.diff(start), start[:-1]
+    total = np.add.reduceat(odds * people, starts)
+    found = odds / np.repeat(total, size)
+    for case in np.flatnonzero(count != 1):
+        mine = slice(start[case], start[case + 1])
+        found[mine] = conditional_bernoulli(
+            odds[mine], np.ones(size[case]), people[mine], int(count[case])
+        )
+    return np.asarray(np.minimum(found, 1.0))
+
+
+def _bounded(odds: Floats) -> Floats:
+    return np.asarray(np.clip(np.nan_to_num(odds, nan=LARGEST, posinf=LARGEST), SMALLEST, LARGEST))

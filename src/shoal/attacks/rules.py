@@ -1,0 +1,63 @@
+"""Attackers who go by one look at each group: the likeliest member, the one in the middle, the
+rarest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from shoal.attacks.attacker import Guesses
+from shoal.attacks.distances import as_searched, in_logs, to_all_others
+from shoal.attacks.lineup import Lineup
+from shoal.attacks.odds import Floats
+from shoal.attacks.scene import Scene
+from shoal.knowledge import event_chances
+
+
+class Likeliest:
+    """Reads every group as the promise has it."""
+
+    name = "likeliest"
+    reasoning = "names the likeliest member of a group, by one view and as one reader"
+
+    def attack(self, scene: Scene) -> Iterator[Guesses]:
+        lineup = scene.lineup
+        ways = {"joint": lineup.joint, "binary": lineup.binary}
+        for reader in [one for one in ways if one in scene.readers]:
+            for view in scene.knowledge.views:
+                odds = ways[reader](view)
+                yield Guesses(
+                    lineup,
+                    odds,
+                    through=f"{view.name}, {reader} reader",
+                    chance=lineup.posterior(odds),
+                    before=event_chances(view, scene.table)[view.index],
+                )
+
+
+class Medoid:
+    """Groups that are grown around somebody have that person in their middle."""
+
+    name = "medoid"
+    reasoning = "names the member who is nearest to all others of the group"
+
+    def attack(self, scene: Scene) -> Iterator[Guesses]:
+        for through, apart in (("ratios of odds", as_searched), ("logarithms", in_logs)):
+            yield Guesses(scene.sample, -to_all_others(scene.sample, apart), through=through)
+
+
+class Rarest:
+    """Partners are often found among people who are many."""
+
+    name = "rarest"
+    reasoning = "names the member whose attributes fewest people share, in the group and the table"
+
+    def attack(self, scene: Scene) -> Iterator[Guesses]:
+        yield Guesses(scene.lineup, rarity(scene.lineup))
+
+
+def rarity(lineup: Lineup) -> Floats:
+    """The larger, the fewer of the group are alike; then, the fewer of the table."""
+    in_table = lineup.table.signature_rows[lineup.signature]
+    return np.asarray(-lineup.people - in_table / (1 + in_table.max(initial=0)))

@@ -1,0 +1,138 @@
+"""Scoring: what guesses come to, beside the same attacker without the release and a control."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.attacks.attacker import Attacker, Guesses, Matches
+from shoal.attacks.finding import Control, Finding
+from shoal.attacks.naming import draw, shares
+from shoal.attacks.odds import Floats, Ints
+from shoal.attacks.rate import CONFIDENCE, Rate
+from shoal.attacks.scene import Scene
+from shoal.attacks.wording import sentence
+
+CERTAIN = 1 - 1e-6
+"""Who thinks somebody a carrier with this chance is certain."""
+DRAWS = 400
+"""How often the control is drawn."""
+NOBODY = Rate(0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    guesses: Guesses
+    named: Ints
+    """How many of each suspect's people are named."""
+    hits: Ints
+    """How many of these carry."""
+
+    @property
+    def rate(self) -> float:
+        return float(self.hits.sum() / max(1, self.named.sum()))
+
+
+def score(scene: Scene, attacker: Attacker, answer: Iterable[Guesses] | Matches) -> Finding:
+    """The figures of one attacker: of several ways, those of the one that is right most often."""
+    if isinstance(answer, Matches):
+        found = _matched(attacker, answer)
+    else:
+        found = _guessed(scene, attacker, answer)
+    return replace(found, sentence=sentence(found))
+
+
+def _guessed(scene: Scene, attacker: Attacker, answer: Iterable[Guesses]) -> Finding:
+    rng = scene.rng(f"{attacker.name}, scored")
+    best, ways = None, 0
+    for guesses in answer:
+        if not guesses.lineup.cases:
+            continue
+        share = shares(guesses.lineup, guesses.score)
+        scored = _Scored(guesses, *draw(guesses.lineup, share, rng))
+        best = scored if best is None or scored.rate > best.rate else best
+        ways += 1
+    empty = Finding(
+        attacker=attacker.name,
+        reasoning=attacker.reasoning,
+        through="",
+        everybody=NOBODY,
+        unknown=NOBODY,
+        known=NOBODY,
+        promised=None,
+        baseline=None,
+        control=None,
+        certain=NOBODY,
+    )
+    return empty if best is None else _figures(scene, empty, best, ways, rng)
+
+
+def _figures(
+    scene: Scene, empty: Finding, best: _Scored, ways: int, rng: np.random.Generator
+) -> Finding:
+    lineup, chance = best.guesses.lineup, best.guesses.chance
+    quiet = np.flatnonzero(~lineup.known)
+    tries, hits = int(best.named.sum()), int(best.hits.sum())
+    unknown = Rate(int(best.named[quiet].sum()), int(best.hits[quiet].sum()), ways)
+    # Events may differ in r: what is promised is the mean over the people who were named.
+    allowed = (best.named / lineup.r[lineup.case])[quiet].sum()
+    sure = np.zeros(0, np.int64) if chance is None else np.flatnonzero(chance >= CERTAIN)
+    certain = Rate(int(lineup.people[sure].sum()), int(lineup.carrying[sure].sum()))
+    return replace(
+        empty,
+        through=best.guesses.through if ways > 1 else "",
+        everybody=Rate(tries, hits, ways),
+        unknown=unknown,
+        known=Rate(tries - unknown.tries, hits - unknown.hits, ways),
+        promised=float(allowed) / unknown.tries if unknown.tries else None,
+        baseline=_without_release(scene, best),
+        control=_controlled(lineup.claimed, best.named, rng),
+        certain=certain,
+    )
+
+
+def _without_release(scene: Scene, best: _Scored) -> float:
+    """The same attacker names as many people of the whole table, by what was known before."""
+    lineup, hits = best.guesses.lineup, 0.0
+    tries = np.bincount(lineup.event[lineup.case], best.named, len(scene.table.events))
+    for event in np.flatnonzero(tries):
+        before = best.guesses.before
+        ranks = np.zeros(len(scene.table.signatures)) if before is None else before[:, event]
+        hits += right_of_the_first(
+            ranks, scene.table.signature_rows, scene.carriers[:, event], float(tries[event])
+        )
+    return hits / float(tries.sum())
+
+
+def right_of_the_first(rank: Floats, people: Ints, carrying: Ints, count: float) -> float:
+    """How many of the `count` people with the largest rank carry, on average over equals."""
+    _, place = np.unique(-rank, return_inverse=True)
+    equals, carriers = np.bincount(place, people), np.bincount(place, carrying)
+    taken = np.clip(count - (np.cumsum(equals) - equals), 0, equals)
+    return float((carriers * taken / np.maximum(1, equals)).sum())
+
+
+def _controlled(claimed: Floats, named: Ints, rng: np.random.Generator) -> Control:
+    chance = np.repeat(claimed, named)
+    drawn = np.array([(rng.random(len(chance)) < chance).mean() for _ in range(DRAWS)])
+    low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Control(float(chance.mean()), float(low), float(high))
+
+
+def _matched(attacker: Attacker, answer: Matches) -> Finding:
+    """Whose record is found: only one fits."""
+    found = Rate(int(answer.people.sum()), int(answer.people[answer.records == 1].sum()))
+    return Finding(
+        attacker=attacker.name,
+        reasoning=attacker.reasoning,
+        through="",
+        everybody=found,
+        unknown=NOBODY,
+        known=NOBODY,
+        promised=None,
+        baseline=None,
+        control=None,
+        certain=Rate(found.hits, found.hits),
+    )

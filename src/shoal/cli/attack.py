@@ -1,0 +1,176 @@
+"""`shoal attack`: let the red team loose on a release, or on what any tool made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import options as o
+from shoal.cli.show import echo_table, emit_json, progress_bar
+from shoal.errors import InputError
+from shoal.wording import plain_percent as percent
+
+if TYPE_CHECKING:
+    from shoal.attacks import Attack, Finding, Rate
+
+
+@o.with_spec_options
+def attack(
+    release: Annotated[
+        str,
+        typer.Argument(help="The folder of a release; or a table, with --released or --groups."),
+    ],
+    table: Annotated[
+        str | None, typer.Option("--table", help="The original table of the release.")
+    ] = None,
+    private: Annotated[
+        Path | None,
+        typer.Option("--private", help="The publisher's private folder (RELEASE-private)."),
+    ] = None,
+    groups: Annotated[
+        str | None, typer.Option("--groups", help="The column that labels the groups.")
+    ] = None,
+    released: Annotated[
+        str | None,
+        typer.Option("--released", help="A released file; its QI columns define the classes."),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="Column that aligns the released file (default: row by row)."),
+    ] = None,
+    attacker: Annotated[
+        list[str] | None,
+        typer.Option("--attacker", help="Who attacks, repeatable (everybody)."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of all that attackers draw.")] = 0,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", help="Seconds after which no further attacker begins."),
+    ] = None,
+    *,
+    asked: o.SpecOptions,
+    separator: o.SeparatorOption = None,
+    encoding: o.EncodingOption = None,
+    json: o.JsonOption = False,
+) -> None:
+    """Say who names carriers, and how often rightly. Exit code 0: nobody beats the limit beyond
+    their interval, 1: somebody does, 2: could not be tried."""
+    foreign = groups is not None or released is not None
+    if groups is not None and released is not None:
+        raise InputError(
+            "audit-what",
+            "Two things to judge are named.",
+            "Give either --groups COLUMN or --released FILE.",
+        )
+    if key is not None and released is None:
+        raise InputError("key-alone", "--key has nothing to align.", "Use it with --released.")
+    if foreign and (table is not None or private is not None):
+        raise InputError(
+            "attack-release-options",
+            "--table and --private go with the folder of a release.",
+            "Name the table first, and what was made of it with --released or --groups.",
+        )
+    if not foreign and replace(asked, knowledge=None) != o.SpecOptions():
+        raise InputError(
+            "attack-spec",
+            "A release has its spec in its certificate.",
+            "Give --table only, or a table with --released or --groups.",
+        )
+    if not foreign and table is None:
+        raise InputError(
+            "attack-table",
+            "Without the original table nobody knows who is right.",
+            "Add --table TABLE; or name a table with --released FILE or --groups COLUMN.",
+        )
+    spec = asked.make_spec() if foreign else None
+
+    from shoal.api.attack import attack as attack_
+    from shoal.sources import read_table
+
+    def read(path: str | None) -> object:
+        return None if path is None else read_table(path, separator=separator, encoding=encoding)
+
+    original, other = read(release if foreign else table), read(released)
+    with progress_bar(quiet=json) as progress:
+        result = attack_(
+            original if foreign else release,
+            spec,
+            table=None if foreign else original,
+            private=private,
+            groups=groups,
+            released=other,
+            key=key,
+            knowledge=None if foreign else asked.knowledge,
+            attackers=attacker,
+            seed=seed,
+            budget=budget,
+            progress=progress,
+        )
+    if json:
+        emit_json(result.to_dict())
+    else:
+        _show(result)
+    raise typer.Exit(0 if result.withstood else 1)
+
+
+HEADERS = (
+    "attacker",
+    "tries",
+    "right",
+    "interval",
+    "not known before",
+    "limit",
+    "without",
+    "control",
+    "its doing",
+    "certain",
+    "",
+)
+
+
+def _show(result: Attack) -> None:
+    say = typer.echo
+    if result.findings:
+        echo_table([_line(one) for one in result.findings], headers=HEADERS, right=range(1, 10))
+    say("\nright: how many of those named carry; not known before: of whom 1/r at most was known.")
+    say(
+        "without: the same attacker, no release; control: a release that tells only what it claims."
+    )
+    say("its doing: (right - control) / (1 - control). certain: named for sure, and rightly.\n")
+    for one in result.findings:
+        through = f" (best: {one.through})" if one.through else ""
+        say(f"{one.attacker}{through}: {one.sentence}")
+    for left in result.not_run:
+        say(f"{left.attacker}: not run. {left.reason}")
+    say("")
+    if result.beaten:
+        say(f"BEATEN: the limit falls to {', '.join(result.beaten)}.")
+    else:
+        say("NOT BEATEN: no attacker who ran is right above the limit beyond their interval.")
+
+
+def _line(one: Finding) -> tuple[str, ...]:
+    rate, quiet = one.everybody, one.unknown
+    if not rate.tries:
+        return (one.attacker, "0", *["-"] * 8, "")
+    return (
+        one.attacker,
+        f"{rate.tries:,}",
+        percent(rate.rate),
+        _interval(rate),
+        f"{percent(quiet.rate)} ({_interval(quiet)})" if quiet.tries else "-",
+        "-" if one.promised is None else percent(one.promised),
+        "-" if one.baseline is None else percent(one.baseline),
+        "-" if one.control is None else percent(one.control.rate),
+        "-" if one.doing is None else percent(one.doing),
+        f"{one.certain.tries:,} / {one.certain.hits:,}",
+        "BEATEN" if one.beats else "",
+    )
+
+
+def _interval(rate: Rate) -> str:
+    low, high = rate.interval
+    return f"{percent(low)} to {percent(high)}"

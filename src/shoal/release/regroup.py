@@ -1,0 +1,60 @@
+"""A release as the groups it was made of, for whoever has the table and the private record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+from shoal.grouping import Grouping
+from shoal.grouping.partition import OTHER
+from shoal.release.lines import GID
+from shoal.release.release import Release
+from shoal.sources import read_table
+from shoal.table import Table
+
+
+def row_groups_of(private: Path, table: Table) -> NDArray[Any]:
+    """The gid of every row of the table, from the publisher's private folder."""
+    groups = read_table(private / "row_groups.parquet")[GID].to_numpy()
+    if len(groups) != table.rows:
+        raise InputError(
+            "private-rows",
+            f"{private} speaks of {len(groups):,} rows, the table has {table.rows:,}.",
+            "Give the private folder of this table's run.",
+        )
+    return groups
+
+
+def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
+    """The groups of the table's rows (`rows`: their gids, negative where not published), with the
+    values that the release publishes of them."""
+    name = release.spec.sensitive
+    known = {label: code for code, label in enumerate(table.values)} | {OTHER: len(table.values)}
+    gid, count = (release.sensitive[column].to_numpy() for column in (GID, "count"))
+    ids = np.unique(gid)
+    kept = np.flatnonzero(rows >= 0)
+    place = np.searchsorted(ids, rows[kept]).clip(max=len(ids) - 1)
+    shown = np.array([known.get(label, -1) for label in release.sensitive[name]], np.int64)
+    sizes = np.bincount(np.searchsorted(ids, gid), count, len(ids))
+    fits = (ids[place] == rows[kept]).all() and (np.bincount(place, minlength=len(ids)) == sizes)
+    if not np.all(fits) or shown.min(initial=0) < 0:
+        raise InputError(
+            "private-other",
+            "The release, the table and the private record do not belong together.",
+            "Give the table and the private folder of this release's run.",
+        )
+    groups = np.full(len(rows), -1, np.int32)
+    groups[kept] = place
+    pooled = np.zeros(len(ids), bool)
+    pooled[np.searchsorted(ids, gid[shown == len(table.values)])] = True
+    values = None
+    if release.certificate["rows"]["values_changed"]:
+        # A group is read as a whole, so that it says nothing who of it is given which value.
+        values = table.row_value.copy()
+        published = np.repeat(shown, count)[np.argsort(np.repeat(gid, count), kind="stable")]
+        values[kept[np.argsort(place, kind="stable")]] = published
+    return Grouping.of_rows(table, groups, values=values, pooled=pooled)
