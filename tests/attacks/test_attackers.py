@@ -75,7 +75,7 @@ def test_somebody_who_stands_out_is_named(name: str) -> None:
     assert found.everybody.tries == 80
     assert found.everybody.rate > 0.9
     assert found.beats
-    assert found.doing is not None
+    assert found.control is not None
     assert found.promised == pytest.approx(1 / 3)
     assert found.baseline is not None
     assert found.baseline < 0.5

@@ -27,20 +27,21 @@ def drawn_anew(lineup: Lineup, rng: np.random.Generator) -> Lineup:
     carrying = np.zeros(len(lineup.signature), np.int64)
     for case in range(lineup.cases):
         mine = np.array(suspects_of(lineup, case))
-        chance = lineup.claimed[mine] * lineup.people[mine]
+        chance = lineup.claimed[mine, 0].astype(float) * lineup.people[mine]
         carrying[rng.choice(mine, p=chance / chance.sum())] = 1
     return replace(lineup, carrying=carrying)
 
 
 def test_on_the_control_the_interval_holds_the_claimed_rate() -> None:
     table = made_up(0, rows=600, carriers=0.25)
-    scene = Scene(table, deal(table, 0), Knowledge.of(table))
+    one_view = Knowledge(Knowledge.of(table).views[-1:], "one view")
+    scene = Scene(table, deal(table, 0), one_view)
     lineup = scene.lineup
     assert (lineup.carriers == 1).all()
     rng, held, runs = np.random.default_rng(0), 0, 100
     for _ in range(runs):
         other = drawn_anew(lineup, rng)
-        guess = Guesses(other, lineup.claimed)
+        guess = Guesses(other, lineup.claimed[:, 0].astype(float))
         found = score(replace(scene, seed=int(rng.integers(1_000))), Likeliest(), [guess])
         assert found.control is not None
         low, high = found.everybody.interval

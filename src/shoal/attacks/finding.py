@@ -13,8 +13,9 @@ from shoal.wording import plain_percent as percent
 
 @dataclass(frozen=True)
 class Control:
-    """The same guesses where carriers are drawn anew within groups by the claimed posteriors: what
-    they come to on a release that gives away nothing more."""
+    """The same guesses where carriers are drawn anew within groups by the posteriors that the joint
+    reader has in one view, the one that expects most of these guesses: what they come to on a
+    release that gives away nothing more."""
 
     rate: float
     low: float

@@ -136,8 +136,8 @@ def boosting(lesson: Lesson, rng: np.random.Generator) -> Scorer:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(
-        max_iter=200,
-        learning_rate=0.06,
+        max_iter=120,
+        learning_rate=0.1,
         max_leaf_nodes=15,
         l2_regularization=1.0,
         random_state=int(rng.integers(2**31)),

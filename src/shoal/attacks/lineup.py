@@ -183,13 +183,13 @@ class Lineup:
         return np.asarray(self.prior * self.r[self.case] > 1 + ROUNDING)
 
     @cached_property
-    def claimed(self) -> Floats:
-        """What the joint reader says of each suspect, on average over views: what a release that
-        gives nothing else away lets one know."""
-        total = np.zeros(len(self.signature))
-        for view in self.knowledge.views:
-            total += self.posterior(self.joint(view))
-        return total / len(self.knowledge.views)
+    def claimed(self) -> NDArray[np.float32]:
+        """suspects x views: the joint reader's posterior, which is all that a release lets one know
+        that gives nothing else away."""
+        found = np.empty((len(self.signature), len(self.knowledge.views)), np.float32)
+        for number, view in enumerate(self.knowledge.views):
+            found[:, number] = self.posterior(self.joint(view))
+        return found
 
     @cached_property
     def chance(self) -> Floats:

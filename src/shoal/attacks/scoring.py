@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.attacks.attacker import Attacker, Guesses, Matches
 from shoal.attacks.finding import Control, Finding
@@ -114,8 +115,11 @@ def right_of_the_first(rank: Floats, people: Ints, carrying: Ints, count: float)
     return float((carriers * taken / np.maximum(1, equals)).sum())
 
 
-def _controlled(claimed: Floats, named: Ints, rng: np.random.Generator) -> Control:
-    chance = np.repeat(claimed, named)
+def _controlled(claimed: NDArray[np.float32], named: Ints, rng: np.random.Generator) -> Control:
+    """In the view that expects most of the people who were named."""
+    named_in = np.flatnonzero(named)
+    view = int(np.argmax(named[named_in] @ claimed[named_in]))
+    chance = np.repeat(claimed[named_in, view].astype(np.float64), named[named_in])
     drawn = np.array([(rng.random(len(chance)) < chance).mean() for _ in range(DRAWS)])
     low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Control(float(chance.mean()), float(low), float(high))

@@ -39,22 +39,32 @@ def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
     kept = np.flatnonzero(rows >= 0)
     place = np.searchsorted(ids, rows[kept]).clip(max=len(ids) - 1)
     shown = np.array([known.get(label, -1) for label in release.sensitive[name]], np.int64)
-    sizes = np.bincount(np.searchsorted(ids, gid), count, len(ids))
-    fits = (ids[place] == rows[kept]).all() and (np.bincount(place, minlength=len(ids)) == sizes)
-    if not np.all(fits) or shown.min(initial=0) < 0:
-        raise InputError(
-            "private-other",
-            "The release, the table and the private record do not belong together.",
-            "Give the table and the private folder of this release's run.",
-        )
+    line = np.searchsorted(ids, gid)
+    fits = np.array_equal(np.bincount(place, minlength=len(ids)), np.bincount(line, count))
+    if not fits or (ids[place] != rows[kept]).any() or shown.min(initial=0) < 0:
+        raise _strangers()
     groups = np.full(len(rows), -1, np.int32)
     groups[kept] = place
     pooled = np.zeros(len(ids), bool)
-    pooled[np.searchsorted(ids, gid[shown == len(table.values)])] = True
+    pooled[line[shown == len(table.values)]] = True
     values = None
     if release.certificate["rows"]["values_changed"]:
         # A group is read as a whole, so that it says nothing who of it is given which value.
         values = table.row_value.copy()
         published = np.repeat(shown, count)[np.argsort(np.repeat(gid, count), kind="stable")]
         values[kept[np.argsort(place, kind="stable")]] = published
-    return Grouping.of_rows(table, groups, values=values, pooled=pooled)
+    grouping = Grouping.of_rows(table, groups, values=values, pooled=pooled)
+    width = len(table.values) + 1
+    made = grouping.group * np.int64(width) + grouping.published_values(table)
+    told = np.bincount(line * np.int64(width) + shown, count, len(ids) * width)
+    if not np.array_equal(np.bincount(made, grouping.people, len(ids) * width), told):
+        raise _strangers()
+    return grouping
+
+
+def _strangers() -> InputError:
+    return InputError(
+        "private-other",
+        "The release, the table and the private record do not belong together.",
+        "Give the table and the private folder of this release's run.",
+    )

@@ -1,0 +1,133 @@
+"""`shoal attack`: what it takes, what it says, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.attacks import attacker_names
+from shoal.datasets import hospital
+from shoal.release.regroup import regroup
+from shoal.table import Table
+from tests.cli.program import EVENT, SPEC, shoal_
+
+QUICK = [word for name in ("likeliest", "medoid", "absentee") for word in ("--attacker", name)]
+FIGURES = {
+    "attacker",
+    "reasoning",
+    "through",
+    "everybody",
+    "unknown_before",
+    "known_before",
+    "promised",
+    "baseline",
+    "control",
+    "release_doing",
+    "certain",
+    "beats_limit",
+    "seconds",
+    "sentence",
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table, a release of it, and groups of four rows as a column."""
+    folder = tmp_path_factory.mktemp("attack")
+    frame = hospital(2_000, seed=0)
+    sick = pl.col("diagnosis").is_in(EVENT.split("|"))
+    grouped = frame.sort(sick, "patient").with_columns(group=pl.int_range(pl.len()) // 4)
+    grouped.write_csv(folder / "grouped.csv")
+    frame.write_csv(folder / "table.csv")
+    done = shoal_("anonymize", "table.csv", *SPEC, "--out", "release", "--seed", "1", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_a_release_is_attacked(made: Path) -> None:
+    done = shoal_("attack", "release", "--table", "table.csv", *QUICK, cwd=made)
+    assert done.returncode == 0, done.stderr
+    assert "NOT BEATEN" in done.stdout
+    assert "likeliest" in done.stdout
+    told = json.loads(
+        shoal_("attack", "release", "--table", "table.csv", *QUICK, "--json", cwd=made).stdout
+    )
+    assert told["withstood"]
+    assert [set(one) for one in told["attackers"]] == [FIGURES] * 3
+    likeliest, medoid, absentee = (one["everybody"] for one in told["attackers"])
+    assert likeliest["low"] <= likeliest["rate"] <= likeliest["high"]
+    assert likeliest["tries"] == medoid["tries"] > 0
+    assert absentee["tries"] == 0
+    private = shoal_("attack", "release", "--table", "table.csv", "--private", "no", cwd=made)
+    assert private.returncode == 2
+    assert "attack-private" in private.stderr
+
+
+def test_weak_groups_are_beaten(made: Path) -> None:
+    given = ["attack", "grouped.csv", "--groups", "group", *SPEC, *QUICK]
+    done = shoal_(*given, "--json", cwd=made)
+    assert done.returncode == 1, done.stderr
+    assert "likeliest" in json.loads(done.stdout)["beaten_by"]
+    assert "BEATEN: the limit falls to" in shoal_(*given, cwd=made).stdout
+    banded = pl.read_csv(made / "grouped.csv").with_columns(age=pl.lit("*"), sex=pl.lit("*"))
+    banded.write_csv(made / "banded.csv")
+    given = ["attack", "grouped.csv", "--released", "banded.csv", "--key", "patient", *SPEC]
+    done = shoal_(*given, *QUICK, "--attacker", "singling-out", "--json", cwd=made)
+    assert done.returncode in (0, 1), done.stderr
+    assert json.loads(done.stdout)["attackers"][-1]["everybody"]["hits"] == 0
+
+
+def test_whoever_has_no_time_is_named(made: Path) -> None:
+    given = ["attack", "release", "--table", "table.csv", "--budget", "1e-9", "--json"]
+    done = shoal_(*given, cwd=made)
+    told = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert told["attackers"] == []
+    assert [one["attacker"] for one in told["not_run"]] == list(attacker_names())
+    assert {one["reason"] for one in told["not_run"]} == {"The time budget was spent."}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["release"], "attack-table"),
+        (["release", "--table", "table.csv", "-r", "3"], "attack-spec"),
+        (["release", "--table", "table.csv", "--key", "patient"], "key-alone"),
+        (["release", "--table", "table.csv", "--budget", "0"], "budget"),
+        (["release", "--table", "table.csv", "--attacker", "medoids"], "attacker"),
+        (["table.csv", "--groups", "a", "--released", "b", *SPEC], "audit-what"),
+        (["table.csv", "--groups", "a", "--table", "b", *SPEC], "attack-release-options"),
+        (["release", "--table", "grouped.csv", *QUICK], "private-other"),
+    ],
+)
+def test_what_is_refused(made: Path, arguments: list[str], code: str) -> None:
+    done = shoal_("attack", *arguments, cwd=made)
+    assert done.returncode == 2
+    assert f"[{code}]" in done.stderr
+
+
+@pytest.mark.parametrize("method", ["art", "anatomy", "mask", "mondrian"])
+def test_a_release_is_the_groups_it_was_made_of(method: str) -> None:
+    spec = shoal.Spec(
+        qi=["age", "sex"], sensitive="diagnosis", protect=[EVENT.split("|")], r=3, min_support=50
+    )
+    release = shoal.anonymize(hospital(1_000, seed=0), spec, method=method)
+    assert isinstance(release.table, Table)
+    assert release.row_groups is not None
+    grouping = regroup(release, release.table, release.row_groups)
+    values = [*release.table.values, "(other)"]
+    shown = grouping.published_values(release.table)
+    counted: dict[tuple[int, str], int] = {}
+    for group, value, people in zip(grouping.group, shown, grouping.people, strict=True):
+        key = (int(group) + 1, values[value])
+        counted[key] = counted.get(key, 0) + int(people)
+    assert counted == {(gid, value): n for gid, value, n in release.sensitive.iter_rows()}
+    found = shoal.attack(release, attackers=["likeliest", "insider"])
+    assert [one.attacker for one in found.findings] == ["likeliest", "insider"], found.not_run
+    with pytest.raises(shoal.InputError) as refused:
+        shoal.attack(hospital(10, seed=0))
+    assert refused.value.code == "attack-what"
