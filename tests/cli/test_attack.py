@@ -10,6 +10,7 @@ import pytest
 
 import shoal
 from shoal.attacks import attacker_names
+from shoal.cli.attack import OWN
 from shoal.datasets import hospital
 from shoal.release.regroup import regroup
 from shoal.table import Table
@@ -87,6 +88,7 @@ def test_whoever_has_no_time_is_named(made: Path) -> None:
     told = json.loads(done.stdout)
     assert done.returncode == 0
     assert told["attackers"] == []
+    assert ", ".join(attacker_names()) == OWN
     assert [one["attacker"] for one in told["not_run"]] == list(attacker_names())
     assert {one["reason"] for one in told["not_run"]} == {"The time budget was spent."}
 
@@ -128,6 +130,9 @@ def test_a_release_is_the_groups_it_was_made_of(method: str) -> None:
     assert counted == {(gid, value): n for gid, value, n in release.sensitive.iter_rows()}
     found = shoal.attack(release, attackers=["likeliest", "insider"])
     assert [one.attacker for one in found.findings] == ["likeliest", "insider"], found.not_run
+    labels = [row // 4 for row in range(1_000)]
+    weak = shoal.attack(hospital(1_000, seed=0), spec, groups=labels, attackers=["likeliest"])
+    assert weak["likeliest"].everybody.tries > 0
     with pytest.raises(shoal.InputError) as refused:
         shoal.attack(hospital(10, seed=0))
     assert refused.value.code == "attack-what"

@@ -12,8 +12,9 @@ from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
 from shoal.attacks import Attack, Attacker, Scene, as_attackers, run
 from shoal.attacks.scene import Remake
 from shoal.auditing.align import align_column, align_release
+from shoal.auditing.audit import grouped
 from shoal.errors import InputError
-from shoal.grouping import Grouping, Progress, silent
+from shoal.grouping import Progress, silent
 from shoal.knowledge import READERS, Knowledge, as_readers
 from shoal.release import Release
 from shoal.release.folder import load
@@ -63,7 +64,7 @@ def attack(
     """
     until = float("inf") if budget is None else time.monotonic() + _checked_budget(budget)
     team = as_attackers(attackers)
-    if groups is not None or released is not None or isinstance(data, Grouping):
+    if groups is not None or released is not None:
         scene = _of_table(data, spec, groups, released, key, knowledge, until, seed)
     else:
         scene = _of_release(data, table, private, knowledge, until, seed)
@@ -143,7 +144,8 @@ def _of_table(
     elif isinstance(groups, str):
         table, grouping, _ = align_column(frame_of(data), groups, asked)
     else:
-        table, grouping = table_of(data, spec, knowledge=knowledge), groups
+        table = table_of(data, spec, knowledge=knowledge)
+        grouping = grouped(table, groups, None)[0]
     return Scene(
         table=table,
         grouping=grouping,

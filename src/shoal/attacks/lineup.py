@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.attacks.kernels import case_posteriors
 from shoal.attacks.odds import (
     Floats,
     Ints,
@@ -22,7 +23,6 @@ from shoal.attacks.odds import (
     binary_odds,
     joint_odds,
     others_of,
-    posteriors,
 )
 from shoal.grouping import Grouping
 from shoal.grouping.partition import ragged
@@ -228,7 +228,7 @@ class Lineup:
 
     def posterior(self, odds: Floats) -> Floats:
         """The chance of each suspect to carry, for whoever weighs them by these odds."""
-        return posteriors(odds, self.people, self.start, self.carriers)
+        return np.minimum(case_posteriors(odds, self.people, self.start, self.carriers), 1.0)
 
     def total(self, numbers: Floats) -> Floats:
         """For each suspect, the sum over all people of the case."""

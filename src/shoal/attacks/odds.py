@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.adversaries.kernels.bernoulli import conditional_bernoulli
 from shoal.knowledge import View, event_chances, with_pool
 from shoal.table import Table
 
@@ -73,20 +72,6 @@ def as_odds(chance: Floats) -> Floats:
     """A chance over that of the contrary, within bounds."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return _bounded(chance / (1.0 - chance))
-
-
-def posteriors(odds: Floats, people: Ints, start: Ints, count: Ints) -> Floats:
-    """The chance of each suspect of a kind to carry, where `count[i]` of the people from `start[i]`
-    to `start[i + 1]` do and each stands in for the event by its odds. Exact."""
-    size, starts = np.diff(start), start[:-1]
-    total = np.add.reduceat(odds * people, starts)
-    found = odds / np.repeat(total, size)
-    for case in np.flatnonzero(count != 1):
-        mine = slice(start[case], start[case + 1])
-        found[mine] = conditional_bernoulli(
-            odds[mine], np.ones(size[case]), people[mine], int(count[case])
-        )
-    return np.asarray(np.minimum(found, 1.0))
 
 
 def _bounded(odds: Floats) -> Floats:

@@ -69,7 +69,7 @@ def audit(
     models of privacy.
     """
     adversaries = as_adversaries(adversary)
-    grouping, labels, rows = _grouping(table, groups, rows)
+    grouping, labels, rows = grouped(table, groups, rows)
     partition = Partition.of(table, grouping)
     known = knowledge or Knowledge.of(table)
     own = np.array([event.r or np.nan for event in table.events])
@@ -91,7 +91,7 @@ def audit(
     return replace(found, models=other_models(table, grouping)) if models else found
 
 
-def _grouping(
+def grouped(
     table: Table, groups: Any, rows: IntArray | None
 ) -> tuple[Grouping, tuple[str, ...] | None, IntArray | None]:
     """The groups as counts, their names where the caller gave some, and the group of each row."""

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from shoal.attacks import Attack, Finding, Rate
 
 
+OWN = (
+    "likeliest, medoid, rarest, singling-out, linkability, absentee, learner, counter-class, "
+    "counter-odds, counter-all, modeller, informed, insider"
+)
+
+
 @o.with_spec_options
 def attack(
     release: Annotated[
@@ -43,7 +49,7 @@ def attack(
     ] = None,
     attacker: Annotated[
         list[str] | None,
-        typer.Option("--attacker", help="Who attacks, repeatable (everybody)."),
+        typer.Option("--attacker", help=f"Who attacks, repeatable (everybody): {OWN}."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of all that attackers draw.")] = 0,
     budget: Annotated[

@@ -1,0 +1,34 @@
+"""Posteriors of all cases at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.adversaries.kernels.bernoulli import conditional_bernoulli
+from shoal.compiling import kernel
+
+
+@kernel
+def case_posteriors(
+    odds: NDArray[np.float64],
+    people: NDArray[np.int64],
+    start: NDArray[np.int64],
+    count: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """The chance of each suspect to carry, where `count[i]` of the people from `start[i]` to
+    `start[i + 1]` do."""
+    found = np.empty(len(odds))
+    for i in range(len(count)):
+        first, last = start[i], start[i + 1]
+        if count[i] == 1:
+            total = 0.0
+            for k in range(first, last):
+                total += odds[k] * people[k]
+            for k in range(first, last):
+                found[k] = odds[k] / total
+        else:
+            found[first:last] = conditional_bernoulli(
+                odds[first:last], np.ones(last - first), people[first:last], count[i]
+            )
+    return found
