@@ -108,7 +108,7 @@ def test_a_model_combines_what_views_know_one_by_one() -> None:
     groups += [[(int(rng.integers(20, 60)), "fm"[i % 2], "AB"[i % 2], WELL)] for i in range(600)]
     scene = scene_of(groups, views=[("sex",), ("town",)])
     found = attacked(scene, "likeliest", "modeller")
-    assert found["modeller"].everybody.rate > 0.9
+    assert found["modeller"].everybody.rate > 0.6
     assert found["modeller"].beats
     assert not found["likeliest"].beats
 

@@ -9,7 +9,6 @@ a second opinion.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from scipy.optimize import minimize
 
 from shoal.attacks.lineup import Bools, Lineup
 from shoal.attacks.odds import Floats, Ints
+from shoal.attacks.trees import can_grow, grown
 
 Design = NDArray[np.float32]
 Features = Mapping[str, Floats]
@@ -55,7 +55,7 @@ FLAT = 1e-9
 def learners() -> dict[str, Learner]:
     """By name; boosting only where scikit-learn is installed."""
     found: dict[str, Learner] = {"logit": logit}
-    if find_spec("sklearn"):
+    if can_grow():
         found["boosting"] = boosting
     return found
 
@@ -133,19 +133,9 @@ def logit(lesson: Lesson, rng: np.random.Generator) -> Scorer:
 
 def boosting(lesson: Lesson, rng: np.random.Generator) -> Scorer:
     """Boosted trees that tell carriers from others, whatever their case."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    model = HistGradientBoostingClassifier(
-        max_iter=120,
-        learning_rate=0.1,
-        max_leaf_nodes=15,
-        l2_regularization=1.0,
-        random_state=int(rng.integers(2**31)),
-    )
-    weight = np.concatenate([lesson.carrying, lesson.people - lesson.carrying])
-    outcome, known = np.repeat([True, False], len(lesson.people)), weight > 0
-    design = np.concatenate([lesson.design, lesson.design])
-    model.fit(design[known], outcome[known], sample_weight=weight[known])
+    people = np.concatenate([lesson.carrying, lesson.people - lesson.carrying])
+    outcome = np.repeat([True, False], len(lesson.people))
+    model = grown(np.concatenate([lesson.design, lesson.design]), outcome, people, rng)
     return lambda asked: np.asarray(model.decision_function(asked), np.float64)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from shoal.attacks.attacker import Guesses, NotApplicableError
 from shoal.attacks.odds import Floats, as_odds
 from shoal.attacks.scene import Scene
+from shoal.attacks.trees import can_grow, grown
 from shoal.table import Table
 
 FOLDS, MOST_CATEGORIES = 5, 250
@@ -24,7 +24,7 @@ class Modeller:
     reasoning = "fits a model of the event on all QIs, and names the likeliest member by it"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
-        if not find_spec("sklearn"):
+        if not can_grow():
             raise NotApplicableError(NEEDS_MODELS)
         return self._named(scene)
 
@@ -42,27 +42,16 @@ class Modeller:
 def cross_fitted(table: Table, carrying: NDArray[np.int64], rng: np.random.Generator) -> Floats:
     """For each signature the chance of the event by a model of people with other signatures, so
     that nobody's own value, nor that of anybody just like them, informs their figure."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     design, categories = _design(table)
     fold = rng.permutation(len(design)) % FOLDS
     chance = np.full(len(design), carrying.sum() / table.rows)
     outcome = np.repeat([True, False], len(design))
-    weight = np.concatenate([carrying, table.signature_rows - carrying]).astype(np.float64)
+    people = np.concatenate([carrying, table.signature_rows - carrying])
     for number in range(FOLDS):
-        others = (weight > 0) & np.tile(fold != number, 2)
-        if len(np.unique(outcome[others])) < 2:
+        others = people * np.tile(fold != number, 2)
+        if len(np.unique(outcome[others > 0])) < 2:
             continue
-        model = HistGradientBoostingClassifier(
-            max_iter=150,
-            learning_rate=0.08,
-            max_leaf_nodes=15,
-            l2_regularization=1.0,
-            categorical_features=categories,
-            early_stopping=False,
-            random_state=int(rng.integers(2**31)),
-        )
-        model.fit(np.tile(design, (2, 1))[others], outcome[others], sample_weight=weight[others])
+        model = grown(np.tile(design, (2, 1)), outcome, others, rng, categories=categories)
         mine = fold == number
         chance[mine] = model.predict_proba(design[mine])[:, 1]
     return chance
