@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from shoal.attacks import Attack, Scene, as_attackers, run
+from shoal.attacks import Attack, Scene, as_attackers, attacker_names, run
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.spec import Spec
@@ -192,3 +193,20 @@ def test_groups_drawn_at_random_withstand() -> None:
         assert one.control is not None
         low, high = one.everybody.interval
         assert low <= one.control.rate <= high
+
+
+def together(table: Table, seed: int) -> Grouping:
+    """Everybody in one group."""
+    return Grouping.of_classes(table, np.zeros(len(table.signatures), np.int32))
+
+
+@pytest.mark.parametrize("ill", [0, 1, 5])
+def test_the_whole_team_on_next_to_nothing(ill: int) -> None:
+    """Nobody is ill in a group, one is, or everybody in the only group."""
+    group: list[Person] = [(30, "f", "A", ILL if i < ill else WELL) for i in range(5)]
+    groups = [group, *crowd(40), None, [(31, "m", "B", ILL), (31, "m", "B", WELL)]]
+    scene = scene_of(groups)
+    found = run(replace(scene, remake=together), as_attackers(None))
+    assert len(found.findings) + len(found.not_run) == len(attacker_names())
+    assert found["likeliest"].everybody.tries == (ill > 0)
+    assert all(one.sentence for one in found.findings)

@@ -68,15 +68,13 @@ class Informed:
 
 
 def practise(table: Table, remake: Remake, scene: Scene, rng: np.random.Generator) -> Lineup | None:
-    """A release of a resampled table, whose carriers the insider knows; None where the method stops
-    because too many of them find no group."""
+    """A release of a resampled table, whose carriers the insider knows; None where the method
+    cannot make one, as where too many of them find no group."""
     other = resampled(table, rng, rows=min(table.rows, MOST_ROWS))
     other = replace(other, spec=other.spec.with_(knowledge=None))
     try:
         made = remake(other, int(rng.integers(2**31)))
-    except InputError as error:
-        if error.code != "suppression-limit":
-            raise
+    except InputError:
         return None
     lineup = Lineup.of(other, made, Knowledge.of(other), limit=scene.limit)
     return lineup.sample(MOST_CASES, widest=WIDEST, rng=rng)

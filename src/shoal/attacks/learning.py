@@ -69,7 +69,7 @@ def from_other_half(
     scores = np.zeros(len(design))
     for mine in (half, ~half):
         asked = mine[lineup.case]
-        if asked.all():
+        if asked.all() or not asked.any():
             continue  # one case has no other half
         scores[asked] = learner(_lesson(lineup, design).only(~mine), rng)(design[asked])
     return scores
@@ -133,6 +133,8 @@ def logit(lesson: Lesson, rng: np.random.Generator) -> Scorer:
 
 def boosting(lesson: Lesson, rng: np.random.Generator) -> Scorer:
     """Boosted trees that tell carriers from others, whatever their case."""
+    if not 0 < lesson.carrying.sum() < lesson.people.sum():
+        return lambda asked: np.zeros(len(asked))
     people = np.concatenate([lesson.carrying, lesson.people - lesson.carrying])
     outcome = np.repeat([True, False], len(lesson.people))
     model = grown(np.concatenate([lesson.design, lesson.design]), outcome, people, rng)
