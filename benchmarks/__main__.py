@@ -1,6 +1,6 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
-python -m benchmarks [--only stages|ratios|art|every|arx|methods|insider|neighbours]
+python -m benchmarks [--only stages|ratios|art|every|arx|methods|redteam|insider|neighbours]
     [--rows 100000,1000000]
 """
 
@@ -18,8 +18,18 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).with_name("results") / "latest.json"
-SECTIONS = ("stages", "ratios", "art", "every", "arx", "methods", "insider", "neighbours")
-NEED_ADULT = ("art", "every", "arx", "methods")
+SECTIONS = (
+    "stages",
+    "ratios",
+    "art",
+    "every",
+    "arx",
+    "methods",
+    "redteam",
+    "insider",
+    "neighbours",
+)
+NEED_ADULT = ("art", "every", "arx", "methods", "redteam")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -50,6 +60,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.insider.neighbours import measure_neighbours
     from benchmarks.insider.section import measure_insider
     from benchmarks.ratios import measure_ratios
+    from benchmarks.redteam import measure_redteam
     from benchmarks.settings import adult_frame, adult_subject, hospital_subject
     from benchmarks.stages import measure_stages, warm_up
     from shoal.comparison.machine import machine_note
@@ -72,6 +83,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "every": achieved.measure_every,
         "arx": achieved.measure_arx,
         "methods": achieved.measure_methods,
+        "redteam": measure_redteam,
         "insider": measure_insider,
         "neighbours": measure_neighbours,
     }

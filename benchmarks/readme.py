@@ -2,9 +2,9 @@
 
     python -m benchmarks.readme [--check]
 
-A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every,
-arx, methods, insider, named, neighbours or speed. `--check` changes nothing and fails when a table
-is not current.
+A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every, arx,
+methods, redteam, insider, named, neighbours or speed. `--check` changes nothing and fails when a
+table is not current.
 """
 
 from __future__ import annotations
@@ -122,6 +122,29 @@ def methods(results: dict[str, Any]) -> str:
             )
         )
     return _table(head, rows)
+
+
+def redteam(results: dict[str, Any]) -> str:
+    """A line per attacker, a column per method."""
+    lines: Lines = results["redteam"]["lines"]
+    made = [line for line in lines if "failed" not in line]
+    found = [{one["attacker"]: one for one in line["attackers"]} for line in made]
+    names = list(dict.fromkeys(name for some in found for name in some))
+    rows = [(name, *(_named(some.get(name)) for some in found)) for name in names]
+    rows.append(("*seconds*", *(f"{line['seconds']:.0f}" for line in made)))
+    table = _table(("attacker", *(line["method"] for line in made)), rows)
+    failed = [f"{line['method']}: {line['failed']}\n" for line in lines if "failed" in line]
+    return table + "".join(failed)
+
+
+def _named(one: dict[str, Any] | None) -> str:
+    """How often somebody is right, of all and of people not known before; bold if beyond chance."""
+    if one is None or not one["everybody"]["tries"]:
+        return ""
+    quiet = one["unknown_before"]
+    shown = _percent(one["everybody"]["rate"])
+    shown += f" / {_percent(quiet['rate'])}" if quiet["tries"] else ""
+    return f"**{shown}**" if one["beats_limit"] else shown
 
 
 def insider(results: dict[str, Any]) -> str:
@@ -269,6 +292,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "every": every,
     "arx": arx,
     "methods": methods,
+    "redteam": redteam,
     "insider": insider,
     "named": named,
     "neighbours": neighbours,

@@ -136,3 +136,49 @@ def test_a_release_is_the_groups_it_was_made_of(method: str) -> None:
     with pytest.raises(shoal.InputError) as refused:
         shoal.attack(hospital(10, seed=0))
     assert refused.value.code == "attack-what"
+
+
+def test_what_came_out_is_kept_for_the_report(made: Path) -> None:
+    files = ["--report", "inside.html", "--public-report", "outside.html"]
+    done = shoal_("attack", "release", "--table", "table.csv", *QUICK, *files, cwd=made)
+    assert done.returncode == 0, done.stderr
+    for name in ("inside.html", "outside.html"):
+        assert "What attackers achieve" in (made / name).read_text(encoding="utf-8")
+    again = shoal_("report", "release", "--report", "again.html", cwd=made)
+    assert again.returncode == 0, again.stderr
+    assert (made / "again.html").read_bytes() == (made / "inside.html").read_bytes()
+    verified = shoal_("verify", "release", "--table", "table.csv", cwd=made)
+    assert verified.returncode == 0, verified.stdout
+
+
+def test_a_report_needs_a_release_and_its_facts(made: Path, tmp_path: Path) -> None:
+    given = ["attack", "grouped.csv", "--groups", "group", *SPEC, *QUICK]
+    foreign = shoal_(*given, "--report", "x.html", cwd=made)
+    assert foreign.returncode == 2
+    assert "attack-report" in foreign.stderr
+    private = tmp_path / "private"
+    private.mkdir()
+    records = (made / "release-private" / "row_groups.parquet").read_bytes()
+    (private / "row_groups.parquet").write_bytes(records)
+    given = ["attack", "release", "--table", "table.csv", *QUICK, "--private", str(private)]
+    assert shoal_(*given, cwd=made).returncode == 0
+    without = shoal_(*given, "--report", "x.html", cwd=made)
+    assert without.returncode == 2
+    assert "report-facts" in without.stderr
+    assert not (made / "x.html").exists()
+
+
+def test_compare_has_a_line_per_attacker(made: Path) -> None:
+    given = ["compare", "table.csv", *SPEC, "--methods", "art,anatomy", "--queries", "50"]
+    done = shoal_(*given, "--attack", cwd=made)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    head = next(number for number, line in enumerate(lines) if line.startswith("attacker  "))
+    assert lines[head].split() == ["attacker", "art", "anatomy"]
+    shown = [line.split()[0] for line in lines[head + 1 : head + 1 + len(attacker_names())]]
+    assert set(shown) <= set(attacker_names())
+    assert "likeliest" in shown
+    told = json.loads(shoal_(*given, "--attack", "--json", cwd=made).stdout)
+    assert [set(one) for one in told["methods"][0]["attack"]["attackers"]] == [FIGURES] * len(shown)
+    plain = json.loads(shoal_(*given, "--json", cwd=made).stdout)
+    assert "attack" not in plain["methods"][0]

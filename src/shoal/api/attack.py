@@ -15,7 +15,7 @@ from shoal.auditing.align import align_column, align_release
 from shoal.auditing.audit import grouped
 from shoal.errors import InputError
 from shoal.grouping import Progress, silent
-from shoal.knowledge import READERS, Knowledge, as_readers
+from shoal.knowledge import OWN, READERS, Knowledge, as_readers
 from shoal.release import Release
 from shoal.release.folder import load
 from shoal.release.regroup import regroup, row_groups_of
@@ -97,7 +97,7 @@ def _of_release(
         table = Table.from_frame(frame_of(original), release.spec)
     known = Knowledge.of(table, knowledge)
     claimed = release.certificate["knowledge"]["source"]
-    if knowledge is None and table.spec.knowledge is None and not claimed.startswith("the table"):
+    if knowledge is None and table.spec.knowledge is None and not claimed.startswith(OWN):
         raise InputError(
             "verify-knowledge",
             f"The release was judged against {claimed}.",

@@ -31,6 +31,7 @@ def compare(
     adversary: Adversaries = BOTH,
     repeat: int = 1,
     seed: int = 0,
+    attack: bool = False,
     progress: Progress = silent,
 ) -> Comparison:
     """Runs methods on a table (a frame, a path or URL, or a Table) and measures what each gives.
@@ -38,7 +39,8 @@ def compare(
     Each runs `repeat` times (seeds `seed`, `seed+1`, ..). `parameters` go by method; `released` has
     what other tools made, by name (a frame, a path or a URL), aligned row by row or by the column
     `key`. `adversary` says who judges, and `knowledge` replaces what the spec says that they know.
-    A method that cannot treat the table is a line that says why.
+    With `attack` the red team tries on each method's first release. A method that cannot treat the
+    table is a line that says why.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -62,5 +64,6 @@ def compare(
         adversary=adversary,
         repeat=repeat,
         seed=seed,
+        attack=attack,
         progress=progress,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shoal.attacks.finding import Finding
 from shoal.attacks.rate import Rate
+from shoal.display import counted
 from shoal.wording import plain_percent as percent
 
 
@@ -27,10 +28,8 @@ def sentence(found: Finding) -> str:
             f"{percent(found.promised)} is the limit, {verdict}."
         )
     if found.certain.tries:
-        said.append(
-            f"{found.certain.tries:,} people are named with certainty, "
-            f"{found.certain.hits:,} of them rightly."
-        )
+        named = counted(found.certain.tries, "person", "people")
+        said.append(f"Named with certainty: {named}, {found.certain.hits:,} rightly.")
     return " ".join(said)
 
 

@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import options as o
+from shoal.cli.report import (
+    PublicReportOption,
+    ReportOption,
+    check_reports,
+    placed_together,
+    render_reports,
+)
 from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
     from shoal.attacks import Attack, Finding, Rate
+    from shoal.facts import Facts
 
 
 OWN = (
@@ -56,6 +64,8 @@ def attack(
         float | None,
         typer.Option("--budget", help="Seconds after which no further attacker begins."),
     ] = None,
+    report: ReportOption = None,
+    public_report: PublicReportOption = None,
     *,
     asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
@@ -91,10 +101,22 @@ def attack(
             "Without the original table nobody knows who is right.",
             "Add --table TABLE; or name a table with --released FILE or --groups COLUMN.",
         )
+    if foreign and (report is not None or public_report is not None):
+        raise InputError(
+            "attack-report",
+            "A report with an attack is one of a release of shoal.",
+            "Name the folder of a release with --table, or leave the report out.",
+        )
+    check_reports(report, public_report, table=table)
     spec = asked.make_spec() if foreign else None
 
     from shoal.api.attack import attack as attack_
+    from shoal.facts import keep_facts
     from shoal.sources import read_table
+
+    inside = private or Path(release).with_name(Path(release).name + "-private")
+    wanted = report is not None or public_report is not None
+    facts = None if foreign else _facts(inside, needed=wanted)
 
     def read(path: str | None) -> object:
         return None if path is None else read_table(path, separator=separator, encoding=encoding)
@@ -115,11 +137,27 @@ def attack(
             budget=budget,
             progress=progress,
         )
+    if facts is not None:
+        facts = replace(facts, attack=result.to_dict())
+        with placed_together(render_reports(facts, report=report, public_report=public_report)):
+            keep_facts(facts, inside)
     if json:
         emit_json(result.to_dict())
     else:
         _show(result)
     raise typer.Exit(0 if result.withstood else 1)
+
+
+def _facts(inside: Path, *, needed: bool) -> Facts | None:
+    """What the release's report says so far; an InputError only if a report is asked for."""
+    from shoal.facts import load_facts
+
+    try:
+        return load_facts(inside)
+    except InputError:
+        if needed:
+            raise
+        return None
 
 
 HEADERS = (
@@ -171,7 +209,7 @@ def _line(one: Finding) -> tuple[str, ...]:
         "-" if one.promised is None else percent(one.promised),
         "-" if one.baseline is None else percent(one.baseline),
         "-" if one.control is None else percent(one.control.rate),
-        "-" if one.doing is None else percent(one.doing),
+        "-" if one.doing is None else percent(max(0.0, one.doing)),
         f"{one.certain.tries:,} / {one.certain.hits:,}",
         "BEATEN" if one.beats else "",
     )

@@ -16,6 +16,7 @@ from shoal.wording import limit_named, limit_words
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
+    from shoal.attacks import Finding
     from shoal.comparison import Comparison, Line
     from shoal.spec import Spec
 
@@ -52,6 +53,9 @@ def compare(
     hierarchy: o.HierarchyOption = None,
     adult_hierarchies: o.AdultHierarchiesOption = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of methods and queries.")] = 0,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="Let the red team try on each (takes minutes).")
+    ] = False,
     *,
     asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
@@ -97,6 +101,7 @@ def compare(
             workload=workload,
             repeat=repeat,
             seed=seed,
+            attack=attack,
             progress=progress,
         )
     if chart is not None:
@@ -164,11 +169,40 @@ def _show(result: Comparison, spec: Spec) -> None:
     headers = ("", *(name for name, _ in columns))
     echo_table(rows, headers=headers, right=range(1, len(headers)))
     say(LEGEND.rstrip())
+    _show_attacks(result)
     for line in result.lines:
         _explain(line)
     machine = ", ".join(f"{name} {value}" for name, value in result.machine.items())
     seeds = sorted({seed for line in result.lines for seed in line.seeds})
     say(f"\nSeeds {', '.join(map(str, seeds)) or 'none'}. {machine}.")
+
+
+def _show_attacks(result: Comparison) -> None:
+    """A line per attacker: how often each method's carriers are named."""
+    attacked = [line for line in result.lines if line.attack is not None]
+    if not attacked:
+        return
+    found = {
+        line.method: {one.attacker: one for one in line.attack.findings}
+        for line in attacked
+        if line.attack is not None
+    }
+    names = list(dict.fromkeys(name for some in found.values() for name in some))
+    rows = [(name, *(_named(found[line.method].get(name)) for line in attacked)) for name in names]
+    typer.echo("")
+    headers = ("attacker", *(line.method for line in attacked))
+    echo_table(rows, headers=headers, right=range(1, len(headers)))
+    typer.echo(
+        "attacker: how often the people named carry (in brackets: of those not known above 1/r "
+        "beforehand);\n! where that is above the limit beyond chance. `shoal attack` has more."
+    )
+
+
+def _named(found: Finding | None) -> str:
+    if found is None or not found.everybody.tries:
+        return "-"
+    quiet = f" ({percent(found.unknown.rate)})" if found.unknown.tries else ""
+    return f"{percent(found.everybody.rate)}{quiet}{' !' if found.beats else ''}"
 
 
 def _limits(spec: Spec) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.adversaries.adversary import BOTH, Adversaries, as_adversaries
 from shoal.anonymizers.registry import PAPER_METHODS, inform
+from shoal.attacks import Attack
 from shoal.auditing.align import align_release
 from shoal.comparison.machine import machine_note
 from shoal.comparison.trial import CLASS_ERRORS, RISKS, Trial, equip, warm_up
@@ -37,6 +38,8 @@ class Line:
     """Why the method gives no release of this table."""
     unjudged: str | None = None
     """Why the auditor gives no verdict on its release."""
+    attack: Attack | None = None
+    """What the red team achieves on its first run, if it was let loose."""
 
     def to_dict(self) -> dict[str, Any]:
         plain = {"method": self.method, **self.measures, "seeds": list(self.seeds)}
@@ -44,6 +47,8 @@ class Line:
             plain["failed"] = self.failed
         if self.unjudged:
             plain["unjudged"] = self.unjudged
+        if self.attack:
+            plain["attack"] = self.attack.to_dict()
         return plain
 
 
@@ -97,7 +102,7 @@ class Comparison:
     def to_frame(self) -> pl.DataFrame:
         """One line per method, measures as columns."""
         lines = [
-            {key: value for key, value in line.to_dict().items() if key != "seeds"}
+            {key: value for key, value in line.to_dict().items() if key not in ("seeds", "attack")}
             for line in self.lines
         ]
         return pl.DataFrame(lines, infer_schema_length=None)
@@ -135,13 +140,14 @@ def compare(
     adversary: Adversaries = BOTH,
     repeat: int = 1,
     seed: int = 0,
+    attack: bool = False,
     progress: Progress = silent,
 ) -> Comparison:
     """Runs each method `repeat` times (seeds `seed`, `seed+1`, ..) and measures what it gives.
 
     `parameters` go by method; `released` holds files of other tools as frames by name, aligned row
-    by row or by `key`; `adversary` says who judges. A method that cannot treat the table is a line
-    that says why.
+    by row or by `key`; `adversary` says who judges, `attack` whether the red team tries too. A
+    method that cannot treat the table is a line that says why.
     """
     _check(methods, parameters or {}, repeat)
     known = Knowledge.of(table, knowledge)
@@ -164,15 +170,23 @@ def compare(
         except InputError as error:
             lines.append(Line(name, dict.fromkeys(MEASURES), seeds, failed=str(error)))
             continue
-        lines.append(_line(name, trials, known, adversary, queries, seeds))
+        line = _line(name, trials, known, adversary, queries, seeds)
+        if attack:
+            team = trials[0].attacked(known, method, seed=seed, progress=progress)
+            line = replace(line, attack=team)
+        lines.append(line)
     for name, other in (released or {}).items():
         try:
-            trial = _released_trial(table, other, key)
+            trial = released_trial(table, other, key)
             known_of_it = Knowledge.of(trial.table, knowledge)
         except InputError as error:
             lines.append(Line(name, dict.fromkeys(MEASURES), (), failed=str(error)))
             continue
-        lines.append(_line(name, [trial], known_of_it, adversary, queries, ()))
+        line = _line(name, [trial], known_of_it, adversary, queries, ())
+        if attack:
+            team = trial.attacked(known_of_it, None, seed=seed, progress=progress)
+            line = replace(line, attack=team)
+        lines.append(line)
     progress("done", len(anonymizers), len(anonymizers))
     return Comparison(tuple(lines), table.rows, table.spec.r, known.source, queries, machine_note())
 
@@ -228,7 +242,7 @@ def average(key: str, runs: Sequence[Mapping[str, Any]]) -> Any:
     return float(np.median(values) if key == "seconds" else np.mean(values))
 
 
-def _released_trial(original: Table, other: Any, key: str | None) -> Trial:
+def released_trial(original: Table, other: Any, key: str | None) -> Trial:
     """Another tool's release: a label of a QI covers the values that bear it in this table."""
     frame, spec = original.frame, original.spec
     table, grouping, rows = align_release(frame, other, spec, key=key)

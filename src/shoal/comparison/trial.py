@@ -12,6 +12,8 @@ import polars as pl
 
 from shoal.adversaries.adversary import BOTH, Adversaries
 from shoal.anonymizers.registry import make_method, parameters_of
+from shoal.attacks import Attack, Scene, as_attackers
+from shoal.attacks import run as attack
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
@@ -152,6 +154,22 @@ class Trial:
             "counter_certain": audit.counter.certain,
             "absence_carriers": audit.absence.carriers,
         }
+
+    def attacked(
+        self, knowledge: Knowledge, method: Anonymizer | None, *, seed: int, progress: Progress
+    ) -> Attack:
+        """What the red team achieves; its insider makes other releases by the method, if any."""
+        remake = None if method is None else lambda table, seed: method.anonymize(table, seed=seed)
+        scene = Scene(
+            table=self.table,
+            grouping=self.grouping,
+            knowledge=knowledge,
+            limit=self.table.spec.limit,
+            exact=self.grouping.form == "bucketized",
+            remake=remake,
+            seed=seed,
+        )
+        return attack(scene, as_attackers(None), progress=progress)
 
     def _possible(self, audit: Audit) -> float:
         """The problematic share if everybody who could not be judged were problematic."""

@@ -65,6 +65,8 @@ class Facts:
     repeat: Record
     certificate: str | None
     """The digest of the release's certificate; None for an audit."""
+    attack: Record | None = None
+    """What attackers achieved, once they have tried."""
 
 
 def audit_facts(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.auditing.verdict import Audit
 from shoal.charts import audit as charts
+from shoal.charts.attack import attack_chart
 from shoal.charts.parts import Chart
 from shoal.errors import InputError
 from shoal.facts.contents import Facts, Repeat, audit_facts, release_facts
@@ -89,6 +90,7 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             assumptions=sentences.assumptions(shown, public=public),
             limits=sentences.limits_of_theory(shown, public=public),
             class_errors=sentences.class_errors(shown),
+            attack=sentences.attack_sentence(shown),
             charts=specs,
             drawings={name: _drawing(name, spec) for name, spec in specs.items()},
             chart_data=script_json(specs),
@@ -136,10 +138,17 @@ def _charts(facts: Facts, *, public: bool) -> dict[str, Chart]:
         specs["sizes"] = charts.size_chart(facts.sizes)
     if facts.verdict["event_groups"]:
         specs["deltas"] = charts.delta_chart(facts.views)
+    guessed = [one for one in _attackers(facts) if one.get("control")]
+    if guessed and not public:
+        specs["attack"] = attack_chart(guessed)
     for number, column in enumerate(facts.loss):
         if column["bars"]:
             specs[f"column-{number}"] = charts.distribution_chart(_shares(column["bars"]))
     return specs
+
+
+def _attackers(facts: Facts) -> list[dict[str, Any]]:
+    return facts.attack["attackers"] if facts.attack else []
 
 
 def _shares(bars: list[dict[str, Any]]) -> list[dict[str, Any]]:

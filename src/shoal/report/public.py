@@ -56,6 +56,7 @@ def public_facts(facts: Facts) -> Facts:
         },
         views=[{**view, "guess": None} for view in facts.views],
         queries=None,
+        attack=_attack(facts.attack),
         sizes=merge_small(facts.sizes, counts=("people",), fewest=FEW),
         loss=[_aggregate(column) for column in facts.loss],
         people=[],
@@ -101,3 +102,12 @@ def _aggregate(column: Record) -> Record:
 
 def _few(bar: Record) -> bool:
     return bool(0 < min(bar["before"], bar["after"] or FEW) < FEW)
+
+
+def _attack(attack: Record | None) -> Record | None:
+    """Who tried, and whether the limit was beaten: how often each was right is measured with the
+    truth."""
+    if attack is None:
+        return None
+    names = [{"attacker": one["attacker"]} for one in attack["attackers"]]
+    return {"attackers": names, "beaten_by": attack["beaten_by"], "not_run": []}

@@ -68,6 +68,20 @@ def _by_event(facts: Facts) -> bool:
     return len(facts.limits) > 1
 
 
+def attack_sentence(facts: Facts) -> str:
+    """Who tried, and whether anybody beat the limit; empty if nobody did try."""
+    if facts.attack is None:
+        return ""
+    tried = joined([one["attacker"] for one in facts.attack["attackers"]])
+    beaten = facts.attack["beaten_by"]
+    said = (
+        f"The limit is beaten beyond chance by {joined(beaten)}."
+        if beaten
+        else "Nobody is right above the limit beyond chance, among people not known beforehand."
+    )
+    return f"Attackers tried to name carriers: {tried}. {said}"
+
+
 def class_errors(facts: Facts) -> str:
     """How far counts by class of people are off, and for whom most; empty without such counts."""
     found = facts.queries and facts.queries["classes"]

@@ -1,0 +1,66 @@
+"""What attackers achieved stands in the report: figures inside, no more than a verdict outside."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import shoal
+from shoal import report
+from shoal.attacks import NotRun
+from shoal.datasets import HOSPITAL_EVENT, hospital
+from shoal.facts.contents import Facts
+from shoal.wording import percent
+from tests.report.page import Page
+
+TEAM = ["likeliest", "medoid", "rarest", "singling-out", "absentee"]
+
+
+@pytest.fixture(scope="module")
+def attacked() -> Facts:
+    spec = shoal.Spec(
+        qi=("age", "sex", "region"), sensitive="diagnosis", protect=(HOSPITAL_EVENT,), r=3
+    )
+    release = shoal.anonymize(hospital(8_000, seed=1), spec, method="anatomy", l=3)
+    assert release.table is not None
+    found = shoal.attack(release, attackers=TEAM)
+    found = replace(found, not_run=(NotRun("sleeper", "The time budget was spent."),))
+    return replace(report.release_facts(release, release.table), attack=found.to_dict())
+
+
+def test_the_internal_edition_draws_and_tells_all_of_it(attacked: Facts) -> None:
+    page = Page(report.render(attacked))
+    assert attacked.attack is not None
+    beaten = attacked.attack["beaten_by"]
+    assert beaten
+    assert f"beaten beyond chance by {beaten[0]}" in page.text
+    for one in attacked.attack["attackers"]:
+        assert f"This attacker {one['reasoning']}. {one['sentence']}" in page.text
+    assert "Did not try. The time budget was spent." in page.text
+    charts = json.loads(page.scripts[0])
+    drawn = charts["attack"]["data"]["values"]
+    guessed = [one for one in attacked.attack["attackers"] if one["control"]]
+    assert [one["label"] for one in drawn] == [one["attacker"] for one in guessed]
+    for mark, one in zip(drawn, guessed, strict=True):
+        assert mark["low"] <= mark["rate"] == one["everybody"]["rate"] <= mark["high"]
+        assert mark["limit"] == pytest.approx(1 / 3)
+        assert mark["beats"] is one["beats_limit"]
+
+
+def test_the_public_edition_says_who_tried_and_whether_they_won(attacked: Facts) -> None:
+    html = report.render(attacked, edition="public")
+    text = Page(html).text
+    assert attacked.attack is not None
+    assert "Attackers tried to name carriers: likeliest, medoid" in text
+    assert "beaten beyond chance" in text
+    for one in attacked.attack["attackers"]:
+        assert one["sentence"] not in text
+        if one["control"]:
+            assert f"{percent(one['everybody']['rate'])} of" not in html
+    assert '"attack":' not in html
+
+
+def test_a_report_without_an_attack_says_nothing_of_one(attacked: Facts) -> None:
+    assert "What attackers achieve" not in report.render(replace(attacked, attack=None))
