@@ -131,6 +131,9 @@ def redteam(results: dict[str, Any]) -> str:
     found = [{one["attacker"]: one for one in line["attackers"]} for line in made]
     names = list(dict.fromkeys(name for some in found for name in some))
     rows = [(name, *(_named(some.get(name)) for some in found)) for name in names]
+    guessed = [max(one["everybody"]["tries"] for one in line["attackers"]
+                   if one["control"]) for line in made]  # fmt: skip
+    rows.append(("*people named*", *(f"{tries:,}" for tries in guessed)))
     rows.append(("*seconds*", *(f"{line['seconds']:.0f}" for line in made)))
     table = _table(("attacker", *(line["method"] for line in made)), rows)
     failed = [f"{line['method']}: {line['failed']}\n" for line in lines if "failed" in line]
