@@ -82,7 +82,7 @@ def test_what_counting_tells_in_words() -> None:
     assert "age 25" not in public
     assert "in 1 class, with certainty in 0; in the worst view 17 carriers, 0 with" in public
     kept = counter_words({"kept": True}, 1566)
-    assert kept.endswith("links nobody above 1/r, or above what was known before.")
+    assert kept.endswith("or all of it, are in groups that hold it.")
     assert public_counter_words({"kept": True}) == kept
     assert some(3) == "3"
     assert some(3.25) == "3.2"

@@ -63,24 +63,26 @@ def open_words(count: int) -> str:
 
 
 def totals_words(linked: int) -> str:
-    """What the totals tell whoever adds them all up."""
+    """What the totals tell whoever takes them all together."""
+    whoever = "Whoever shares out the events of all groups by the totals links"
     if not linked:
-        return "Whoever adds up the totals of all attributes at once links nobody above 1/r."
+        return f"{whoever} nobody above 1/r."
     whom = "1 person" if linked == 1 else f"{linked:,} people"
-    return (
-        f"Whoever adds up the totals of all attributes at once links {whom} above 1/r: the promise "
-        "is about one view at a time."
-    )
+    return f"{whoever} {whom} above 1/r: the promise is about one group and one view at a time."
 
 
 _COUNTING = "Counting over all groups, class by class (a promise beside the verdict),"
+_COUNTED = (
+    "Counting over all groups, class by class, is a promise beside the verdict, and kept: of every "
+    "class r times as many people as carry an event, or all of it, are in groups that hold it."
+)
 
 
 def counter_words(counter: Mapping[str, Any], carriers: int) -> str:
     """What counting class by class tells of the `carriers`, and the worst class: for those who hold
     the table."""
     if counter["kept"]:
-        return f"{_COUNTING} links nobody above 1/r, or above what was known before."
+        return _COUNTED
     worst = counter["worst"][0]
     return (
         f"{_COUNTING} links {counter['carriers']:,} of the {carriers:,} people with an event above "

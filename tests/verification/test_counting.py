@@ -92,7 +92,7 @@ def test_the_readme_says_it(tmp_path: Path) -> None:
         in told
     )
     text = (made(tmp_path / "wide", WIDE) / "README.txt").read_text(encoding="utf-8")
-    assert "links nobody above 1/r, or above what was known before" in " ".join(text.split())
+    assert "a promise beside the verdict, and kept" in " ".join(text.split())
 
 
 def test_who_is_shown_openly_is_said_and_counted_again(tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ class Finding:
     control: Control | None
     certain: Rate
     """The people whom the attacker holds to be carriers with certainty, and who of them are."""
+    allowed: float | None = None
+    """The most that the limit allows among everybody named: 1/r, or their prior if that is more."""
     attackers: int = 1
     """How many took part: the verdict allows for it."""
     seconds: float = 0.0
@@ -54,10 +56,16 @@ class Finding:
 
     @property
     def beats(self) -> bool:
-        """Whether the limit is beaten among people not known beforehand, beyond the interval."""
-        if self.promised is None:
-            return False
-        return self.unknown.surely(self.attackers) > self.promised
+        """Whether the limit is beaten beyond the interval: by those not known beforehand, by
+        everybody whose prior is allowed for, or by those who are held to be certain."""
+        judged = (
+            (self.unknown, self.promised),
+            (self.everybody, self.allowed),
+            (self.certain, self.allowed),
+        )
+        return any(
+            limit is not None and rate.surely(self.attackers) > limit for rate, limit in judged
+        )
 
     @property
     def doing(self) -> float | None:

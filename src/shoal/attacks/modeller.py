@@ -26,6 +26,8 @@ class Modeller:
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         if not can_grow():
             raise NotApplicableError(NEEDS_MODELS)
+        if len(scene.table.signatures) < FOLDS:
+            raise NotApplicableError("There are too few kinds of people to fit a model to others.")
         return self._named(scene)
 
     def _named(self, scene: Scene) -> Iterator[Guesses]:

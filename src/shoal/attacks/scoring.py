@@ -78,7 +78,9 @@ def _figures(
     tries, hits = int(best.named.sum()), int(best.hits.sum())
     unknown = Rate(int(best.named[quiet].sum()), int(best.hits[quiet].sum()), ways)
     # Events may differ in r: what is promised is the mean over the people who were named.
-    allowed = (best.named / lineup.r[lineup.case])[quiet].sum()
+    limit = 1.0 / lineup.r[lineup.case]
+    allowed = (best.named * limit)[quiet].sum()
+    with_prior = (best.named * np.maximum(limit, lineup.prior)).sum()
     sure = np.zeros(0, np.int64) if chance is None else np.flatnonzero(chance >= CERTAIN)
     certain = Rate(int(lineup.people[sure].sum()), int(lineup.carrying[sure].sum()))
     return replace(
@@ -91,6 +93,7 @@ def _figures(
         baseline=_without_release(scene, best),
         control=_controlled(lineup.claimed, best.named, rng),
         certain=certain,
+        allowed=float(with_prior) / tries if tries else None,
     )
 
 

@@ -22,7 +22,8 @@ def sentence(found: Finding) -> str:
     if found.promised is None:
         said.append("Everybody named was known above the limit beforehand.")
     else:
-        verdict = "which is beaten" if found.beats else "which is not beaten"
+        beaten = found.unknown.surely(found.attackers) > found.promised
+        verdict = "which is beaten" if beaten else "which is not beaten"
         said.append(
             f"Of people not known beforehand {_rate(found.unknown)}, where "
             f"{percent(found.promised)} is the limit, {verdict}."
@@ -30,6 +31,11 @@ def sentence(found: Finding) -> str:
     if found.certain.tries:
         named = counted(found.certain.tries, "person", "people")
         said.append(f"Named with certainty: {named}, {found.certain.hits:,} rightly.")
+    if found.beats and found.allowed is not None:
+        said.append(
+            f"With what was known beforehand allowed for, {percent(found.allowed)} is the limit "
+            "for everybody named, and for those named with certainty."
+        )
     return " ".join(said)
 
 

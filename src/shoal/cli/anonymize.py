@@ -131,7 +131,7 @@ def anonymize(
     if json:
         emit_json(_figures(release))
     else:
-        _show(release, out, inside)
+        _show(release, out, inside, totals=totals)
 
 
 def _figures(release: Release) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def show_verdict(figures: dict[str, Any]) -> None:
     say(known_line(figures["known_before"], limit=limit))
 
 
-def _show(release: Release, out: Path, private: Path) -> None:
+def _show(release: Release, out: Path, private: Path, *, totals: bool) -> None:
     figures, say = _figures(release), typer.echo
     show_verdict(figures)
     say(
@@ -216,6 +216,11 @@ def _show(release: Release, out: Path, private: Path) -> None:
     say(open_words(figures["shown_openly"]))
     if release.totals.height:
         say(totals_words(figures["totals"]["linked_above"]))
+    elif totals:
+        say(
+            "No totals are told: every attribute has a value with too few people or too many "
+            "carriers, or its distribution is not what the adversary knows."
+        )
     if figures["values_changed"]:
         say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
     if figures["problematic"] or figures["undecided"]:

@@ -105,19 +105,19 @@ class Trial:
         }
 
     def class_errors(self, knowledge: Knowledge) -> dict[str, Any]:
-        """Errors of counts by class of people, by totals where the form allows, and with equal
-        shares."""
+        """Errors of counts by class of people, with equal shares, and by totals if these were told
+        too and the form allows it."""
         known = KnownClasses.of(self.table, knowledge)
         told = replace(self.release, totals=event_totals(self.table, knowledge))
         counted, equal = known.errors(coded(told)), known.errors(self.published)
         return {
             "classes": len(equal.classes),
-            "class_error": counted.average,
-            "class_error_worst": counted.worst and abs(counted.worst.error),
-            "classes_far_off": counted.far_off_share,
-            "class_error_equal": equal.average,
-            "class_error_worst_equal": equal.worst and abs(equal.worst.error),
-            "classes_far_off_equal": equal.far_off_share,
+            "class_error": equal.average,
+            "class_error_worst": equal.worst and abs(equal.worst.error),
+            "classes_far_off": equal.far_off_share,
+            "class_error_totals": counted.average,
+            "class_error_worst_totals": counted.worst and abs(counted.worst.error),
+            "classes_far_off_totals": counted.far_off_share,
         }
 
     def risks(
@@ -183,9 +183,9 @@ CLASS_ERRORS = (
     "class_error",
     "class_error_worst",
     "classes_far_off",
-    "class_error_equal",
-    "class_error_worst_equal",
-    "classes_far_off_equal",
+    "class_error_totals",
+    "class_error_worst_totals",
+    "classes_far_off_totals",
 )
 RISKS = (
     "robust",

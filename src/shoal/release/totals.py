@@ -5,24 +5,24 @@ value of an attribute that at least min_support people share. What that adversar
 costs nothing when it is told to everybody, and it mends what a recipient lacks most: groups say who
 is in them, not which kind of people tends to carry (docs/decisions/0010-totals.md).
 
-Told is no more than that, and less: no total by which somebody would be known above 1/r. Per
-attribute the people of all values without a total could be counted too, so the same holds of them;
-and two attributes that say nearly the same are not both told so finely that the few between them
-could be counted.
+Told is no more than that, and less: nothing of an attribute with a value by which somebody would be
+known above 1/r. The people of all values without a total could be counted too, so the same is asked
+of them; and two attributes that say nearly the same are not both told so finely that totals of the
+one less totals of the other would be about a few people.
 """
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from shoal.knowledge import Knowledge, count_values
-from shoal.table import Table
+from shoal.table import IntArray, Table
 
 Ints = NDArray[np.int64]
 SCHEMA = {"attribute": pl.String, "value": pl.String, "event": pl.String, "count": pl.Int64}
@@ -55,8 +55,8 @@ def told_values(table: Table, places: list[int]) -> list[list[int]]:
     changed = True
     while changed:
         changed = False
-        for one, other in permutations(range(len(places)), 2):
-            loose = _between(table, (places[one], told[one]), (places[other], told[other]))
+        for one, other in combinations(range(len(places)), 2):
+            loose = _loose(table, (places[one], told[one]), (places[other], told[other]))
             for place, values in zip((one, other), loose, strict=True):
                 if values:
                     told[place] = _with_rest(table, places[place], told[place] - values)
@@ -65,23 +65,26 @@ def told_values(table: Table, places: list[int]) -> list[list[int]]:
 
 
 def _supported(table: Table, place: int) -> set[int]:
+    """The values that enough people share; none if the people of one would be known above 1/r: if
+    only that one were missing, it would be known which it is."""
     people, carriers = _counted(table, place)
-    fine = _tellable(table, people, carriers)
-    return _with_rest(table, place, set(np.flatnonzero(fine).tolist()))
+    enough = people >= table.spec.min_support
+    if (carriers[enough] * table.event_r > people[enough, None]).any():
+        return set()
+    return _with_rest(table, place, set(np.flatnonzero(enough).tolist()))
 
 
 def _with_rest(table: Table, place: int, told: set[int]) -> set[int]:
-    """The values told, without the rarest where a total of all others must not be told."""
+    """The values told, without the rarest where all others together are too few; none if these
+    would be known above 1/r."""
     people, carriers = _counted(table, place)
     left = sorted(told, key=lambda code: -people[code])
-    while left:
-        rest = np.ones(len(people), bool)
-        rest[left] = False
-        others, carrying = people[rest].sum(), carriers[rest].sum(axis=0)
-        if not others or _tellable(table, others[None], carrying[None])[0]:
-            break
-        left.pop()
-    return set(left)
+    rest = np.ones(len(people), bool)
+    rest[left] = False
+    while left and 0 < people[rest].sum() < table.spec.min_support:
+        rest[left.pop()] = True
+    above = (carriers[rest].sum(axis=0) * table.event_r > people[rest].sum()).any()
+    return set() if above else set(left)
 
 
 def _counted(table: Table, place: int) -> tuple[Ints, Ints]:
@@ -91,54 +94,56 @@ def _counted(table: Table, place: int) -> tuple[Ints, Ints]:
     return held.sum(axis=1).astype(np.int64), (held @ of_event).astype(np.int64)
 
 
-def _tellable(table: Table, people: Ints, carriers: Ints) -> NDArray[np.bool_]:
-    """Whether enough people share a total, and it says of none of them more than 1/r."""
-    within = (carriers * table.event_r <= people[:, None]).all(axis=1)
-    return np.asarray((people >= table.spec.min_support) & within)
-
-
-def _between(
+def _loose(
     table: Table, one: tuple[int, set[int]], other: tuple[int, set[int]]
 ) -> tuple[set[int], set[int]]:
-    """Values of two attributes whose totals, those of the one less those of the other, could count
-    too few people: to be told no more.
+    """Values of two attributes that nearly the same people have: to be told no more.
 
-    Such a difference counts the people of some blocks of the one who are in none of some blocks of
-    the other, all of which lie wholly within them. Two blocks that at least min_support people
-    share are on the same side of it, or it counts these people; so whole *parts*, which hang
-    together by such pairs, are inside or outside. Say that p is inside, q outside. A part with
-    blocks of the other attribute is inside only together with every part that it meets, and
-    everybody of these who is in q is counted. If there is no such part inside, all of p are.
+    Totals of some values of the one, less totals of some values of the other, count the people who
+    are on one side only, for or against. These must be nobody, or enough people. Take the values
+    (the untold ones as one) as nodes and the people who share two of them as edges between these:
+    what is asked of every cut is asked of the flow between one node and each of the others.
     """
     first, second = _blocks(table, *one), _blocks(table, *other)
     height, width, enough = int(first.max()) + 1, int(second.max()) + 1, table.spec.min_support
-    people = np.zeros((height, width), np.int64)
-    np.add.at(people, (first, second), table.signature_rows)
-    left, right = np.nonzero(people >= enough)
-    graph = sparse.coo_array(
-        (np.ones(len(left)), (left, height + right)), shape=(height + width, height + width)
+    people = sparse.coo_array(
+        (table.signature_rows.astype(np.int64), (first, height + second)),
+        shape=(height + width, height + width),
     )
-    parts, part = connected_components(graph, directed=False)
-    shared: Ints = np.zeros((parts, parts), np.int64)
-    np.add.at(shared, (part[:height, None], part[None, height:]), people)
-    filled: NDArray[np.bool_] = shared.sum(axis=0) > 0
-    with_all = (shared > 0).T.astype(np.int64) @ shared
-    others = np.where(filled[:, None] & ~np.eye(parts, dtype=bool), with_all, table.rows)
-    alone = np.minimum(shared.sum(axis=1)[:, None], others.min(axis=0)[None, :])
-    counted = np.where(filled[:, None], with_all, alone)
-    inside, outside = np.nonzero((shared > 0) & ~np.eye(parts, dtype=bool) & (counted < enough))
-    if not len(inside):
-        return set(), set()
-    largest = int(np.argmax(np.diagonal(shared)))
-    small = {*inside[inside != largest], *outside[inside == largest]}
-    for drop in (small, {*inside, *outside}, {*part}):
-        loose = (
-            {code for block, code in enumerate(sorted(one[1])) if part[block] in drop},
-            {code for block, code in enumerate(sorted(other[1])) if part[height + block] in drop},
-        )
-        if any(loose):
-            return loose
-    return set(), set()
+    node, shared = _joined(sparse.csr_array(people + people.T), enough)
+    size = np.bincount(node[first], table.signature_rows, shared.shape[0])
+    parts, part = connected_components(shared, directed=False)
+    loose: set[int] = set()
+    for number in range(parts):
+        mine = np.flatnonzero(part == number)
+        centre = mine[np.argmax(size[mine])]
+        loose |= {
+            int(one)
+            for one in mine
+            if one != centre and maximum_flow(shared, centre, one).flow_value < enough
+        }
+    found = (
+        {code for block, code in enumerate(sorted(one[1])) if node[block] in loose},
+        {code for block, code in enumerate(sorted(other[1])) if node[height + block] in loose},
+    )
+    only_untold = bool(loose) and not any(found)
+    return (one[1], other[1]) if only_untold else found
+
+
+def _joined(shared: sparse.csr_array, enough: int) -> tuple[IntArray, sparse.csr_array]:
+    """Nodes that enough people share become one, again and again: no cut that matters is between
+    them. The number that each node has then, and who shares what now."""
+    node = np.arange(shared.shape[0], dtype=np.int32)
+    while True:
+        strong = sparse.csr_array(shared >= enough)
+        count, part = connected_components(strong, directed=False)
+        if count == shared.shape[0]:
+            return node, shared.astype(np.int32)
+        onto = sparse.csr_array((np.ones(len(part), np.int64), (np.arange(len(part)), part)))
+        shared = sparse.csr_array(onto.T @ shared @ onto)
+        shared.setdiag(0)
+        shared.eliminate_zeros()
+        node = part[node]
 
 
 def _blocks(table: Table, place: int, told: set[int]) -> Ints:

@@ -76,10 +76,12 @@ class Raked:
         equal = people[pair] * by_kind.data[entry] / size[owner]
         alike = np.flatnonzero(~mixed)
         settled = line_unit[alike].astype(np.int64), by_kind.indices[by_kind.indptr[group[alike]]]
+        # Totals are of the whole table, from which carriers may be missing: of all alike, as far
+        # as totals tell.
+        told = np.max([np.nansum(known, axis=0) for known in totals if len(known)], axis=0)
+        kept = np.minimum(1.0, by_kind.sum(axis=0)[1:] / np.maximum(told, 1.0))
         margins = [
-            _Margin.of(
-                units[:, place], known, settled, (pair_unit[pair], kind), by_kind.sum(axis=0)
-            )
+            _Margin.of(units[:, place], known * kept, settled, (pair_unit[pair], kind))
             for place, known in enumerate(totals)
             if len(known)
         ]
@@ -138,13 +140,9 @@ class _Margin:
         known: Floats,
         settled: tuple[Ints, Ints],
         shares: tuple[Ints, Ints],
-        published: Floats,
     ) -> _Margin:
         """From the units and kinds of people whose kind is settled, and of shares to be found."""
         kinds = known.shape[1] + 1
-        told = np.nansum(known, axis=0)
-        # Totals are of the whole table, from which carriers may be missing.
-        known = known * np.minimum(1.0, published[1:] / np.maximum(told, 1.0))
         wanted = np.column_stack([np.full(len(known), np.nan), known]).ravel()
         width = codes.astype(np.int64) * kinds
         wanted -= np.bincount(width[settled[0]] + settled[1], minlength=len(wanted))
