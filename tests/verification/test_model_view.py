@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,31 @@ def test_verify_refuses_distributions_that_are_not_those_of_the_run(
     (check,) = [check for check in found.checks if not check.passed]
     assert check.name == "model kernel"
     assert ("missing" if fault == "missing" else "SHA-256") in check.detail
+
+
+@pytest.mark.parametrize("forged", ["quality", "constant", "removed"])
+def test_what_is_said_of_a_model_is_measured_again(
+    frame: pl.DataFrame, saved: tuple[Path, Path], tmp_path: Path, forged: str
+) -> None:
+    folder, private = edited(saved, tmp_path), tmp_path / "private"
+    private.mkdir()
+    for file in saved[1].iterdir():
+        (private / file.name).write_bytes(file.read_bytes())
+    certificate = json.loads((folder / "certificate.json").read_text())
+    (described,) = certificate["knowledge"]["models"]
+    if forged == "quality":
+        described["quality"][0]["auc"] = 0.99
+    elif forged == "constant":
+        model = private / "model-1.parquet"
+        pl.read_parquet(model).with_columns(pl.all().mean()).write_parquet(model)
+        described["sha256"] = hashlib.sha256(model.read_bytes()).hexdigest()
+    else:
+        del certificate["knowledge"]["models"]
+        certificate["knowledge"]["views"].pop()
+    (folder / "certificate.json").write_text(json.dumps(certificate))
+    found = shoal.verify(folder, frame, private=private)
+    wrong = {check.name for check in found.checks if not check.passed}
+    assert ("models" if forged == "removed" else "model kernel") in wrong
 
 
 def test_texts_speak_of_the_model(saved: tuple[Path, Path], release: Release) -> None:
