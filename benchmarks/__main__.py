@@ -1,6 +1,6 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
-python -m benchmarks [--only stages|ratios|art|every|arx|methods|redteam|insider|neighbours]
+python -m benchmarks [--only stages|ratios|art|every|arx|methods|models|redteam|insider|neighbours]
     [--rows 100000,1000000]
 """
 
@@ -25,11 +25,12 @@ SECTIONS = (
     "every",
     "arx",
     "methods",
+    "models",
     "redteam",
     "insider",
     "neighbours",
 )
-NEED_ADULT = ("art", "every", "arx", "methods", "redteam")
+NEED_ADULT = ("art", "every", "arx", "methods", "models", "redteam")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -59,6 +60,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks import achieved
     from benchmarks.insider.neighbours import measure_neighbours
     from benchmarks.insider.section import measure_insider
+    from benchmarks.models import measure_models
     from benchmarks.ratios import measure_ratios
     from benchmarks.redteam import measure_redteam
     from benchmarks.settings import adult_frame, adult_subject, hospital_subject
@@ -83,6 +85,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "every": achieved.measure_every,
         "arx": achieved.measure_arx,
         "methods": achieved.measure_methods,
+        "models": measure_models,
         "redteam": measure_redteam,
         "insider": measure_insider,
         "neighbours": measure_neighbours,

@@ -3,8 +3,8 @@
     python -m benchmarks.readme [--check]
 
 A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every, arx,
-methods, redteam, insider, named, neighbours or speed. `--check` changes nothing and fails when a
-table is not current.
+methods, models, redteam, insider, named, neighbours or speed. `--check` changes nothing and fails
+when a table is not current.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ PAGES = (
     "docs/howto/audit-an-arx-release.md",
     "docs/benchmarks.md",
     "docs/promise.md",
+    "docs/howto/models-as-knowledge.md",
 )
 BLOCK = re.compile(r"(<!-- bench:(\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
@@ -121,6 +122,26 @@ def methods(results: dict[str, Any]) -> str:
                 _seconds(line["seconds"]),
             )
         )
+    return _table(head, rows)
+
+
+def models(results: dict[str, Any]) -> str:
+    """What models make of a release that was made without them, and with them."""
+    head = ("model", "AUC", "calibration error", "people above the limit, made without it",
+            "made with it", "suppressed", "fitting, seconds", "search, seconds")  # fmt: skip
+    rows = [
+        (
+            line["model"],
+            f"{line['auc']:.3f}",
+            f"{line['calibration']:.4f}",
+            f"{line['linked_without']:,}",
+            f"{line['linked_with']:,}",
+            f"{line['suppressed']:,} of {line['carriers']:,}",
+            f"{line['fit_seconds']:.1f}",
+            f"{line['search_seconds']:.1f}",
+        )
+        for line in results["models"]["lines"]
+    ]
     return _table(head, rows)
 
 
@@ -295,6 +316,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "every": every,
     "arx": arx,
     "methods": methods,
+    "models": models,
     "redteam": redteam,
     "insider": insider,
     "named": named,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CERTIFICATE, PACKAGE, README = "certificate.json", "datapackage.json", "README.txt"
 FORMATS = ("csv", "parquet")
+QUALITY = ("auc", "expected", "carriers", "calibration")
 FIGURES = ("worst_posterior", "problematic", "undecided")
 COUNTED = (
     "kept",
@@ -163,8 +164,15 @@ def _describes_models(knowledge: dict[str, Any]) -> bool:
     """Whether it says of every model which view it is, and which file goes with it."""
     models = knowledge.get("models", [])
     return isinstance(models, list) and all(
-        isinstance(one[key], str) for one in models for key in ("view", "file", "sha256")
+        all(isinstance(one[key], str) for key in ("view", "file", "sha256"))
+        and type(one["folds"]) in (int, type(None))
+        and all(_is_quality(of) for of in one["quality"])
+        for one in models
     )
+
+
+def _is_quality(of: dict[str, Any]) -> bool:
+    return all(type(of[key]) in (int, float, type(None)) for key in QUALITY)
 
 
 def read_published(path: Path, fields: dict[str, dict[str, Any]]) -> pl.DataFrame:
