@@ -1,9 +1,8 @@
-"""Totals: how many people with a value of an attribute carry an event. Published, because known.
+"""Totals: how many people with a value of an attribute carry an event, told when asked for.
 
-The promise is against somebody who knows the exact distribution of the protected values for every
-value of an attribute that at least min_support people share. What that adversary is taken to know
-costs nothing when it is told to everybody, and it mends what a recipient lacks most: groups say who
-is in them, not which kind of people tends to carry (docs/decisions/0010-totals.md).
+They mend what a recipient lacks most: groups say who is in them, not which kind of people tends to
+carry. The adversary of the promise knows each of them already, one attribute at a time; all of them
+together tell more, which the certificate states (docs/decisions/0010-totals.md).
 
 Told is no more than that, and less: nothing of an attribute with a value by which somebody would be
 known above 1/r. The people of all values without a total could be counted too, so the same is asked
