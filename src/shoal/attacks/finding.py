@@ -48,7 +48,8 @@ class Finding:
     certain: Rate
     """The people whom the attacker holds to be carriers with certainty, and who of them are."""
     allowed: float | None = None
-    """The most that the limit allows among everybody named: 1/r, or their prior if that is more."""
+    """The most that the limit allows among everybody named: 1/r, or their prior if that is more; or
+    what the attacker achieves without the release."""
     attackers: int = 1
     """How many took part: the verdict allows for it."""
     seconds: float = 0.0

@@ -81,6 +81,7 @@ def _figures(
     limit = 1.0 / lineup.r[lineup.case]
     allowed = (best.named * limit)[quiet].sum()
     with_prior = (best.named * np.maximum(limit, lineup.prior)).sum()
+    without = _without_release(scene, best)
     sure = np.zeros(0, np.int64) if chance is None else np.flatnonzero(chance >= CERTAIN)
     certain = Rate(int(lineup.people[sure].sum()), int(lineup.carrying[sure].sum()))
     return replace(
@@ -90,10 +91,10 @@ def _figures(
         unknown=unknown,
         known=Rate(tries - unknown.tries, hits - unknown.hits, ways),
         promised=float(allowed) / unknown.tries if unknown.tries else None,
-        baseline=_without_release(scene, best),
+        baseline=without,
         control=_controlled(lineup.claimed, best.named, rng),
         certain=certain,
-        allowed=float(with_prior) / tries if tries else None,
+        allowed=max(float(with_prior) / tries, without) if tries else None,
     )
 
 
