@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.api.inputs import Known, frame_of
 from shoal.release.certificate import public_spec
-from shoal.release.folder import read_certificate
+from shoal.release.stated import read_certificate
 from shoal.spec import Spec
 from shoal.verification.files import Check
 from shoal.verification.verify import Verification

@@ -43,7 +43,7 @@ def report(
         )
     check_reports(report, public_report)
 
-    from shoal.release.folder import read_certificate
+    from shoal.release.stated import read_certificate
     from shoal.report import certificate_digest, load_facts
 
     inside = private or run.with_name(run.name + "-private")

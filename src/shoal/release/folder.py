@@ -16,38 +16,17 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.release.readme import readme_text
+from shoal.release.stated import CERTIFICATE, read_certificate
 from shoal.release.totals import no_totals
-from shoal.sources import read_table, replace_folder, write_parts, write_table
+from shoal.release.typed import PACKAGE, described_fields, field_of, read_published, refuse_inexact
+from shoal.sources import replace_folder, write_parts, write_table
 from shoal.spec import Spec
 
 if TYPE_CHECKING:
     from shoal.facts import Facts
 
-CERTIFICATE, PACKAGE, README = "certificate.json", "datapackage.json", "README.txt"
+README = "README.txt"
 FORMATS = ("csv", "parquet")
-QUALITY = ("auc", "expected", "carriers", "calibration")
-FIGURES = ("worst_posterior", "problematic", "undecided")
-COUNTED = (
-    "kept",
-    "classes",
-    "certain_classes",
-    "carriers_in_worst_view",
-    "certain_in_worst_view",
-)
-UNIT, ZONE = "timeUnit", "timeZone"
-"""What a datetime column is read with, where it is not in microseconds or has a time zone."""
-_PARTS: dict[str, Any] = {
-    "spec": dict,
-    "form": str,
-    "r": float | int,
-    "events": list,
-    "knowledge": dict,
-    "audit": dict,
-    "rows": dict,
-    "groups": dict,
-    "totals": dict,
-    "files": dict,
-}
 TABLES = ("qi", "sensitive", "members", "ranges", "totals")
 
 
@@ -77,7 +56,7 @@ def save(
             f"The release would lie inside the private folder {private}.",
             "Name a folder elsewhere.",
         )
-    _refuse_inexact(release, format)
+    refuse_inexact(release, format)
     # Nothing but the writing itself can fail after this.
     records = None if private is None else (Path(private), _facts_of(release, facts))
     with replace_folder(path, force=force, marker=CERTIFICATE) as folder:
@@ -94,7 +73,7 @@ def save(
 def load(path: Path) -> Release:
     """The release in a folder; nothing is checked but that it can be read."""
     certificate = read_certificate(path)
-    fields = _fields(path)
+    fields = described_fields(path)
     files = {
         Path(name).stem: path / name
         for name in certificate["files"]
@@ -119,152 +98,6 @@ def load(path: Path) -> Release:
     )
 
 
-def read_certificate(path: Path) -> dict[str, Any]:
-    """The certificate of a release folder, or an InputError."""
-    if not (path / CERTIFICATE).is_file():
-        raise InputError(
-            "release-not", f"{path} holds no {CERTIFICATE}.", "Name the folder of a release."
-        )
-    try:
-        certificate = json.loads((path / CERTIFICATE).read_text(encoding="utf-8"))
-        whole = all(isinstance(certificate[name], kind) for name, kind in _PARTS.items())
-        whole = whole and _says_verdicts(certificate["audit"])
-        whole = whole and isinstance(certificate["totals"]["told"], dict)
-        whole = whole and type(certificate["totals"]["linked_above"]) is int
-        whole = whole and _describes_models(certificate["knowledge"])
-        whole = whole and all(isinstance(file, dict) for file in certificate["files"].values())
-    except (ValueError, KeyError, TypeError, AttributeError):
-        whole = False
-    if not whole:
-        raise InputError(
-            "certificate-damaged",
-            f"{path / CERTIFICATE} is no certificate that shoal can read.",
-            "Get the release again.",
-        )
-    return certificate  # type: ignore[no-any-return]
-
-
-def _says_verdicts(audit: dict[str, Any]) -> bool:
-    """Whether the audit's part names adversaries, each with its verdict and figures."""
-    return (
-        bool(audit["adversaries"])
-        and all(
-            isinstance(one.get("name", "audit"), str)
-            and (one["robust"] is None or isinstance(one["robust"], bool))
-            and all(type(one[key]) in (int, float) for key in FIGURES)
-            for one in [audit, *audit["adversaries"]]
-        )
-        and all(isinstance(one["name"], str) for one in audit["adversaries"])
-        and all(type(audit["counter"][key]) in (bool, int) for key in COUNTED)
-        and all(type(audit["absence"][key]) in (bool, int) for key in ("kept", "carriers"))
-    )
-
-
-def _describes_models(knowledge: dict[str, Any]) -> bool:
-    """Whether it says of every model which view it is, and which file goes with it."""
-    models = knowledge.get("models", [])
-    return isinstance(models, list) and all(
-        all(isinstance(one[key], str) for key in ("view", "file", "sha256"))
-        and type(one["folds"]) in (int, type(None))
-        and all(_is_quality(of) for of in one["quality"])
-        for one in models
-    )
-
-
-def _is_quality(of: dict[str, Any]) -> bool:
-    return all(type(of[key]) in (int, float, type(None)) for key in QUALITY)
-
-
-def read_published(path: Path, fields: dict[str, dict[str, Any]]) -> pl.DataFrame:
-    """One published table, with values and types as they were before they became CSV."""
-    if path.suffix == ".parquet":
-        return read_table(path)
-    frame = read_table(path, unguard=True, separator=",", as_text=True)
-    try:
-        return pl.DataFrame([_typed(column, fields.get(column.name, {})) for column in frame])
-    except (pl.exceptions.PolarsError, ValueError, TypeError):
-        raise InputError(
-            "release-types",
-            f"{path} holds something else than {PACKAGE} says.",
-            "Get the release again.",
-        ) from None
-
-
-def _typed(column: pl.Series, field: dict[str, Any]) -> pl.Series:
-    """A column of CSV cells as what the data package says that it is."""
-    text = column.set(column == "", None)
-    kind = field.get("type", "string")
-    if kind == "integer":
-        short = text.cast(pl.Int64, strict=False)
-        return short if short.null_count() == text.null_count() else text.cast(pl.UInt64)
-    if kind == "number":
-        return text.cast(pl.Float64)
-    if kind == "date":
-        return text.str.to_date()
-    if kind == "time":
-        return text.str.to_time()
-    if kind != "datetime":
-        return text
-    unit, zone = field.get(UNIT, "us"), field.get(ZONE)
-    if zone is None:
-        return text.str.to_datetime(time_unit=unit)
-    # Each cell ends with its offset from UTC, so that it is clear also when clocks are set back.
-    return text.str.to_datetime(time_unit=unit, time_zone="UTC").dt.convert_time_zone(zone)
-
-
-def _fields(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
-    """What the data package says of every table's columns."""
-    try:
-        described = json.loads((path / PACKAGE).read_text(encoding="utf-8"))
-        return {
-            resource["name"]: {
-                one["name"]: {"type": one["type"], **one} for one in resource["schema"]["fields"]
-            }
-            for resource in described["resources"]
-        }
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(
-            "package-damaged", f"{path / PACKAGE} cannot be read.", "Get the release again."
-        ) from None
-
-
-def _refuse_inexact(release: Release, format: str) -> None:
-    """An InputError for a column whose values would not be the same when they are read again."""
-    for column in (column for frame in release.frames.values() for column in frame):
-        decimal = column.dtype == pl.Decimal  # in either format they are read as floats
-        problem = _lost_in_csv(column) if decimal or format == "csv" else ""
-        if problem and decimal:
-            raise InputError(
-                "decimal-long",
-                f'"{column.name}" holds decimals with more digits than a float can keep apart.',
-                "Turn it into text first.",
-            )
-        if problem:
-            raise InputError(
-                "csv-inexact",
-                f'"{column.name}" holds {problem}, which cannot be read back from CSV exactly.',
-                "Save the release in the format parquet.",
-            )
-
-
-def _lost_in_csv(column: pl.Series) -> str:
-    """What a column holds that CSV would lose, or an empty text."""
-    dtype = column.dtype
-    if dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
-        return ""
-    values = column.unique()
-    if dtype in (pl.String, pl.Categorical, pl.Enum):
-        broken = values.cast(pl.String).str.contains("\0", literal=True).any()
-        return "a NUL character" if broken else ""
-    values = values.drop_nulls()
-    cells = pl.read_csv(values.to_frame().write_csv().encode(), infer_schema=False).to_series()
-    try:
-        same = _typed(cells, _field(values)).cast(dtype).equals(values)
-    except pl.exceptions.PolarsError:
-        same = False
-    return "" if same else str(dtype)
-
-
 def sha256(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
@@ -276,7 +109,7 @@ def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
     frames = release.frames
     resources = []
     for name, file in names.items():
-        schema: dict[str, Any] = {"fields": [_field(column) for column in frames[name]]}
+        schema: dict[str, Any] = {"fields": [field_of(column) for column in frames[name]]}
         if name == "qi":
             schema["foreignKeys"] = [
                 {"fields": [GID], "reference": {"resource": "sensitive", "fields": [GID]}}
@@ -346,25 +179,6 @@ def _save_private(release: Release, path: Path, facts: Facts, *, force: bool) ->
         for name, content in release.models.items():
             (folder / name).write_bytes(content)
         keep_facts(facts, folder)
-
-
-def _field(column: pl.Series) -> dict[str, Any]:
-    """What the data package says of a column: its type, and what else reading it takes."""
-    dtype = column.dtype
-    field: dict[str, Any] = {"name": column.name, "type": _field_type(dtype)}
-    if isinstance(dtype, pl.Datetime):
-        field |= {} if dtype.time_unit == "us" else {UNIT: dtype.time_unit}
-        field |= {} if dtype.time_zone is None else {ZONE: dtype.time_zone}
-    return field
-
-
-def _field_type(dtype: pl.DataType) -> str:
-    if dtype.is_integer():
-        return "integer"
-    if dtype.is_numeric():
-        return "number"
-    kinds = {pl.Date: "date", pl.Datetime: "datetime", pl.Time: "time"}
-    return kinds.get(dtype.base_type(), "string")
 
 
 def _inside(inner: Path, outer: Path) -> bool:

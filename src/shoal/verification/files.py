@@ -14,9 +14,11 @@ import polars as pl
 from shoal.grouping.partition import OTHER
 from shoal.release import GID, Release
 from shoal.release.certificate import contradiction, told_by_attribute
-from shoal.release.folder import CERTIFICATE, PACKAGE, sha256
+from shoal.release.folder import sha256
 from shoal.release.forms import fits_form
+from shoal.release.stated import CERTIFICATE
 from shoal.release.totals import SCHEMA
+from shoal.release.typed import PACKAGE
 from shoal.utility.count import coded
 
 ROUNDING = 1e-9

@@ -26,9 +26,10 @@ from shoal.grouping.partition import OTHER, Partition
 from shoal.knowledge import OWN, Knowledge, event_chances
 from shoal.release import GID, Release
 from shoal.release.certificate import given_seed
-from shoal.release.folder import load, read_certificate
+from shoal.release.folder import load
 from shoal.release.forms import form_named
 from shoal.release.regroup import row_groups_of
+from shoal.release.stated import read_certificate
 from shoal.release.totals import event_totals
 from shoal.sources import recover_folder
 from shoal.table import Table

@@ -1,0 +1,130 @@
+"""Published columns as they were before they became cells of a file, by what the data package says.
+
+CSV has no types: each column's is written into the data package, and what could not be read back as
+it was is refused before anything is written.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.release import Release
+from shoal.sources import read_table
+
+PACKAGE = "datapackage.json"
+UNIT, ZONE = "timeUnit", "timeZone"
+"""What a datetime column is read with, where it is not in microseconds or has a time zone."""
+
+
+def read_published(path: Path, fields: dict[str, dict[str, Any]]) -> pl.DataFrame:
+    """One published table, with values and types as they were before they became CSV."""
+    if path.suffix == ".parquet":
+        return read_table(path)
+    frame = read_table(path, unguard=True, separator=",", as_text=True)
+    try:
+        return pl.DataFrame([_typed(column, fields.get(column.name, {})) for column in frame])
+    except (pl.exceptions.PolarsError, ValueError, TypeError):
+        raise InputError(
+            "release-types",
+            f"{path} holds something else than {PACKAGE} says.",
+            "Get the release again.",
+        ) from None
+
+
+def _typed(column: pl.Series, field: dict[str, Any]) -> pl.Series:
+    """A column of CSV cells as what the data package says that it is."""
+    text = column.set(column == "", None)
+    kind = field.get("type", "string")
+    if kind == "integer":
+        short = text.cast(pl.Int64, strict=False)
+        return short if short.null_count() == text.null_count() else text.cast(pl.UInt64)
+    if kind == "number":
+        return text.cast(pl.Float64)
+    if kind == "date":
+        return text.str.to_date()
+    if kind == "time":
+        return text.str.to_time()
+    if kind != "datetime":
+        return text
+    unit, zone = field.get(UNIT, "us"), field.get(ZONE)
+    if zone is None:
+        return text.str.to_datetime(time_unit=unit)
+    # Each cell ends with its offset from UTC, so that it is clear also when clocks are set back.
+    return text.str.to_datetime(time_unit=unit, time_zone="UTC").dt.convert_time_zone(zone)
+
+
+def described_fields(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """What the data package says of every table's columns."""
+    try:
+        described = json.loads((path / PACKAGE).read_text(encoding="utf-8"))
+        return {
+            resource["name"]: {
+                one["name"]: {"type": one["type"], **one} for one in resource["schema"]["fields"]
+            }
+            for resource in described["resources"]
+        }
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            "package-damaged", f"{path / PACKAGE} cannot be read.", "Get the release again."
+        ) from None
+
+
+def refuse_inexact(release: Release, format: str) -> None:
+    """An InputError for a column whose values would not be the same when they are read again."""
+    for column in (column for frame in release.frames.values() for column in frame):
+        decimal = column.dtype == pl.Decimal  # in either format they are read as floats
+        problem = _lost_in_csv(column) if decimal or format == "csv" else ""
+        if problem and decimal:
+            raise InputError(
+                "decimal-long",
+                f'"{column.name}" holds decimals with more digits than a float can keep apart.',
+                "Turn it into text first.",
+            )
+        if problem:
+            raise InputError(
+                "csv-inexact",
+                f'"{column.name}" holds {problem}, which cannot be read back from CSV exactly.',
+                "Save the release in the format parquet.",
+            )
+
+
+def _lost_in_csv(column: pl.Series) -> str:
+    """What a column holds that CSV would lose, or an empty text."""
+    dtype = column.dtype
+    if dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
+        return ""
+    values = column.unique()
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        broken = values.cast(pl.String).str.contains("\0", literal=True).any()
+        return "a NUL character" if broken else ""
+    values = values.drop_nulls()
+    cells = pl.read_csv(values.to_frame().write_csv().encode(), infer_schema=False).to_series()
+    try:
+        same = _typed(cells, field_of(values)).cast(dtype).equals(values)
+    except pl.exceptions.PolarsError:
+        same = False
+    return "" if same else str(dtype)
+
+
+def field_of(column: pl.Series) -> dict[str, Any]:
+    """What the data package says of a column: its type, and what else reading it takes."""
+    dtype = column.dtype
+    field: dict[str, Any] = {"name": column.name, "type": _field_type(dtype)}
+    if isinstance(dtype, pl.Datetime):
+        field |= {} if dtype.time_unit == "us" else {UNIT: dtype.time_unit}
+        field |= {} if dtype.time_zone is None else {ZONE: dtype.time_zone}
+    return field
+
+
+def _field_type(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_numeric():
+        return "number"
+    kinds = {pl.Date: "date", pl.Datetime: "datetime", pl.Time: "time"}
+    return kinds.get(dtype.base_type(), "string")
