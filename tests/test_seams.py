@@ -57,7 +57,7 @@ class Headcounter(GroupReader):
 
 @pytest.fixture(autouse=True)
 def _nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_added", {})
+    monkeypatch.setattr(registry._METHODS, "added", {})
     monkeypatch.setattr(adversaries, "_known", dict(adversaries._known))
 
 

@@ -31,7 +31,7 @@ def test_every_own_method_has_its_name_and_a_text_for_each_parameter() -> None:
 
 
 def test_a_program_can_add_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_added", {})
+    monkeypatch.setattr(registry._METHODS, "added", {})
     registry.register(Nothing)
     assert registry.method_names()[-1] == "nothing"
     assert registry.make_method("nothing", {"k": 4}) == Nothing(4)
@@ -39,8 +39,8 @@ def test_a_program_can_add_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_package_can_add_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("nothing", f"{__name__}:Nothing", registry.ENTRY_POINTS)
-    monkeypatch.setattr(registry, "_points", lambda: [point])
+    point = EntryPoint("nothing", f"{__name__}:Nothing", registry._METHODS.group)
+    monkeypatch.setattr("shoal.registry.entry_points", lambda group: [point])
     monkeypatch.setattr(EntryPoint, "load", lambda _: Nothing)
     assert registry.make_method("nothing") == Nothing()
 

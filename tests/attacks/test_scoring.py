@@ -123,7 +123,7 @@ class Anybody:
 
 
 def test_an_attacker_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.attacks.registry._added", {})
+    monkeypatch.setattr("shoal.attacks.registry._ATTACKERS.added", {})
     register(Anybody())
     assert attacker_names()[-1] == "anybody"
     table = made_up(0, rows=600, carriers=0.25)

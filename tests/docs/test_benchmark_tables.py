@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from benchmarks.readme import BLOCK, BLOCKS, PAGES, RESULTS, ROOT, fill
+from benchmarks.readme import BLOCK, PAGES, RESULTS, ROOT, fill
+from benchmarks.tables import BLOCKS
 
 
 @pytest.mark.parametrize("page", PAGES)

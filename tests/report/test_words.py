@@ -11,10 +11,10 @@ import shoal
 from shoal import report
 from shoal.datasets import hospital
 from shoal.facts.contents import Facts
+from shoal.report.measured import class_errors
 from shoal.report.page import Edition
 from shoal.report.sentences import (
     assumptions,
-    class_errors,
     known_sentence,
     story,
     verdict_sentence,

@@ -13,19 +13,16 @@ import inspect
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from importlib import import_module
-from importlib.metadata import entry_points
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, nearest
+from shoal.registry import Registry
 
 if TYPE_CHECKING:
     from shoal.grouping import Anonymizer
     from shoal.knowledge import Knowledge, Reader
-
-ENTRY_POINTS = "shoal.anonymizers"
 
 _OWN = {
     "art": "shoal.anonymizers.art:Art",
@@ -35,7 +32,7 @@ _OWN = {
     "t-closeness": "shoal.anonymizers.tcloseness:TCloseness",
     "mondrian": "shoal.anonymizers.mondrian:Mondrian",
 }
-_added: dict[str, type[Any]] = {}
+_METHODS = Registry("shoal.anonymizers", _OWN)
 
 PAPER_METHODS = ("art", "anatomy", "mask", "injector", "t-closeness")
 """Those that the paper compares."""
@@ -62,26 +59,20 @@ def register(kind: type[Any]) -> type[Any]:
         )
     if name in _OWN:
         raise InputError("method-taken", f'shoal has a method "{name}".', "Choose another name.")
-    _added[name] = kind
+    _METHODS.added[name] = kind
     return kind
 
 
 def method_names() -> tuple[str, ...]:
     """The methods that can be asked for: shoal's own first, then those added."""
-    names = dict.fromkeys([*_OWN, *sorted(_added), *(point.name for point in _points())])
-    return tuple(names)
+    return _METHODS.names
 
 
 def method_class(name: str) -> type[Any]:
     """The class of a method, imported when it is asked for."""
-    if name in _added:
-        return _added[name]
-    if name in _OWN:
-        module, kind = _OWN[name].split(":")
-        return getattr(import_module(module), kind)  # type: ignore[no-any-return]
-    for point in _points():
-        if point.name == name:
-            return point.load()  # type: ignore[no-any-return]
+    found: type[Any] | None = _METHODS.find(name)
+    if found is not None:
+        return found
     names = method_names()
     raise InputError(
         "method",
@@ -132,16 +123,12 @@ def inform(
     return method
 
 
-def _points() -> Any:
-    return entry_points(group=ENTRY_POINTS)
-
-
 def _class_name(name: str) -> str:
     return _OWN[name].split(":")[1] if name in _OWN else method_class(name).__name__
 
 
 def _source_of(name: str) -> str:
-    if name in _OWN and name not in _added:
+    if name in _OWN and name not in _METHODS.added:
         folder = _OWN[name].split(":")[0].rsplit(".", 1)[1]
         return (Path(__file__).parent / folder / f"{folder}.py").read_text(encoding="utf-8")
     return inspect.getsource(method_class(name))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.attacks.rate import Rate
+from shoal.attacks.rate import NOBODY, Rate
 from shoal.display import card, counted
 from shoal.wording import plain_percent as percent
 
@@ -32,20 +32,20 @@ class Finding:
 
     attacker: str
     reasoning: str
-    through: str
+    through: str = ""
     """The best way of several, or empty."""
-    everybody: Rate
-    unknown: Rate
+    everybody: Rate = NOBODY
+    unknown: Rate = NOBODY
     """Of these, the people named whose prior is at most 1/r in every view."""
-    known: Rate
+    known: Rate = NOBODY
     """And those whose prior is above."""
-    promised: float | None
+    promised: float | None = None
     """The most that the limit allows among people not known beforehand; None if nothing is
     promised against this attacker's question."""
-    baseline: float | None
+    baseline: float | None = None
     """How often the same attacker is right who names as many people without a release."""
-    control: Control | None
-    certain: Rate
+    control: Control | None = None
+    certain: Rate = NOBODY
     """The people whom the attacker holds to be carriers with certainty, and who of them are."""
     allowed: float | None = None
     """The most that the limit allows among everybody named: 1/r, or their prior if that is more; or

@@ -48,3 +48,6 @@ class Rate:
     def __str__(self) -> str:
         low, high = self.interval
         return f"{self.rate:.3f} [{low:.3f}, {high:.3f}]"
+
+
+NOBODY = Rate(0, 0)

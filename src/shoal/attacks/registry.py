@@ -3,17 +3,14 @@ packages add theirs by an entry point of the group `shoal.attackers`, a program 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from importlib import import_module
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, nearest
+from shoal.registry import Registry
 
 if TYPE_CHECKING:
     from shoal.attacks.attacker import Attacker
-
-ENTRY_POINTS = "shoal.attackers"
 
 _OWN = {
     "likeliest": "shoal.attacks.rules:Likeliest",
@@ -30,7 +27,7 @@ _OWN = {
     "informed": "shoal.attacks.insider:Informed",
     "insider": "shoal.attacks.insider:Insider",
 }
-_added: dict[str, Attacker] = {}
+_ATTACKERS = Registry("shoal.attackers", _OWN)
 
 
 def register(attacker: Attacker) -> Attacker:
@@ -44,14 +41,13 @@ def register(attacker: Attacker) -> Attacker:
         )
     if name in _OWN:
         raise InputError("attacker-taken", f'shoal has an attacker "{name}".', "Choose another.")
-    _added[name] = attacker
+    _ATTACKERS.added[name] = lambda: attacker
     return attacker
 
 
 def attacker_names() -> tuple[str, ...]:
     """Who can be asked for: shoal's own first, then those added."""
-    names = dict.fromkeys([*_OWN, *sorted(_added), *(point.name for point in _points())])
-    return tuple(names)
+    return _ATTACKERS.names
 
 
 def as_attackers(given: Iterable[str | Attacker] | None) -> tuple[Attacker, ...]:
@@ -64,21 +60,12 @@ def as_attackers(given: Iterable[str | Attacker] | None) -> tuple[Attacker, ...]
 
 
 def _named(name: str) -> Attacker:
-    if name in _added:
-        return _added[name]
-    if name in _OWN:
-        module, kind = _OWN[name].split(":")
-        return getattr(import_module(module), kind)()  # type: ignore[no-any-return]
-    for point in _points():
-        if point.name == name:
-            return point.load()()  # type: ignore[no-any-return]
+    made: Callable[[], Attacker] | None = _ATTACKERS.find(name)
+    if made is not None:
+        return made()
     names = attacker_names()
     raise InputError(
         "attacker",
         f'There is no attacker "{name}"{nearest(name, names)}.',
         f"Attackers: {', '.join(names)}.",
     )
-
-
-def _points() -> Any:
-    return entry_points(group=ENTRY_POINTS)

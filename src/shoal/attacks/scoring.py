@@ -20,7 +20,6 @@ CERTAIN = 1 - 1e-6
 """Who thinks somebody a carrier with this chance is certain."""
 DRAWS = 400
 """How often the control is drawn."""
-NOBODY = Rate(0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +54,7 @@ def _guessed(scene: Scene, attacker: Attacker, answer: Iterable[Guesses]) -> Fin
         scored = _Scored(guesses, *draw(guesses.lineup, share, rng))
         best = scored if best is None or scored.rate > best.rate else best
         ways += 1
-    empty = Finding(
-        attacker=attacker.name,
-        reasoning=attacker.reasoning,
-        through="",
-        everybody=NOBODY,
-        unknown=NOBODY,
-        known=NOBODY,
-        promised=None,
-        baseline=None,
-        control=None,
-        certain=NOBODY,
-    )
+    empty = Finding(attacker.name, attacker.reasoning)
     return empty if best is None else _figures(scene, empty, best, ways, rng)
 
 
@@ -133,14 +121,5 @@ def _matched(attacker: Attacker, answer: Matches) -> Finding:
     """Whose record is found: only one fits."""
     found = Rate(int(answer.people.sum()), int(answer.people[answer.records == 1].sum()))
     return Finding(
-        attacker=attacker.name,
-        reasoning=attacker.reasoning,
-        through="",
-        everybody=found,
-        unknown=NOBODY,
-        known=NOBODY,
-        promised=None,
-        baseline=None,
-        control=None,
-        certain=Rate(found.hits, found.hits),
+        attacker.name, attacker.reasoning, everybody=found, certain=Rate(found.hits, found.hits)
     )

@@ -29,6 +29,7 @@ OWN = (
     "likeliest, medoid, rarest, singling-out, linkability, absentee, learner, counter-class, "
     "counter-odds, counter-all, modeller, informed, insider"
 )
+"""Written down, so that a command's help needs nothing that computes."""
 
 
 @o.with_spec_options
@@ -44,17 +45,9 @@ def attack(
         Path | None,
         typer.Option("--private", help="The publisher's private folder (RELEASE-private)."),
     ] = None,
-    groups: Annotated[
-        str | None, typer.Option("--groups", help="The column that labels the groups.")
-    ] = None,
-    released: Annotated[
-        str | None,
-        typer.Option("--released", help="A released file; its QI columns define the classes."),
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option("--key", help="Column that aligns the released file (default: row by row)."),
-    ] = None,
+    groups: o.GroupsOption = None,
+    released: o.ReleasedOption = None,
+    key: o.KeyOption = None,
     attacker: Annotated[
         list[str] | None,
         typer.Option("--attacker", help=f"Who attacks, repeatable (everybody): {OWN}."),

@@ -41,17 +41,9 @@ if TYPE_CHECKING:
 @o.with_spec_options
 def audit(
     table: o.TableArgument,
-    groups: Annotated[
-        str | None, typer.Option("--groups", help="The column that labels the groups.")
-    ] = None,
-    released: Annotated[
-        str | None,
-        typer.Option("--released", help="A released file; its QI columns define the classes."),
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option("--key", help="Column that aligns the released file (default: row by row)."),
-    ] = None,
+    groups: o.GroupsOption = None,
+    released: o.ReleasedOption = None,
+    key: o.KeyOption = None,
     adversary: Annotated[
         list[str] | None,
         typer.Option("--adversary", help="Who judges: joint, binary (both); repeatable."),

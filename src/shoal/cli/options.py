@@ -34,6 +34,17 @@ ModelOption = Annotated[
         "--model", help="What a model of all QIs, fitted to other people, tells is known too."
     ),
 ]
+GroupsOption = Annotated[
+    str | None, typer.Option("--groups", help="The column that labels the groups.")
+]
+ReleasedOption = Annotated[
+    str | None,
+    typer.Option("--released", help="A released file; its QI columns define the classes."),
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option("--key", help="Column that aligns the released file (default: row by row)."),
+]
 HierarchyOption = Annotated[
     list[str] | None,
     typer.Option("--hierarchy", help="A QI's hierarchy file, repeatable: age=age.csv."),

@@ -23,7 +23,7 @@ from shoal.errors import InputError
 from shoal.facts.contents import Facts, Repeat, audit_facts, release_facts
 from shoal.grouping import Grouping
 from shoal.release import Release
-from shoal.report import sentences
+from shoal.report import measured, sentences
 from shoal.report.public import public_facts
 from shoal.report.words import hidden_count, judged
 from shoal.sources import replace_file
@@ -89,8 +89,8 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             absence=sentences.absence_sentence(shown, public=public),
             assumptions=sentences.assumptions(shown, public=public),
             limits=sentences.limits_of_theory(shown, public=public),
-            class_errors=sentences.class_errors(shown),
-            attack=sentences.attack_sentence(shown),
+            class_errors=measured.class_errors(shown),
+            attack=measured.attack_sentence(shown),
             charts=specs,
             drawings={name: _drawing(name, spec) for name, spec in specs.items()},
             chart_data=script_json(specs),

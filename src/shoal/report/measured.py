@@ -1,0 +1,47 @@
+"""What was measured with the truth in hand, in sentences: right guesses, errors of counts."""
+
+from __future__ import annotations
+
+from shoal.facts.contents import Facts
+from shoal.wording import isolated, joined, percent, quoted
+
+
+def attack_sentence(facts: Facts) -> str:
+    """Who tried, and whether anybody beat the limit; empty if nobody did try."""
+    if facts.attack is None:
+        return ""
+    tried = joined([one["attacker"] for one in facts.attack["attackers"]])
+    beaten = facts.attack["beaten_by"]
+    said = (
+        f"The limit is beaten beyond chance by {joined(beaten)}."
+        if beaten
+        else "Nobody is right above the limit beyond chance, among people not known beforehand."
+    )
+    return f"Attackers tried to name carriers: {tried}. {said}"
+
+
+def class_errors(facts: Facts) -> str:
+    """How far counts by class of people are off, and for whom most; empty without such counts."""
+    found = facts.queries and facts.queries["classes"]
+    if not found or not found["worst"]:
+        return ""
+    worst, counted, equal = found["worst"][0], found["counted"], found["equal"]
+    whose = joined([f"{isolated(name)} {quoted(value)}" for name, value in worst["class"].items()])
+    classes = counted["classes"]
+    shared = ""
+    if found["totals"]:
+        shared = (
+            "That is by the totals that the release tells. Readers who share each group's events "
+            f"equally instead are off by {percent(equal['mean'])} on average, and by more than a "
+            f"quarter in {equal['far_off']:,} of the classes. "
+        )
+    return (
+        f"{classes:,} {'class' if classes == 1 else 'classes'} of people that general knowledge is "
+        f"about {'has' if classes == 1 else 'have'} at least {found['enough']:,} carriers of an "
+        "event. Counted from the release, their carriers are off by "
+        f"{percent(counted['mean'])} on average, and by more than a quarter in "
+        f"{counted['far_off']:,} of the classes; worst among people with {whose}: "
+        f"{worst['carriers']:,} carry {quoted(worst['event'])}, and a reader of the release "
+        f"estimates {worst['estimate']:,.0f}. {shared}Classes with fewer carriers, "
+        f"{found['smaller']:,} of them, are not judged."
+    )
