@@ -24,6 +24,7 @@ from shoal.attacks.lineup import Bools
 from shoal.attacks.naming import draw, shares
 from shoal.attacks.odds import Floats
 from shoal.attacks.rules import rarity
+from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.spec import Limit
@@ -57,12 +58,12 @@ def attack(
         told = _replayed(lineup, grouping, replaying)
         found.append(score(lineup, "replay of the growth", told, scoring))
     streams = practising.spawn(resamples)
-    made = [practise(table, method, scene, stream) for stream in streams] if method else []
+    made = [_practised(scene, method, stream) for stream in streams] if method else []
     practised = [one for one in made if one is not None and one.cases]
     found += _learnt(lineup, practised, learning, scoring)
     counters = {"by class": by_class, "in all views at once": fitted}
     for name, counter in counters.items():
-        scores = counter(lineup, knowledge.views)
+        scores = counter(lineup, knowledge.class_views)
         found.append(score(lineup, f"counting {name}", scores, scoring, "counting"))
     return found
 
@@ -105,6 +106,16 @@ def right_in(lineup: Lineup, scores: Floats, rng: np.random.Generator) -> Bools:
     """Whether whoever is named in each case carries."""
     _, hits = draw(lineup, shares(lineup, scores), rng)
     return np.asarray(np.add.reduceat(hits, lineup.start[:-1]) > 0)
+
+
+def _practised(scene: Scene, method: Method, rng: np.random.Generator) -> Lineup | None:
+    """A release of a resampled table; None where too many of its carriers find no group."""
+    try:
+        return practise(scene, method, rng)
+    except InputError as error:
+        if error.code != "suppression-limit":
+            raise
+        return None
 
 
 def _by_rule(lineup: Lineup, rng: np.random.Generator) -> Iterator[Finding]:

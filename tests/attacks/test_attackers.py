@@ -77,10 +77,11 @@ def test_somebody_who_stands_out_is_named(name: str) -> None:
     assert found.everybody.rate > 0.9
     assert found.beats
     assert found.control is not None
+    assert found.control.rate > 0.9  # the views themselves give them away
     assert found.promised == pytest.approx(1 / 3)
     assert found.baseline is not None
     assert found.baseline < 0.5
-    assert "beaten" in found.sentence
+    assert "which is beaten" in found.sentence
 
 
 def test_the_one_in_the_middle_is_named() -> None:
@@ -207,6 +208,13 @@ def test_the_whole_team_on_next_to_nothing(ill: int) -> None:
     groups = [group, *crowd(40), None, [(31, "m", "B", ILL), (31, "m", "B", WELL)]]
     scene = scene_of(groups)
     found = run(replace(scene, remake=together), as_attackers(None))
-    assert len(found.findings) + len(found.not_run) == len(attacker_names())
+    left = {one.attacker for one in found.not_run}
+    assert left <= {"modeller", "insider"}
+    assert {one.attacker for one in found.findings} == set(attacker_names()) - left
     assert found["likeliest"].everybody.tries == (ill > 0)
-    assert all(one.sentence for one in found.findings)
+    assert found["likeliest"].everybody.hits <= (ill > 0)
+    if ill == 5:
+        assert found["likeliest"].everybody.hits == 1
+        assert found["counter-class"].certain.hits == found["counter-class"].certain.tries > 0
+    if not ill:
+        assert found["counter-class"].sentence == "There was nobody to name."

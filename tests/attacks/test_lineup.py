@@ -117,6 +117,11 @@ def test_what_is_missing_is_a_case_of_its_own(seed: int) -> None:
     table = made_up(seed)
     scene = Scene(table, some_groups(table, seed), Knowledge.of(table))
     missing = scene.missing
+    assert missing.cases > 0
+    absent = table.rows - scene.grouping.published
+    assert [
+        sum(missing.people[i] for i in suspects_of(missing, case)) for case in range(missing.cases)
+    ] == [absent] * missing.cases
     published = Counter[Any]()
     for sig, value, people in zip(
         scene.grouping.signature, scene.grouping.value, scene.grouping.people, strict=True

@@ -95,7 +95,7 @@ def test_without_the_release_the_first_are_named(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rank, people = rng.integers(3, size=8).astype(float), rng.integers(1, 5, 8)
     carrying = rng.integers(0, people + 1)
-    count, left, hits = int(rng.integers(1, people.sum())), 0.0, 0.0
+    count, hits = int(rng.integers(1, people.sum())), 0.0
     left = count
     for level in (2.0, 1.0, 0.0):
         equals = rank == level

@@ -38,7 +38,7 @@ def coded(frame: pl.DataFrame, **changes: Any) -> Table:
 
 
 class Rote:
-    """Says of everybody that it has seen that they carry what they carry, and keeps a record."""
+    """Says the same of everybody, and keeps a record of whom it was shown and asked about."""
 
     def __init__(self, log: list[tuple[set[bytes], set[bytes]]]) -> None:
         self.log = log
@@ -49,7 +49,6 @@ class Rote:
     def fit(self, X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
         self.seen = {row.tobytes(): kind for row, kind in zip(X, y, strict=True)}
         self.kinds = len(np.unique(y))
-        self.rows = len(X)
 
     def predict_proba(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         asked = {row.tobytes() for row in X}
@@ -68,8 +67,8 @@ def test_a_model_is_a_view_with_its_quality(model: Any) -> None:
     (quality,) = fitted.quality
     assert quality.event == "sick"
     assert quality.carriers == int(table.event_rows[0])
-    assert 0.6 < (quality.auc or 0) < 0.95
-    assert quality.expected == pytest.approx(quality.carriers, rel=0.2)
+    assert quality.auc is not None
+    assert quality.auc > 0.6
     assert view.distributions.sum(axis=1) == pytest.approx(1)
 
 
@@ -130,7 +129,10 @@ def test_auc_counts_pairs_and_calibration_tenths() -> None:
     wins = [(a > b) + (a == b) / 2 for a, b in product(chance[sick], chance[~sick])]
     assert quality.auc == pytest.approx(np.mean(wins), abs=6e-4)
     assert quality.expected == pytest.approx(chance.sum(), abs=0.06)
-    assert 0 <= quality.calibration < 0.1
+    order = np.argsort(chance, kind="stable")
+    gaps = np.array_split((chance - sick)[order], 10)
+    found = sum(abs(gap.sum()) for gap in gaps) / len(sick)
+    assert quality.calibration == pytest.approx(found, abs=2e-2)
 
 
 def test_quality_of_rare_events_stays_inside() -> None:

@@ -12,7 +12,6 @@ from shoal import report
 from shoal.attacks import NotRun
 from shoal.datasets import HOSPITAL_EVENT, hospital
 from shoal.facts.contents import Facts
-from shoal.wording import percent
 from tests.report.page import Page
 
 TEAM = ["likeliest", "medoid", "rarest", "singling-out", "absentee"]
@@ -54,11 +53,13 @@ def test_the_public_edition_says_who_tried_and_whether_they_won(attacked: Facts)
     text = Page(html).text
     assert attacked.attack is not None
     assert "Attackers tried to name carriers: likeliest, medoid" in text
-    assert "beaten beyond chance" in text
+    assert "The limit is beaten beyond chance by likeliest" in text
     for one in attacked.attack["attackers"]:
         assert one["sentence"] not in text
-        if one["control"]:
-            assert f"{percent(one['everybody']['rate'])} of" not in html
+        assert one["reasoning"] not in text
+    section = html[html.index('<section id="attack">') :]
+    section = section[: section.index("</section>")]
+    assert not any(sign.isdigit() for sign in section.partition("</h2>")[2])
     assert '"attack":' not in html
 
 

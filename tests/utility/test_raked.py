@@ -103,7 +103,6 @@ def test_what_totals_tell_comes_out_and_groups_keep_people_and_values(protect: A
     for attribute, value, event, count in release.totals.iter_rows():
         where = {attribute: value, "s": event}
         assert release.count(where) == pytest.approx(count, rel=1e-3)
-        assert abs(release.count(where, shares="equal") - count) < 30
     assert (
         max(
             abs(release.count({a: v, "s": e}, shares="equal") - n)
@@ -119,6 +118,8 @@ def test_totals_that_do_not_fit_the_groups_leave_counts_of_groups_right() -> Non
     groups = np.random.default_rng(3).permutation(np.arange(300) % 60)
     groups = np.where(groups < 20, -1, groups - 20)
     release = with_totals(table, groups)
+    lost = [release.count({a: v, "s": e}) / n for a, v, e, n in release.totals.iter_rows()]
+    assert max(lost) < 0.95
     for label in ("ab", "c"):
         assert release.count({"s": label}) == pytest.approx(
             release.count({"s": label}, shares="equal")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from shoal.errors import InputError
 from shoal.grouping import Progress, silent
 from shoal.knowledge import OWN, READERS, Knowledge, as_readers
 from shoal.release import Release
-from shoal.release.folder import load
+from shoal.release.folder import load, private_folder
 from shoal.release.regroup import regroup, row_groups_of
 from shoal.sources import recover_folder
 from shoal.spec import Spec, checked_seed
 from shoal.table import Table
+from shoal.verification.models import with_models
 
 
 def attack(
@@ -63,22 +65,41 @@ def attack(
     True
     """
     until = float("inf") if budget is None else time.monotonic() + _checked_budget(budget)
-    team = as_attackers(attackers)
+    team, seed = as_attackers(attackers), checked_seed(seed)
+    _refuse_idle(spec=spec, table=table, private=private, groups=groups, released=released, key=key)
     if groups is not None or released is not None:
-        scene = _of_table(data, spec, groups, released, key, knowledge, until, seed)
+        scene = _of_table(data, spec, groups, released, key, knowledge)
     else:
-        scene = _of_release(data, table, private, knowledge, until, seed)
-    return run(scene, team, progress=progress)
+        scene = _of_release(data, table, private, knowledge)
+    return run(replace(scene, seed=seed, until=until), team, progress=progress)
 
 
-def _of_release(
-    data: Any, original: Any, private: Any, knowledge: Known, until: float, seed: int
-) -> Scene:
+def _refuse_idle(**given: Any) -> None:
+    """An InputError for an argument that what is attacked has no use for."""
+    foreign = given["groups"] is not None or given["released"] is not None
+    for name in ("table", "private") if foreign else ("spec", "key"):
+        if given[name] is not None:
+            raise InputError(
+                "attack-argument",
+                f"{name} goes with {'a release' if foreign else 'groups or a released table'}.",
+                "Leave it out.",
+            )
+    if given["groups"] is not None and given["released"] is not None:
+        raise InputError(
+            "audit-what",
+            "Two things to judge are named.",
+            "Give either groups or a released table.",
+        )
+    if given["key"] is not None and given["released"] is None:
+        raise InputError("key-alone", "key has nothing to align.", "Use it with released.")
+
+
+def _of_release(data: Any, original: Any, private: Any, knowledge: Known) -> Scene:
     if isinstance(data, Release):
-        release = data
+        release, folder = data, None if private is None else Path(private)
     elif is_location(data):
         recover_folder(Path(data))
-        release = load(Path(data))
+        release, folder = load(Path(data)), private_folder(Path(data), private)
     else:
         raise InputError(
             "attack-what",
@@ -95,49 +116,47 @@ def _of_release(
         )
     else:
         table = Table.from_frame(frame_of(original), release.spec)
-    known = Knowledge.of(table, knowledge)
-    claimed = release.certificate["knowledge"]["source"]
-    if knowledge is None and table.spec.knowledge is None and not claimed.startswith(OWN):
-        raise InputError(
-            "verify-knowledge",
-            f"The release was judged against {claimed}.",
-            "Give that file again with --knowledge.",
-        )
     rows = release.row_groups
     if rows is None:
-        rows = row_groups_of(_private_folder(Path(data), private), table)
+        rows = row_groups_of(_with_record(folder), table)
     readers = tuple(one["name"] for one in release.certificate["audit"]["adversaries"])
     return Scene(
         table=table,
         grouping=regroup(release, table, rows),
-        knowledge=known,
+        knowledge=_judged_with(release, table, knowledge, folder),
         limit=release.certificate["limit"],
         readers=readers,
         exact=release.form == "bucketized",
         remake=_remake(release.certificate["method"], readers),
-        seed=checked_seed(seed),
-        until=until,
     )
 
 
-def _of_table(
-    data: Any,
-    spec: Spec | None,
-    groups: Any,
-    released: Any,
-    key: str | None,
-    knowledge: Known,
-    until: float,
-    seed: int,
-) -> Scene:
-    if groups is not None and released is not None:
+def _judged_with(
+    release: Release, table: Table, knowledge: Known, private: Path | None
+) -> Knowledge:
+    """What the release was judged with, models included."""
+    claimed = release.certificate["knowledge"]
+    outside = not claimed["source"].startswith(OWN)
+    if knowledge is None and table.spec.knowledge is None and outside:
         raise InputError(
-            "audit-what",
-            "Two things to judge are named.",
-            "Give either groups or a released table.",
+            "verify-knowledge",
+            f"The release was judged against {claimed['source']}.",
+            "Give that file again with --knowledge.",
         )
-    if key is not None and released is None:
-        raise InputError("key-alone", "key has nothing to align.", "Use it with released.")
+    known = with_models(Knowledge.of(table, knowledge), claimed, table, private)
+    for check in known.checks:
+        if not check.passed or not known.whole:
+            raise InputError(
+                "attack-model",
+                f"The release was judged with a model: {check.name}, {check.detail}.",
+                "Give the private folder that was written with the release.",
+            )
+    return known.knowledge
+
+
+def _of_table(
+    data: Any, spec: Spec | None, groups: Any, released: Any, key: str | None, knowledge: Known
+) -> Scene:
     asked = spec_of(data, spec, knowledge=knowledge)
     if released is not None:
         table, grouping, _ = align_release(frame_of(data), frame_of(released), asked, key=key)
@@ -152,18 +171,15 @@ def _of_table(
         knowledge=Knowledge.of(table, knowledge),
         limit=table.spec.limit,
         exact=released is None and grouping.form == "bucketized",
-        seed=checked_seed(seed),
-        until=until,
     )
 
 
-def _private_folder(release: Path, given: Any) -> Path:
-    private = release.with_name(release.name + "-private") if given is None else Path(given)
-    if not (private / "row_groups.parquet").is_file():
+def _with_record(private: Path | None) -> Path:
+    if private is None or not (private / "row_groups.parquet").is_file():
         raise InputError(
             "attack-private",
-            f"{private} has no record of who is in which group, and nothing else says who is "
-            "right.",
+            f"{private or 'The release'} has no record of who is in which group, and nothing else "
+            "says who is right.",
             "Give the publisher's private folder.",
         )
     return private

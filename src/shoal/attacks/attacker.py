@@ -2,7 +2,7 @@
 meant, scores, baselines, controls, intervals) is the runner's work, and done once for all.
 
 To add one: write a class with a `name`, a sentence on how it reasons, and `attack`; then `register`
-it, or name it as an entry point of the group `shoal.attackers`.
+an instance, or name the class as an entry point of the group `shoal.attackers`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Attackers who count over all groups, and the one who looks for the missing."""
+"""Attackers who count over all groups, and the one who looks for the missing.
+
+What they count are classes, which a model does not have: its views are left out.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ class ClassCounter:
     reasoning = "counts the carriers of every class over its people in groups that hold the event"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
-        lineup, views = scene.lineup, scene.knowledge.views
-        if not lineup.cases:
+        lineup, views = scene.lineup, scene.knowledge.class_views
+        if not lineup.cases or not views:
             return
         sure = _sure(scene)[0]
         ways = {view.name: (view,) for view in views} | {"all views on average": views}
@@ -44,7 +47,7 @@ class OddsCounter:
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         lineup = scene.lineup
         if lineup.cases:
-            for view in scene.knowledge.views:
+            for view in scene.knowledge.class_views:
                 told = fitted(lineup, (view,))
                 before = event_chances(view, scene.table)[view.index]
                 yield Guesses(lineup, told, view.name, lineup.posterior(_odds(told)), before)
@@ -57,9 +60,9 @@ class AllCounter:
     reasoning = "fits odds to all groups until the classes of all views at once have their carriers"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
-        lineup = scene.lineup
-        if lineup.cases:
-            told = fitted(lineup, scene.knowledge.views)
+        lineup, views = scene.lineup, scene.knowledge.class_views
+        if lineup.cases and views:
+            told = fitted(lineup, views)
             chance = lineup.posterior(_odds(told))
             yield Guesses(lineup, told, chance=chance, before=scene.before)
 
@@ -84,8 +87,12 @@ class Absentee:
 
 def _sure(scene: Scene) -> tuple[Bools, Bools]:
     """Who carries for certain, by counting in some view; in groups, and among the missing."""
-    found = [certainties(scene.lineup, scene.missing, view) for view in scene.knowledge.views]
-    inside, gone = (np.logical_or.reduce(part) for part in zip(*found, strict=True))
+    inside = np.zeros(len(scene.lineup.signature), bool)
+    gone = np.zeros(len(scene.missing.signature), bool)
+    for view in scene.knowledge.class_views:
+        here, there = certainties(scene.lineup, scene.missing, view)
+        inside |= here
+        gone |= there
     return inside, gone
 
 

@@ -14,8 +14,8 @@ from shoal.wording import plain_percent as percent
 @dataclass(frozen=True)
 class Control:
     """The same guesses where carriers are drawn anew within groups by the posteriors that the joint
-    reader has in one view, the one that expects most of these guesses: what they come to on a
-    release that gives away nothing more."""
+    reader has in one view (nearly, where a group shows several other values), the one that expects
+    most of these guesses: what they come to on a release that gives away nothing more."""
 
     rate: float
     low: float
@@ -85,6 +85,7 @@ class Finding:
             "unknown_before": self.unknown.facts(),
             "known_before": self.known.facts(),
             "promised": self.promised,
+            "allowed": None if self.allowed is None else round(self.allowed, 4),
             "baseline": None if self.baseline is None else round(self.baseline, 4),
             "control": None if self.control is None else self.control.facts(),
             "release_doing": None if self.doing is None else round(self.doing, 4),
@@ -119,9 +120,9 @@ class Attack:
         return tuple(one.attacker for one in self.findings if one.beats)
 
     @property
-    def withstood(self) -> bool:
-        """Whether nobody did."""
-        return not self.beaten
+    def withstood(self) -> bool | None:
+        """Whether nobody did; None if nobody tried."""
+        return not self.beaten if self.findings else None
 
     def __getitem__(self, attacker: str) -> Finding:
         return {one.attacker: one for one in self.findings}[attacker]
@@ -146,6 +147,7 @@ class Attack:
 
     def _title(self) -> str:
         by = f"beaten by {', '.join(self.beaten)}" if self.beaten else "limit not beaten"
+        by = by if self.findings else "nobody tried"
         return f"Attack by {counted(len(self.findings), 'attacker')}: {by}"
 
     def _figures(self) -> Sequence[tuple[str, str]]:

@@ -16,7 +16,6 @@ from shoal.attacks.resampling import resampled
 from shoal.attacks.scene import MOST_CASES, WIDEST, Remake, Scene
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
-from shoal.table import Table
 
 RESAMPLES, MOST_ROWS = 2, 100_000
 """How many releases are made, of at most so many rows."""
@@ -31,15 +30,21 @@ class Insider:
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         if scene.remake is None:
             raise NotApplicableError("Nothing says how the release was made, so as to repeat it.")
-        rng, practised = scene.rng(self.name), list[tuple[Lineup, Features]]()
+        rng, practised, problem = scene.rng(self.name), list[tuple[Lineup, Features]](), "."
         for number, stream in enumerate(rng.spawn(RESAMPLES)):
             if number and scene.late:
                 break
-            made = practise(scene.table, scene.remake, scene, stream)
-            if made is not None and made.cases:
+            try:
+                made = practise(scene, scene.remake, stream)
+            except InputError as error:
+                problem = f": {error.problem}"
+                continue
+            if made.cases:
                 practised.append((made, features(made)))
         if not practised:
-            raise NotApplicableError("No release of a resampled table could be made to learn from.")
+            raise NotApplicableError(
+                f"No release of a resampled table could be made to learn from{problem}"
+            )
         return self._named(scene, practised, rng)
 
     def _named(
@@ -67,14 +72,11 @@ class Informed:
             yield Guesses(scene.sample, scores, name, before=scene.before)
 
 
-def practise(table: Table, remake: Remake, scene: Scene, rng: np.random.Generator) -> Lineup | None:
-    """A release of a resampled table, whose carriers the insider knows; None where the method
-    cannot make one, as where too many of them find no group."""
-    other = resampled(table, rng, rows=min(table.rows, MOST_ROWS))
+def practise(scene: Scene, remake: Remake, rng: np.random.Generator) -> Lineup:
+    """A release of a resampled table, whose carriers the insider knows; an InputError where the
+    method cannot make one, as where too many of them find no group."""
+    other = resampled(scene.table, rng, rows=min(scene.table.rows, MOST_ROWS))
     other = replace(other, spec=other.spec.with_(knowledge=None))
-    try:
-        made = remake(other, int(rng.integers(2**31)))
-    except InputError:
-        return None
+    made = remake(other, int(rng.integers(2**31)))
     lineup = Lineup.of(other, made, Knowledge.of(other), limit=scene.limit)
     return lineup.sample(MOST_CASES, widest=WIDEST, rng=rng)

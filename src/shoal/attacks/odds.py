@@ -51,7 +51,8 @@ def others_of(table: Table, case: Ints, event: Ints, shown: Shown) -> Others:
 
 
 def joint_odds(view: View, table: Table, signature: Ints, event: Ints, others: Others) -> Floats:
-    """Of each suspect; `event` is that of each suspect."""
+    """Of each suspect; `event` is that of each suspect. Exact where a group shows one value beside
+    the event; where it shows several, the event is weighed against their mean."""
     index = view.index[signature]
     against = np.bincount(
         others.suspect,

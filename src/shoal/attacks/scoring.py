@@ -14,7 +14,6 @@ from shoal.attacks.naming import draw, shares
 from shoal.attacks.odds import Floats, Ints
 from shoal.attacks.rate import CONFIDENCE, Rate
 from shoal.attacks.scene import Scene
-from shoal.attacks.wording import sentence
 
 CERTAIN = 1 - 1e-6
 """Who thinks somebody a carrier with this chance is certain."""
@@ -38,10 +37,8 @@ class _Scored:
 def score(scene: Scene, attacker: Attacker, answer: Iterable[Guesses] | Matches) -> Finding:
     """The figures of one attacker: of several ways, those of the one that is right most often."""
     if isinstance(answer, Matches):
-        found = _matched(attacker, answer)
-    else:
-        found = _guessed(scene, attacker, answer)
-    return replace(found, sentence=sentence(found))
+        return _matched(attacker, answer)
+    return _guessed(scene, attacker, answer)
 
 
 def _guessed(scene: Scene, attacker: Attacker, answer: Iterable[Guesses]) -> Finding:

@@ -105,9 +105,10 @@ def attack(
 
     from shoal.api.attack import attack as attack_
     from shoal.facts import keep_facts
+    from shoal.release.folder import private_folder
     from shoal.sources import read_table
 
-    inside = private or Path(release).with_name(Path(release).name + "-private")
+    inside = private_folder(Path(release), private)
     wanted = report is not None or public_report is not None
     facts = None if foreign else _facts(inside, needed=wanted)
 
@@ -138,7 +139,7 @@ def attack(
         emit_json(result.to_dict())
     else:
         _show(result)
-    raise typer.Exit(0 if result.withstood else 1)
+    raise typer.Exit({True: 0, False: 1, None: 2}[result.withstood])
 
 
 def _facts(inside: Path, *, needed: bool) -> Facts | None:
@@ -183,7 +184,9 @@ def _show(result: Attack) -> None:
     for left in result.not_run:
         say(f"{left.attacker}: not run. {left.reason}")
     say("")
-    if result.beaten:
+    if not result.findings:
+        say("NOT TRIED: nobody attacked.")
+    elif result.beaten:
         say(f"BEATEN: the limit falls to {', '.join(result.beaten)}.")
     else:
         say("NOT BEATEN: no attacker who ran is right above the limit beyond their interval.")

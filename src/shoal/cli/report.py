@@ -43,10 +43,11 @@ def report(
         )
     check_reports(report, public_report)
 
+    from shoal.release.folder import private_folder
     from shoal.release.stated import read_certificate
     from shoal.report import certificate_digest, load_facts
 
-    inside = private or run.with_name(run.name + "-private")
+    inside = private_folder(run, private)
     certificate = read_certificate(run)
     facts = load_facts(inside)
     if facts.certificate != certificate_digest(certificate):

@@ -76,7 +76,7 @@ class Knowledge:
 
     @property
     def of_the_table(self) -> bool:
-        """Whether all of it is counted in the table that it is about."""
+        """Whether what is counted in the table itself is part of it; models may be added to it."""
         return self.source.startswith(OWN)
 
     def __add__(self, other: Knowledge) -> Knowledge:

@@ -70,6 +70,11 @@ def save(
             _save_private(release, *records, force=force)
 
 
+def private_folder(release: Path, given: str | Path | None = None) -> Path:
+    """Where the publisher's own records of a release are, unless they are said to be elsewhere."""
+    return release.with_name(f"{release.name}-private") if given is None else Path(given)
+
+
 def load(path: Path) -> Release:
     """The release in a folder; nothing is checked but that it can be read."""
     certificate = read_certificate(path)

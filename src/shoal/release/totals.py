@@ -36,7 +36,7 @@ def event_totals(table: Table, knowledge: Knowledge) -> pl.DataFrame:
     """attribute, value, event, count: for the attributes that the adversary knows by themselves."""
     if not knowledge.of_the_table:
         return no_totals()
-    known = {view.attributes for view in knowledge.views}
+    known = {view.attributes for view in knowledge.class_views}
     places = [place for place, name in enumerate(table.spec.qi) if (name,) in known]
     told = told_values(table, places)
     lines = [

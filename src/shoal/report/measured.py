@@ -10,6 +10,8 @@ def attack_sentence(facts: Facts) -> str:
     """Who tried, and whether anybody beat the limit; empty if nobody did try."""
     if facts.attack is None:
         return ""
+    if not facts.attack["attackers"]:
+        return "Nobody tried to name carriers."
     tried = joined([one["attacker"] for one in facts.attack["attackers"]])
     beaten = facts.attack["beaten_by"]
     said = (
