@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from shoal.spec.checks import checked_r, checked_seed
+from shoal.spec.events import Event, as_event, parse_event
 from shoal.spec.spec import (
     LIMITS,
     MAX_QI,
     MISSING,
-    Event,
     InputWarning,
     Limit,
     Spec,
-    as_event,
     band_name,
     check_keys,
-    checked_r,
-    checked_seed,
-    parse_event,
 )
 
 __all__ = [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import InputError, nearest
+from shoal.spec.checks import checked_names, checked_r, listed
+from shoal.spec.events import Event, EventLike, as_event
 from shoal.spec.toml_text import read_toml, toml_text
 
 MISSING = "(missing)"
@@ -23,36 +24,6 @@ LIMITS: tuple[Limit, ...] = ("absolute", "prior")
 
 class InputWarning(UserWarning):
     """Something about the input is allowed, but probably not meant."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """A protected event: one value of the sensitive attribute, or several taken as one."""
-
-    values: tuple[str, ...]
-    """The sensitive values that make up the event."""
-    label: str = ""
-    """What the event is called, and how it is published; the values joined by `|` by default."""
-    r: float | None = None
-    """The event's own r; None means the spec's."""
-
-    def __post_init__(self) -> None:
-        values = _names(self.values, "protect")
-        if not values:
-            raise InputError(
-                "event-empty", "A protected event has no values.", "Name at least one value."
-            )
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "label", str(self.label or "|".join(values)))
-        if self.r is not None:
-            object.__setattr__(self, "r", checked_r(self.r))
-
-    @property
-    def is_set(self) -> bool:
-        return len(self.values) > 1
-
-
-EventLike = Event | str | Sequence[str] | Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,13 +91,15 @@ class Spec:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        put("qi", _names(self.qi, "qi"))
-        put("identifiers", _names(self.identifiers, "identifiers"))
+        put("qi", checked_names(self.qi, "qi"))
+        put("identifiers", checked_names(self.identifiers, "identifiers"))
         put("r", checked_r(self.r))
         if self.protect is not None:
-            put("protect", tuple(as_event(event) for event in _listed(self.protect, "protect")))
+            put("protect", tuple(as_event(event) for event in listed(self.protect, "protect")))
         if self.views is not None:
-            put("views", tuple(_names(view, "views") for view in _listed(self.views, "views")))
+            put(
+                "views", tuple(checked_names(view, "views") for view in listed(self.views, "views"))
+            )
         put("bands", _bands(self.bands))
         if isinstance(self.knowledge, Path):
             put("knowledge", str(self.knowledge))
@@ -270,79 +243,13 @@ def check_keys(mapping: Mapping[str, Any], *, source: str) -> None:
             )
 
 
-def as_event(given: EventLike) -> Event:
-    """An Event from what a caller may write: an Event, a value, values, or a mapping."""
-    if isinstance(given, Event):
-        return given
-    if isinstance(given, Mapping):
-        unknown = set(given) - {"values", "label", "r"}
-        if unknown or "values" not in given:
-            raise InputError(
-                "event-key",
-                f"A protected event was given as {dict(given)!r}.",
-                "Write values = [...], and if you like label and r.",
-            )
-        return Event(_names(given["values"], "protect"), given.get("label", ""), given.get("r"))
-    return Event(_names(given, "protect"))
-
-
-def parse_event(text: str) -> Event:
-    """An event from the command line: `a|b`, or `a|b@r=5` for an r of its own."""
-    body, mark, own = text.rpartition("@r=")
-    return Event(tuple((body if mark else text).split("|")), r=checked_r(own) if mark else None)
-
-
 def band_name(attribute: str, width: float) -> str:
     """The adversary's name of a banded QI, e.g. `age/10`; no two widths share one."""
     return f"{attribute}/{repr(float(width)).removesuffix('.0')}"
 
 
-def checked_r(r: Any) -> float:
-    """`r` as a number above 1, or an InputError."""
-    try:
-        number = float(r)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if isinstance(r, bool) or not math.isfinite(number):
-        raise InputError("r-number", f"r is {r!r}, which is no number.", "Give a number above 1.")
-    if number <= 1:
-        raise InputError(
-            "r-small",
-            f"r is {number:g}, and 1/r is the largest chance an adversary may have.",
-            "Give a number above 1, such as 2, 5 or 10.",
-        )
-    return number
-
-
-def checked_seed(seed: Any) -> int:
-    """`seed` as a whole number of at least 0, or an InputError."""
-    try:
-        number = -1 if isinstance(seed, bool) else operator.index(seed)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise InputError("seed", f"seed is {seed!r}.", "Give a whole number of at least 0.")
-    return number
-
-
-def _names(given: Any, what: str) -> tuple[str, ...]:
-    if isinstance(given, str):
-        given = [given]
-    names = tuple(str(name) for name in _listed(given, what))
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError("name-twice", f'{what} names "{name}" twice.', "Name it once.")
-    return names
-
-
-def _listed(given: Any, what: str) -> Sequence[Any]:
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise InputError("spec-list", f"{what} is {given!r}, not a list.", "Give a list.")
-    return list(given)
-
-
 def _bands(given: Any) -> tuple[tuple[str, float], ...]:
-    pairs = given.items() if isinstance(given, Mapping) else _listed(given, "bands")
+    pairs = given.items() if isinstance(given, Mapping) else listed(given, "bands")
     bands: list[tuple[str, float]] = []
     for pair in pairs:
         name, width = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (pair, None)

@@ -1,0 +1,54 @@
+"""What callers give for fields of a spec, checked."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from shoal.errors import InputError
+
+
+def checked_r(r: Any) -> float:
+    """`r` as a number above 1, or an InputError."""
+    try:
+        number = float(r)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(r, bool) or not math.isfinite(number):
+        raise InputError("r-number", f"r is {r!r}, which is no number.", "Give a number above 1.")
+    if number <= 1:
+        raise InputError(
+            "r-small",
+            f"r is {number:g}, and 1/r is the largest chance an adversary may have.",
+            "Give a number above 1, such as 2, 5 or 10.",
+        )
+    return number
+
+
+def checked_seed(seed: Any) -> int:
+    """`seed` as a whole number of at least 0, or an InputError."""
+    try:
+        number = -1 if isinstance(seed, bool) else operator.index(seed)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise InputError("seed", f"seed is {seed!r}.", "Give a whole number of at least 0.")
+    return number
+
+
+def checked_names(given: Any, what: str) -> tuple[str, ...]:
+    if isinstance(given, str):
+        given = [given]
+    names = tuple(str(name) for name in listed(given, what))
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError("name-twice", f'{what} names "{name}" twice.', "Name it once.")
+    return names
+
+
+def listed(given: Any, what: str) -> Sequence[Any]:
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InputError("spec-list", f"{what} is {given!r}, not a list.", "Give a list.")
+    return list(given)
