@@ -116,7 +116,7 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
         {"protect": [{"value": ["a"]}]},
         "event-key",
         "A protected event was given as {'value': ['a']}. "
-        "Write values = [...], and if you like label and r.",
+        "Write values = [...], and if you like column, label and r.",
     ),
     (
         {"protect": [{"values": ["a"], "r": 0.5}]},

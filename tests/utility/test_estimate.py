@@ -16,10 +16,9 @@ from shoal.engines.polars import deal
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.grouping.generalization import generalize
-from shoal.grouping.partition import OTHER
 from shoal.release import Release
 from shoal.release.tables import build_tables, canonical
-from shoal.spec import Event, Spec
+from shoal.spec import OTHER, Event, Spec
 from shoal.table import Table
 from shoal.utility import (
     Between,

@@ -57,6 +57,13 @@ class Binary(BinaryReader):
         return judge_groups(case, view, number, by_value=False)
 
 
+class Together(Joint):
+    """The same with the combinations of several sensitive columns."""
+
+    name = "together"
+    reasoning = "weighs the combinations of all sensitive columns by their joint distribution"
+
+
 class SeenGroup(NamedTuple):
     """One group as an adversary sees it in one view."""
 
@@ -123,12 +130,12 @@ class GroupReader(JointReader):
         return Judgement.of_record(case, record, counted=(judged, 0, 0))
 
 
-_known: dict[str, Adversary] = {"joint": Joint(), "binary": Binary()}
+_known: dict[str, Adversary] = {"joint": Joint(), "binary": Binary(), "together": Together()}
 
 
 def register(adversary: Adversary) -> Adversary:
     """Makes an adversary known by its name, for this program."""
-    if adversary.name in ("joint", "binary") or not adversary.name:
+    if adversary.name in ("joint", "binary", "together") or not adversary.name:
         raise InputError(
             "adversary-name", f'The name "{adversary.name}" is taken.', "Choose another name."
         )

@@ -19,6 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.adversary import Adversaries, Adversary, as_adversaries
+from shoal.adversaries.aspects import for_table, readings
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
 from shoal.auditing.counting import count_classes, count_missing, missing_people
@@ -68,7 +69,7 @@ def audit(
     that can call a breach but never call a table robust. `models` adds the thresholds of other
     models of privacy.
     """
-    adversaries = as_adversaries(adversary)
+    adversaries = for_table(as_adversaries(adversary), table)
     grouping, labels, rows = grouped(table, groups, rows)
     partition = Partition.of(table, grouping)
     known = knowledge or Knowledge.of(table)
@@ -131,13 +132,17 @@ def _known_before(table: Table, knowledge: Knowledge) -> NDArray[np.float64]:
 def _judge_all(
     case: Case, adversaries: Sequence[Adversary], knowledge: Knowledge, progress: Progress
 ) -> list[Lens]:
-    pairs = [(one, i, view) for one in adversaries for i, view in enumerate(knowledge.views)]
+    pairs = [
+        (one, i, view)
+        for one in readings(adversaries, case)
+        for i, view in enumerate(knowledge.views)
+    ]
     lenses: list[Lens] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        tasks = [pool.submit(one.judge, case, view, i) for one, i, view in pairs]
+        tasks = [pool.submit(one.judge, view, i) for one, i, view in pairs]
         try:
             for (one, _, view), task in zip(pairs, tasks, strict=True):
-                lenses.append(Lens(one.name, view, task.result()))
+                lenses.append(Lens(one.adversary.name, view, task.result()))
                 progress("judging", len(lenses), len(pairs))
         except BaseException:
             for task in tasks:

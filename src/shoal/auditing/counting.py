@@ -164,10 +164,10 @@ class _Judged(NamedTuple):
 def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged]:
     """Carriers among the people of their class who are in groups that hold the event."""
     table, part = case.table, case.partition
-    value_event = np.append(table.value_event, np.int32(-1))
-    inside = part.held_pairs(np.where(value_event == event, value_event, np.int32(-1)))
+    holds = table.holds(event)
+    inside = part.held_pairs(np.where(holds, np.int32(event), np.int32(-1)))
     held = _summed(part.pair_signature[inside], part.pair_size[inside], len(table.signatures))
-    if part.value_count[value_event[part.value_code] == event].sum() < table.event_rows[event]:
+    if part.value_count[holds[part.value_code]].sum() < table.event_rows[event]:
         held += table.signature_rows - part.signature_people
     for view, people, carriers in _classes(table, knowledge.class_views, event):
         among = _summed(view.index, held, len(people))
@@ -178,7 +178,7 @@ def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged
 def _gone(case: Case, views: Sequence[View], missing: Cells, event: int) -> Iterator[_Judged]:
     """Missing carriers among the missing people of their class."""
     table, (signature, value, rows) = case.table, missing
-    mine = np.flatnonzero(table.value_event[value] == event)
+    mine = np.flatnonzero(table.holds(event)[value])
     if not len(mine):
         return
     for view, people, carriers in _classes(table, views, event):
@@ -197,7 +197,7 @@ def _classes(
     """Each view, the people of its classes, and how many of them carry the event by what is known:
     the table's own count, where it is that."""
     signature, value, rows = table.cells
-    mine = np.flatnonzero(table.value_event[value] == event)
+    mine = np.flatnonzero(table.holds(event)[value])
     for view in views:
         size = len(view.distributions)
         people = _summed(view.index, table.signature_rows, size)
@@ -225,7 +225,7 @@ def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Ju
                 marked[0] |= fails[one.view.index]
                 marked[1] |= (fails & (one.carriers >= one.among))[one.view.index]
                 classes += _named(table, event.label, one, np.flatnonzero(fails))
-        mine = np.flatnonzero(table.value_event[value] == number)
+        mine = np.flatnonzero(table.holds(number)[value])
         exposed += int(rows[mine][marked[0, signature[mine]]].sum())
         certain += int(rows[mine][marked[1, signature[mine]]].sum())
     classes.sort(key=lambda one: (not one.certain, -one.needed / one.among, -one.carriers))

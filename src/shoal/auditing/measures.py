@@ -182,10 +182,10 @@ def deviations_by_view(
     bound there. Per group: whether it meets that bound in every view, whether it holds an event."""
     table, part = case.table, case.partition
     group = np.repeat(np.arange(part.groups), np.diff(part.value_start))
-    value_event = np.append(table.value_event, np.int32(-1))[part.value_code]
     counts = np.zeros((part.groups, len(table.events)), np.int64)
-    held = value_event >= 0
-    np.add.at(counts, (group[held], value_event[held]), part.value_count[held])
+    for event in range(len(table.events)):
+        held = table.holds(event)[part.value_code]
+        np.add.at(counts[:, event], group[held], part.value_count[held])
     meets = np.ones(part.groups, bool)
     # Only groups with different tuples or with an event have something to say.
     several = np.flatnonzero((np.diff(part.group_start) > 1) | counts.any(axis=1))

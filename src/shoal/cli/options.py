@@ -64,15 +64,16 @@ class SpecOptions:
     ] = None
     qi: Annotated[str | None, typer.Option("--qi", help="Quasi-identifier columns: a,b,c.")] = None
     sensitive: Annotated[
-        str | None,
-        typer.Option("--sensitive", help="The sensitive column."),
+        list[str] | None,
+        typer.Option("--sensitive", help="The sensitive column; repeat it for several."),
     ] = None
     protect: Annotated[
         list[str] | None,
         typer.Option(
             "--protect",
             help="A protected event, repeatable: one value, or 'a|b' for several as one; "
-            "'a|b@r=5' gives it its own r. Default: each value.",
+            "'a|b@r=5' gives it its own r; 'column=a|b' says of which of several sensitive "
+            "columns it is. Default: each value.",
         ),
     ] = None
     r: Annotated[str | None, typer.Option("-r", "--r", help="Nobody above a chance of 1/r.")] = None
@@ -117,7 +118,7 @@ class SpecOptions:
         check_keys(given, source=source)
         options: dict[str, Any] = {
             "qi": _split(self.qi),
-            "sensitive": self.sensitive,
+            "sensitive": self.sensitive or None,
             "protect": [parse_event(text) for text in self.protect] if self.protect else None,
             "r": self.r,
             "limit": self.limit,

@@ -208,18 +208,19 @@ RISKS = (
 
 def warm_up(table: Table, methods: Iterable[Anonymizer]) -> None:
     """Runs methods on a small sample, so that compiling is no part of what is timed."""
+    one = table if table.several is None else table.several.columns[0]
     frame = pl.DataFrame(
         {
             **{
                 column.name: column.values[table.signatures[table.row_signature, i]]
                 for i, column in enumerate(table.qi)
             },
-            table.spec.sensitive: table.members.values[table.row_member],
+            one.members.name: one.members.values[one.row_member],
         }
     )
     first = np.unique(table.row_member, return_index=True)[1]
     rows = np.union1d(first, np.arange(min(table.rows, WARM_ROWS)))
-    spec = table.spec.with_(min_support=max(2, table.spec.min_support * len(rows) // table.rows))
+    spec = one.spec.with_(min_support=max(2, table.spec.min_support * len(rows) // table.rows))
     for method in methods:
         try:
             sample = Table.from_frame(frame[rows], spec)

@@ -288,7 +288,7 @@ def _spec(table: Table) -> Record:
         "toml": spec.to_toml(),
         "public_toml": spec.with_(identifiers=(), knowledge=None).to_toml(),
         "qi": list(spec.qi),
-        "sensitive": spec.sensitive,
+        "sensitive": " and ".join(spec.sensitive_columns),
         "min_support": spec.min_support,
         "max_attributes": spec.max_attributes,
         "outside": spec.knowledge is not None,

@@ -8,10 +8,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.facts.bins import Record
-from shoal.grouping.partition import OTHER
 from shoal.release import Release
 from shoal.release.forms import form_named
 from shoal.release.forms.bucketized import true_values
+from shoal.spec import OTHER
 from shoal.table import Table
 from shoal.utility import ClassErrors, ErrorSummary, Workload, summarize
 from shoal.utility.classes import ENOUGH_CARRIERS
@@ -34,11 +34,17 @@ def published_people(table: Table, people: Counts, values: Shares) -> list[Recor
 def released(table: Table, release: Release) -> list[Record]:
     """For a release: as its reader would reckon, ranges spread evenly over what they cover."""
     after = form_named(release.form).value_counts(release, table)
-    return _columns(table, after, _value_counts(table, release))
+    if table.several is None:
+        return _columns(table, after, _value_counts(table, release))
+    sensitive = [
+        _sensitive(one, _value_counts(one, release.alone(one.members.name)))
+        for one in table.several.columns
+    ]
+    return [*sensitive, *_columns(table, after, table.value_rows.astype(np.float64))[1:]]
 
 
 def _value_counts(table: Table, release: Release) -> Shares:
-    lines = release.sensitive.group_by(table.spec.sensitive).agg(pl.col("count").sum())
+    lines = release.sensitive.group_by(table.members.name).agg(pl.col("count").sum())
     held = dict(lines.iter_rows())
     counts = np.array([float(held.get(value, 0)) for value in table.values])
     pooled = float(held.get(OTHER, 0))
@@ -59,12 +65,13 @@ def _columns(table: Table, after: list[Shares], values: Shares) -> list[Record]:
         )
         for place, (column, counts) in enumerate(zip(table.qi, after, strict=True))
     ]
-    name = table.spec.sensitive
+    return [_sensitive(table, values), *columns]
+
+
+def _sensitive(table: Table, values: Shares) -> Record:
     true = table.value_rows.astype(np.float64)
-    return [
-        _record(name, table.values, true, values, numbers=None, role="sensitive"),
-        *columns,
-    ]
+    name = table.members.name
+    return _record(name, table.values, true, values, numbers=None, role="sensitive")
 
 
 def _record(

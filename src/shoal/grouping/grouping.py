@@ -170,8 +170,7 @@ class Grouping:
         value = self.value if self.shown is None else self.shown
         if self.pooled is None:
             return value
-        hidden = self.pooled[self.group] & (table.value_event[value] < 0)
-        return np.where(hidden, len(table.values), value).astype(np.int32)
+        return np.where(self.pooled[self.group], table.masked[value], value).astype(np.int32)
 
     def shown_openly(self, table: Table) -> int:
         """How many people are in a group of one that publishes a value (a pooled one is none)."""

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.grouping.grouping import Grouping
 from shoal.table import IntArray, Table, code_column
-
-OTHER = "(other)"
-"""How the pooled values outside every event are published."""
+from shoal.table.several import Aspect
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +86,24 @@ class Partition:
         pairs = np.full(len(groups), -1, np.int32)
         pairs[inside] = np.searchsorted(keys, wanted)
         return pairs
+
+    def read(self, aspect: Aspect) -> Partition:
+        """The same groups in one aspect of several sensitive columns."""
+        table = aspect.table
+        shown = aspect.value[self.world_value]
+        pair = np.repeat(np.arange(len(self.pair_signature)), np.diff(self.world_start))
+        return Partition._counted(
+            table,
+            group_number=self.group_number,
+            alone=self.alone,
+            group=self.pair_group[pair],
+            signature=self.pair_signature[pair],
+            shown=shown,
+            rows=self.world_count,
+            event=np.append(table.value_event, np.int32(-1))[shown],
+            signature_people=self.signature_people,
+            distorted=self.distorted,
+        )
 
     @classmethod
     def of(cls, table: Table, grouping: Grouping) -> Partition:

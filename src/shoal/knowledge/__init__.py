@@ -12,10 +12,20 @@ from shoal.knowledge.knowledge import (
     attribute_codes,
     count_values,
     event_chances,
+    known_values,
+    seen_in,
     table_distribution,
     with_pool,
 )
-from shoal.knowledge.odds import READERS, BinaryReader, JointReader, Reader, as_readers
+from shoal.knowledge.odds import (
+    READERS,
+    BinaryReader,
+    JointReader,
+    Reader,
+    against,
+    against_all_else,
+    as_readers,
+)
 
 __all__ = [
     "MAX_VIEWS",
@@ -29,10 +39,14 @@ __all__ = [
     "Quality",
     "Reader",
     "View",
+    "against",
+    "against_all_else",
     "as_readers",
     "attribute_codes",
     "count_values",
     "event_chances",
+    "known_values",
+    "seen_in",
     "table_distribution",
     "with_pool",
 ]

@@ -99,6 +99,7 @@ class Knowledge:
         """The knowledge that is `given` (by itself, or as a file from outside), or else that which
         the table's spec describes; and what a `model` says, fitted to other people."""
         if model is not None:
+            _check_one_column(table, "A model")
             from shoal.knowledge.models import fit_model
 
             return cls.of(table, given) + fit_model(table, model)
@@ -106,6 +107,7 @@ class Knowledge:
             return given._checked(table)
         source = given or table.spec.knowledge
         if source is not None:
+            _check_one_column(table, "Outside knowledge")
             from shoal.knowledge.outside import read_knowledge
 
             return read_knowledge(source, table)
@@ -113,7 +115,7 @@ class Knowledge:
 
     def _checked(self, table: Table) -> Knowledge:
         """Itself, or an InputError if it cannot be of that table."""
-        shape = (len(table.signatures), len(table.values))
+        shape = (len(table.signatures), len(known_values(table).values))
         if any((len(view.index), view.distributions.shape[1]) != shape for view in self.views):
             raise InputError(
                 "knowledge-other",
@@ -124,8 +126,9 @@ class Knowledge:
 
     @classmethod
     def from_table(cls, table: Table) -> Knowledge:
-        """The worst case: the exact distributions of the table itself."""
-        support = table.spec.min_support
+        """The worst case: the exact distributions of the table itself; where there are several
+        sensitive columns, of their masks, from which those of every event follow."""
+        table, support = known_values(table), table.spec.min_support
         views = [
             view
             for attributes in _attribute_sets(table)
@@ -169,15 +172,45 @@ def table_distribution(table: Table) -> NDArray[np.float64]:
     return table.value_rows / table.rows
 
 
+def known_values(table: Table) -> Table:
+    """The table whose values a view speaks of: itself, or that of the masks."""
+    return table if table.several is None else table.several.masks
+
+
+def seen_in(view: View, table: Table) -> View:
+    """The same classes of people, with the distributions of another table of theirs."""
+    counts = count_values(table, view.index, len(view.distributions))
+    counts[0] = table.value_rows
+    people = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return View(view.attributes, view.index, counts / people, view.fitted)
+
+
+def _check_one_column(table: Table, what: str) -> None:
+    if table.several is not None:
+        raise InputError(
+            "knowledge-several",
+            f"{what} speaks of one sensitive column, and there are {len(table.several.columns)}.",
+            "Leave it out, or judge a spec with one of them.",
+        )
+
+
 def event_chances(view: View, table: Table) -> NDArray[np.float64]:
     """A view's distributions added up by event."""
     chances = np.zeros((len(view.distributions), len(table.events)))
-    for value, event in enumerate(table.value_event):
-        if event >= 0:
-            chances[:, event] += view.distributions[:, value]
+    if table.several is not None:
+        carries = table.several.mask_carries
+        for mask in np.flatnonzero(carries.any(axis=1)):
+            chances[:, carries[mask]] += view.distributions[:, mask, None]
+    else:
+        for value, event in enumerate(table.value_event):
+            if event >= 0:
+                chances[:, event] += view.distributions[:, value]
     # 1 says that nothing else is possible: no rounded sum may say it, or fail to.
     rows, events = np.nonzero(chances > 1.0 - ROUNDING)
-    outside = table.value_event[None, :] != events[:, None]
+    if table.several is not None:
+        outside = ~table.several.mask_carries.T[events]
+    else:
+        outside = table.value_event[None, :] != events[:, None]
     others = ((view.distributions[rows] > 0.0) & outside).any(axis=1)
     chances[rows, events] = np.where(others, np.minimum(chances[rows, events], BELOW_ONE), 1.0)
     return chances

@@ -19,6 +19,18 @@ from shoal.table import IntArray, Table
 Floats = NDArray[np.float64]
 
 
+def against(chance: Floats, others: Floats) -> Floats:
+    """The odds of a value against each of some others."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.asarray(chance[:, None] / others)
+
+
+def against_all_else(chance: Floats, width: int) -> Floats:
+    """The odds of an event against its not being so, `width` times."""
+    with np.errstate(divide="ignore"):
+        return np.repeat((chance / (1.0 - chance))[:, None], width, axis=1)
+
+
 class Reader(Protocol):
     """Somebody who reads groups, as far as a search needs to know them."""
 
@@ -38,8 +50,7 @@ class JointReader:
 
     def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
         chance = with_pool(view, table)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return np.asarray(chance[:, x, None] / chance[:, y])
+        return against(chance[:, x], chance[:, y])
 
 
 class BinaryReader:
@@ -49,8 +60,7 @@ class BinaryReader:
 
     def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
         chance = event_chances(view, table)[:, table.value_event[x]]
-        with np.errstate(divide="ignore"):
-            return np.repeat((chance / (1.0 - chance))[:, None], len(y), axis=1)
+        return against_all_else(chance, len(y))
 
 
 READERS: dict[str, Reader] = {"joint": JointReader(), "binary": BinaryReader()}

@@ -50,13 +50,14 @@ def make_certificate(
                 "label": event.label,
                 "values": list(event.values),
                 "r": float(r),
+                **_columns(table.spec, number),
                 "worst_posterior": (
                     audit.worst_by_event[event.label].posterior
                     if event.label in audit.worst_by_event
                     else 0.0
                 ),
             }
-            for event, r in zip(table.events, table.event_r, strict=True)
+            for number, (event, r) in enumerate(zip(table.events, table.event_r, strict=True))
         ],
         "knowledge": {
             "source": _public_source(knowledge, table.spec),
@@ -155,16 +156,24 @@ def _counter_contradiction(counter: Mapping[str, Any]) -> bool:
     )
 
 
+def _columns(spec: Spec, number: int) -> dict[str, Any]:
+    """Of several sensitive columns: those that an event is of, and how it is shown there."""
+    if len(spec.sensitive_columns) == 1 or spec.protect is None:
+        return {}
+    event = spec.protect[number]
+    return {"columns": list(event.column), "shown": event.label}
+
+
 def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
     """What in a certificate cannot be true at once, or an empty text."""
     rows, audit, events = certificate["rows"], certificate["audit"], certificate["events"]
-    asked = {event.label: event.r or spec.r for event in spec.protect or ()}
+    asked = {event.name: event.r or spec.r for event in spec.protect or ()}
     if spec.protect is None:
         asked = {event["label"]: spec.r for event in events}
     worst = [event["worst_posterior"] for event in events]
     safe = all(event["worst_posterior"] * event["r"] <= 1 + ROUNDING for event in events)
     safe = safe or spec.limit == "prior"
-    members = {event.label: list(event.values) for event in spec.protect or ()}
+    members = {event.name: list(event.values) for event in spec.protect or ()}
     for fault, present in (
         ("its format is not known", certificate.get("format") != FORMAT),
         (

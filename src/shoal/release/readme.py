@@ -36,7 +36,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         "\n".join(
             [
                 f"{names['qi']}: {GID} and {', '.join(release.spec.qi)}, one line per person",
-                f"{names['sensitive']}: {GID}, {release.spec.sensitive}, count",
+                f"{names['sensitive']}: {GID}, {', '.join(release.spec.sensitive_columns)}, count",
                 f"{names['members']}: how often each value behind a label occurs in all",
                 *(
                     f"{names[name]}: {what}"
@@ -120,9 +120,10 @@ def _known(release: Release) -> str:
 def _known_of_classes(release: Release, models: int) -> str:
     knowledge, spec = release.certificate["knowledge"], release.spec
     views = _counted(len(knowledge["views"]) - models, "view")
+    sensitive = " and ".join(spec.sensitive_columns)
     if not knowledge["source"].startswith(OWN):
         return (
-            f"This adversary knows of {spec.sensitive} what a file of the publisher's says, in "
+            f"This adversary knows of {sensitive} what a file of the publisher's says, in "
             f"{views}, and not its exact distribution; for people of whom the file says nothing it "
             "is the whole table's distribution. Against somebody who knows more nothing is claimed."
         )
@@ -133,7 +134,7 @@ def _known_of_classes(release: Release, models: int) -> str:
         most = _counted(spec.max_attributes, "attribute")
         chosen = f" of at most {most}, a limit that the publisher chose"
     return (
-        f"This adversary knows the exact distribution of {spec.sensitive} in {views}{chosen}, for "
+        f"This adversary knows the exact distribution of {sensitive} in {views}{chosen}, for "
         "every combination of values in those views that at least "
         f"{knowledge['min_support']:,} rows share (min_support); everybody else counts with the "
         "whole table's distribution."

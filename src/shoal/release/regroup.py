@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.grouping import Grouping
-from shoal.grouping.partition import OTHER
+from shoal.release.codes import pooled_gids, value_codes
 from shoal.release.lines import GID
 from shoal.release.release import Release
 from shoal.sources import read_table
@@ -32,13 +32,11 @@ def row_groups_of(private: Path, table: Table) -> NDArray[Any]:
 def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
     """The groups of the table's rows (`rows`: their gids, negative where not published), with the
     values that the release publishes of them."""
-    name = release.spec.sensitive
-    known = {label: code for code, label in enumerate(table.values)} | {OTHER: len(table.values)}
     gid, count = (release.sensitive[column].to_numpy() for column in (GID, "count"))
     ids = np.unique(gid)
     kept = np.flatnonzero(rows >= 0)
     place = np.searchsorted(ids, rows[kept]).clip(max=len(ids) - 1)
-    shown = np.array([known.get(label, -1) for label in release.sensitive[name]], np.int64)
+    shown = value_codes(release, table).astype(np.int64)
     line = np.searchsorted(ids, gid)
     fits = np.array_equal(np.bincount(place, minlength=len(ids)), np.bincount(line, count))
     if not fits or (ids[place] != rows[kept]).any() or shown.min(initial=0) < 0:
@@ -46,7 +44,7 @@ def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
     groups = np.full(len(rows), -1, np.int32)
     groups[kept] = place
     pooled = np.zeros(len(ids), bool)
-    pooled[line[shown == len(table.values)]] = True
+    pooled[np.searchsorted(ids, pooled_gids(release).to_numpy())] = True
     values = None
     if release.certificate["rows"]["values_changed"]:
         # A group is read as a whole, so that it says nothing who of it is given which value.

@@ -9,7 +9,7 @@ third table says what each covers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,7 +89,7 @@ class Release:
 
     def _figures(self) -> list[tuple[str, str]]:
         """What it says, as names and figures."""
-        columns = ", ".join(visible(name) for name in (*self.spec.qi, self.spec.sensitive))
+        columns = ", ".join(visible(name) for name in (*self.spec.qi, *self.spec.sensitive_columns))
         figures = [("columns", columns)]
         if self.certificate:
             rows, groups = self.certificate["rows"], self.certificate["groups"]
@@ -126,6 +126,22 @@ class Release:
             frames["totals"] = self.totals
         return frames
 
+    def alone(self, column: str) -> Release:
+        """What it says of one of several sensitive columns."""
+        if len(self.spec.sensitive_columns) == 1:
+            return self
+        front = f"{column}: "
+        mine = self.members.filter(pl.col("event").str.starts_with(front))
+        lines = self.sensitive.group_by(GID, column).agg(pl.col("count").sum())
+        return replace(
+            self,
+            spec=self.spec.alone(column),
+            sensitive=lines.sort(GID, pl.col(column).cast(pl.String)),
+            members=mine.with_columns(pl.col("event").str.strip_prefix(front)),
+            audit=None,
+            table=None,
+        )
+
     @property
     def qi_table(self) -> Any:
         """The QI table as the kind of frame that the caller gave."""
@@ -157,6 +173,11 @@ class Release:
         from shoal.utility.published import Published
 
         return Published.of(self, "totals")
+
+    @cached_property
+    def coded_alone(self) -> dict[str, Published]:
+        """The same for each of several sensitive columns."""
+        return {name: self.alone(name).coded for name in self.spec.sensitive_columns}
 
     @property
     def has_totals(self) -> bool:

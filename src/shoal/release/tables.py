@@ -7,6 +7,7 @@ suppressed would tell of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 from shoal.engines import Dealt
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Recoding
-from shoal.grouping.partition import OTHER
 from shoal.release.forms import form_named
 from shoal.release.lines import GID, as_enum, copied, mix
+from shoal.spec import OTHER
 from shoal.table import IntArray, Table
 
 Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame | None]
@@ -26,19 +27,20 @@ Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame | None]
 
 def check_names(table: Table) -> None:
     """An InputError for columns and values with names that the published tables need."""
-    for name in (*table.spec.qi, table.spec.sensitive):
+    for name in (*table.spec.qi, *table.spec.sensitive_columns):
         if name in (GID, "count"):
             raise InputError(
                 "column-name",
                 f'The column "{name}" has a name that the published tables need themselves.',
                 "Rename it.",
             )
-    if OTHER in (*table.values, *table.members.labels):
-        raise InputError(
-            "value-name",
-            f'The sensitive column holds "{OTHER}", which is how pooled values are published.',
-            "Rename that value.",
-        )
+    for one in (table,) if table.several is None else table.several.columns:
+        if OTHER in (*one.values, *one.members.labels):
+            raise InputError(
+                "value-name",
+                f'The sensitive column holds "{OTHER}", which is how pooled values are published.',
+                "Rename that value.",
+            )
 
 
 def build_tables(
@@ -56,23 +58,28 @@ def build_tables(
 
 
 def _sensitive(table: Table, grouping: Grouping) -> pl.DataFrame:
-    """gid, value, count, in this order."""
-    texts = np.array([*table.values, OTHER])
-    order = np.argsort(texts, kind="stable")
-    rank = np.empty(len(texts), np.int32)
-    rank[order] = np.arange(len(texts))
+    """gid, value (of each sensitive column), count, in this order."""
+    parts = shown_parts(table)
+    order = np.array(sorted(range(len(parts)), key=parts.__getitem__))
+    rank = np.empty(len(parts), np.int32)
+    rank[order] = np.arange(len(parts))
     shown = rank[grouping.published_values(table)]
-    keys, place = np.unique(grouping.group * np.int64(len(texts)) + shown, return_inverse=True)
+    keys, place = np.unique(grouping.group * np.int64(len(parts)) + shown, return_inverse=True)
     count = np.bincount(place, grouping.rows, len(keys)).astype(np.int64)
-    gid, line = copied(keys // len(texts), grouping.copies)
-    value = (keys % len(texts)).astype(np.int32)
-    return pl.DataFrame(
-        {
-            GID: gid,
-            table.spec.sensitive: as_enum(pl.Series(texts[order])).gather(value[line]),
-            "count": count[line],
-        }
-    )
+    gid, line = copied(keys // len(parts), grouping.copies)
+    value = (keys % len(parts)).astype(np.int32)
+    columns = {
+        name: as_enum(pl.Series([parts[code][c] for code in order])).gather(value[line])
+        for c, name in enumerate(table.spec.sensitive_columns)
+    }
+    return pl.DataFrame({GID: gid, **columns, "count": count[line]})
+
+
+def shown_parts(table: Table) -> Sequence[tuple[str, ...]]:
+    """Of each published value, and last of the pooled one: what each sensitive column shows."""
+    if table.several is not None:
+        return table.several.parts
+    return [(text,) for text in (*table.values, OTHER)]
 
 
 def canonical(table: Table, grouping: Grouping) -> Grouping:
@@ -144,10 +151,28 @@ def _published_members(
 def _members(table: Table, counts: NDArray[np.int64]) -> pl.DataFrame:
     """Totals of the member values that labels stand for: the dataset based distribution."""
     lines = [
-        (event.label, value, int(counts[table.members.labels.index(value)]))
-        for event in table.events
-        if event.is_set and not table.spec.publish_members
-        for value in event.values
+        (event, value, int(counts[members].sum()))
+        for event, value, members in listed_members(table)
     ]
     schema = {"event": pl.String, "value": pl.String, "count": pl.Int64}
     return pl.DataFrame(lines, schema=schema, orient="row")
+
+
+def listed_members(table: Table) -> list[tuple[str, str, NDArray[np.int64]]]:
+    """The values that labels stand for: the event (of several columns, with the column's name), the
+    value, and which of the table's sensitive values it is."""
+    if table.spec.publish_members:
+        return []
+    if table.several is None:
+        code = {label: number for number, label in enumerate(table.members.labels)}
+        return [
+            (event.label, value, np.array([code[value]]))
+            for event in table.events
+            if event.is_set
+            for value in event.values
+        ]
+    return [
+        (f"{one.members.name}: {event}", value, np.flatnonzero(np.isin(codes, members)))
+        for one, codes in zip(table.several.columns, table.several.member_codes.T, strict=True)
+        for event, value, members in listed_members(one)
+    ]

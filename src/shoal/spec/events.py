@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shoal.errors import InputError
@@ -12,7 +12,7 @@ from shoal.spec.checks import checked_names, checked_r
 
 @dataclass(frozen=True)
 class Event:
-    """A protected event: one value of the sensitive attribute, or several taken as one."""
+    """A protected event: one value of a sensitive column, or several taken as one."""
 
     values: tuple[str, ...]
     """The sensitive values that make up the event."""
@@ -20,6 +20,9 @@ class Event:
     """What the event is called, and how it is published; the values joined by `|` by default."""
     r: float | None = None
     """The event's own r; None means the spec's."""
+    column: tuple[str, ...] = ()
+    """Of several sensitive columns those that the event is of: it is carried by whoever has one of
+    the values in any of them."""
 
     def __post_init__(self) -> None:
         values = checked_names(self.values, "protect")
@@ -31,6 +34,12 @@ class Event:
         object.__setattr__(self, "label", str(self.label or "|".join(values)))
         if self.r is not None:
             object.__setattr__(self, "r", checked_r(self.r))
+        object.__setattr__(self, "column", checked_names(self.column or (), "column"))
+
+    @property
+    def name(self) -> str:
+        """What the event is called among those of all columns."""
+        return f"{' or '.join(self.column)}: {self.label}" if self.column else self.label
 
     @property
     def is_set(self) -> bool:
@@ -45,16 +54,15 @@ def as_event(given: EventLike) -> Event:
     if isinstance(given, Event):
         return given
     if isinstance(given, Mapping):
-        unknown = set(given) - {"values", "label", "r"}
+        unknown = set(given) - {"values", "label", "r", "column"}
         if unknown or "values" not in given:
             raise InputError(
                 "event-key",
                 f"A protected event was given as {dict(given)!r}.",
-                "Write values = [...], and if you like label and r.",
+                "Write values = [...], and if you like column, label and r.",
             )
-        return Event(
-            checked_names(given["values"], "protect"), given.get("label", ""), given.get("r")
-        )
+        values = checked_names(given["values"], "protect")
+        return Event(values, given.get("label", ""), given.get("r"), given.get("column", ()))
     return Event(checked_names(given, "protect"))
 
 
@@ -62,3 +70,34 @@ def parse_event(text: str) -> Event:
     """An event from the command line: `a|b`, or `a|b@r=5` for an r of its own."""
     body, mark, own = text.rpartition("@r=")
     return Event(tuple((body if mark else text).split("|")), r=checked_r(own) if mark else None)
+
+
+def of_columns(event: Event, columns: Sequence[str]) -> Event:
+    """An event of one or several sensitive columns, whose values may begin with the name of the
+    column: `BMI >= 40`; where there are several also `asthma=yes`, and `a,b=yes` for any of two."""
+    if event.column:
+        if len(columns) == 1 and event.column == tuple(columns):
+            return replace(event, column=())
+        return event
+    first, *more = event.values
+    named, rest = _split(first, columns)
+    if not named:
+        return event
+    values = (rest, *more)
+    label = "|".join(values) if event.label == "|".join(event.values) else event.label
+    return replace(event, values=values, label=label, column=named if len(columns) > 1 else ())
+
+
+def _split(text: str, columns: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """The columns that a text begins with, and the rest; none if it begins with no column."""
+    for name in sorted(columns, key=len, reverse=True):
+        rest = text.removeprefix(name).lstrip() if text.startswith(name) else ""
+        if rest.startswith((">", "<")):
+            return (name,), rest
+        if len(columns) > 1 and rest.startswith("="):
+            return (name,), rest[1:].lstrip()
+        if len(columns) > 1 and rest.startswith(","):
+            others, value = _split(rest[1:].lstrip(), columns)
+            if others:
+                return (name, *others), value
+    return (), text

@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import InputError, nearest
 from shoal.spec.checks import checked_names, checked_r, listed
-from shoal.spec.events import Event, EventLike, as_event
+from shoal.spec.events import Event, EventLike, as_event, of_columns
 from shoal.spec.toml_text import read_toml, toml_text
 
 MISSING = "(missing)"
 """How a missing value is shown; it is a category like any other."""
+
+OTHER = "(other)"
+"""How pooled values, which are outside every event, are published."""
 
 MAX_QI = 20
 
@@ -39,8 +43,8 @@ class Spec:
 
     qi: tuple[str, ...]
     """Quasi-identifiers: published, and known to the adversary for everybody."""
-    sensitive: str
-    """The sensitive attribute."""
+    sensitive: str | tuple[str, ...]
+    """The sensitive column, or several: then each is read alone, and all together."""
     r: float
     """Nobody may be linked to a protected event with probability above 1/r."""
     protect: tuple[Event, ...] | None = None
@@ -69,7 +73,7 @@ class Spec:
             self,
             *,
             qi: str | Iterable[str],
-            sensitive: str,
+            sensitive: str | Iterable[str],
             r: float,
             protect: Iterable[EventLike] | None = None,
             identifiers: str | Iterable[str] = (),
@@ -94,8 +98,12 @@ class Spec:
         put("qi", checked_names(self.qi, "qi"))
         put("identifiers", checked_names(self.identifiers, "identifiers"))
         put("r", checked_r(self.r))
+        if self.sensitive is not None and not isinstance(self.sensitive, str):
+            columns = checked_names(self.sensitive, "sensitive")
+            put("sensitive", columns[0] if len(columns) == 1 else columns)
         if self.protect is not None:
-            put("protect", tuple(as_event(event) for event in listed(self.protect, "protect")))
+            events = [as_event(event) for event in listed(self.protect, "protect")]
+            put("protect", tuple(of_columns(event, self.sensitive_columns) for event in events))
         if self.views is not None:
             put(
                 "views", tuple(checked_names(view, "views") for view in listed(self.views, "views"))
@@ -114,14 +122,14 @@ class Spec:
                 f"{len(self.qi)} QI columns are named, and shoal judges at most {MAX_QI}.",
                 "Keep those that an outsider can really know of a person.",
             )
-        if not isinstance(self.sensitive, str) or not self.sensitive:
+        if not self.sensitive or not all(self.sensitive_columns):
             raise InputError(
                 "sensitive-none", "No sensitive column is named.", "Name it with sensitive."
             )
         for names, role, taken, other in (
-            ((self.sensitive,), "sensitive", self.qi, "a QI"),
+            (self.sensitive_columns, "sensitive", self.qi, "a QI"),
             (self.identifiers, "identifier", self.qi, "a QI"),
-            (self.identifiers, "identifier", (self.sensitive,), "sensitive"),
+            (self.identifiers, "identifier", self.sensitive_columns, "sensitive"),
         ):
             for name in names:
                 if name in taken:
@@ -179,21 +187,62 @@ class Spec:
                 "protect names no event, so nothing would be protected.",
                 "Name an event, or leave protect out to protect each value.",
             )
-        seen: dict[str, str] = {}
+        seen: set[tuple[str, str]] = set()
         for event in self.protect or ():
-            for value in event.values:
-                if value in seen:
+            for pair in product(event.column or self.sensitive_columns, event.values):
+                if pair in seen:
                     raise InputError(
                         "event-overlap",
-                        f'The value "{value}" is protected twice.',
+                        f'The value "{pair[1]}" is protected twice.',
                         "Put each value into one event.",
                     )
-                seen[value] = event.label
-        labels = [event.label for event in self.protect or ()]
+                seen.add(pair)
+        self._check_event_columns()
+        labels = [event.name for event in self.protect or ()]
         if len(set(labels)) < len(labels):
             raise InputError(
                 "event-label", "Two protected events have the same label.", "Rename one of them."
             )
+
+    def _check_event_columns(self) -> None:
+        columns = self.sensitive_columns
+        for event in self.protect or ():
+            strange = [name for name in event.column if name not in columns]
+            if strange:
+                raise InputError(
+                    "event-column",
+                    f'The event "{event.label}" is of "{strange[0]}", which is no sensitive column'
+                    f"{nearest(strange[0], columns)}.",
+                    "Name that column as sensitive too, or give the event another.",
+                )
+            if len(columns) > 1 and not event.column:
+                raise InputError(
+                    "event-column",
+                    f'The event "{event.label}" does not say which of {len(columns)} sensitive '
+                    "columns it is of.",
+                    f"Write {columns[0]}={event.values[0]}, or in a spec file column = "
+                    f'"{columns[0]}".',
+                )
+        named = {name for event in self.protect or () for name in event.column}
+        without = [name for name in columns if name not in named]
+        if len(columns) > 1 and without:
+            raise InputError(
+                "event-columns",
+                f'No event of the sensitive column "{without[0]}" is protected.',
+                f"Name one, as {without[0]}=yes, or take the column out of sensitive.",
+            )
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive columns, one or several."""
+        return (self.sensitive,) if isinstance(self.sensitive, str) else self.sensitive
+
+    def alone(self, column: str) -> Spec:
+        """What is asked of one of several sensitive columns."""
+        if isinstance(self.sensitive, str):
+            return self
+        mine = [replace(e, column=()) for e in self.protect or () if column in e.column]
+        return replace(self, sensitive=column, protect=tuple(mine))
 
     def with_(self, **changes: Any) -> Spec:
         """The same spec with some fields changed (and checked again)."""
@@ -219,7 +268,8 @@ class Spec:
         plain = {field.name: value for field, value in given.items() if value != field.default}
         if self.protect is not None:
             plain["protect"] = [
-                {k: v for k, v in asdict(event).items() if v is not None} for event in self.protect
+                {k: v for k, v in asdict(event).items() if v not in (None, ())}
+                for event in self.protect
             ]
         if self.bands:
             one_each = len(dict(self.bands)) == len(self.bands)

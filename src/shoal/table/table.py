@@ -21,6 +21,7 @@ from shoal.errors import InputError, nearest
 from shoal.spec import Event, Spec
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
 from shoal.table.frames import to_polars
+from shoal.table.several import Several
 from shoal.wording import visible
 
 
@@ -37,6 +38,18 @@ class People(NamedTuple):
 
     signature: IntArray
     member: IntArray
+
+
+class Lines(NamedTuple):
+    """Rows, or cells with their counts, as far as their QIs go."""
+
+    qi: tuple[Column, ...]
+    signatures: IntArray
+    signature: IntArray
+    """Of each line."""
+    rows: NDArray[np.int64] | None
+    """How many people each line stands for; None: one each."""
+    native: Any
 
 
 class Everybody(NamedTuple):
@@ -63,7 +76,7 @@ class Table:
     """For each member code, the code of the published value that stands for it."""
     events: tuple[Event, ...]
     value_event: IntArray
-    """For each published value, its event, or -1 for filler."""
+    """For each published value, its event (the first of them), or -1 for filler."""
     signatures: IntArray
     """One row of QI codes per signature, in lexicographic order."""
     member_cells: Cells
@@ -72,6 +85,8 @@ class Table:
     """The rows in codes, if they are here."""
     native: Any
     """The frame that the table was made from, as the caller gave it; None if it was not kept."""
+    several: Several | None = None
+    """What values are made of, where there are several sensitive columns."""
 
     @classmethod
     def from_frame(cls, frame: Any, spec: Spec, *, keep: bool = True) -> Table:
@@ -105,24 +120,38 @@ class Table:
         cls, data: pl.DataFrame, spec: Spec, counts: NDArray[np.int64] | None, *, native: Any
     ) -> Table:
         coded = [code_column(data[name]) for name in spec.qi]
-        members, member = code_column(data[spec.sensitive])
-        events = _events(members, spec)
-        values, member_value, value_event = _published(members, events, spec)
         sizes = [len(column) for column, _ in coded]
         signature, keys = factorize([codes for _, codes in coded], sizes)
-        cells = _counted(signature, member, counts, [len(keys), len(members)])
+        qi = tuple(column for column, _ in coded)
+        lines = Lines(qi, digits(keys, sizes), signature, counts, native)
+        columns = [code_column(data[name]) for name in spec.sensitive_columns]
+        tables = tuple(
+            cls._of_column(spec.alone(column.name), column, codes, lines)
+            for column, codes in columns
+        )
+        if len(tables) == 1:
+            return tables[0]
+        from shoal.table.combining import combine
+
+        return combine(spec, tables, [codes for _, codes in columns], lines)
+
+    @classmethod
+    def _of_column(cls, spec: Spec, members: Column, member: IntArray, lines: Lines) -> Table:
+        """The table of one sensitive column."""
+        events = _events(members, spec)
+        values, member_value, value_event = _published(members, events, spec)
         return cls(
             spec=spec,
-            qi=tuple(column for column, _ in coded),
+            qi=lines.qi,
             members=members,
             values=values,
             member_value=member_value,
             events=events,
             value_event=value_event,
-            signatures=digits(keys, sizes),
-            member_cells=cells,
-            people=People(signature, member) if counts is None else None,
-            native=native,
+            signatures=lines.signatures,
+            member_cells=count_cells(lines, member, len(members)),
+            people=People(lines.signature, member) if lines.rows is None else None,
+            native=lines.native,
         )
 
     def __repr__(self) -> str:
@@ -206,6 +235,8 @@ class Table:
     @cached_property
     def event_rows(self) -> NDArray[np.int64]:
         """How many rows carry each event."""
+        if self.several is not None:
+            return np.asarray(self.value_rows @ self.several.carries[:-1], np.int64)
         carried = self.value_event >= 0
         counts = np.bincount(self.value_event[carried], self.value_rows[carried], len(self.events))
         return counts.astype(np.int64)
@@ -213,7 +244,23 @@ class Table:
     @property
     def carriers(self) -> int:
         """How many rows carry an event."""
-        return int(self.event_rows.sum())
+        return int(self.value_rows[self.value_event >= 0].sum())
+
+    @cached_property
+    def masked(self) -> IntArray:
+        """What each published value, and last the pooled one, is published as in a pooled group:
+        the pooled value, where it is outside every event."""
+        if self.several is not None:
+            return self.several.masked
+        pooled = len(self.values)
+        kept = np.where(self.value_event >= 0, np.arange(pooled), pooled)
+        return np.append(kept, pooled).astype(np.int32)
+
+    def holds(self, event: int) -> NDArray[np.bool_]:
+        """Which of the published values, and last of the pooled one, carry an event."""
+        if self.several is not None:
+            return np.asarray(self.several.carries[:, event])
+        return np.append(self.value_event == event, False)
 
     @cached_property
     def everybody(self) -> Everybody:
@@ -237,6 +284,11 @@ class Table:
         }
 
 
+def count_cells(lines: Lines, member: IntArray, members: int) -> Cells:
+    """The lines by signature and sensitive value."""
+    return _counted(lines.signature, member, lines.rows, [len(lines.signatures), members])
+
+
 def _counted(
     signature: IntArray, code: IntArray, rows: NDArray[np.int64] | None, sizes: list[int]
 ) -> Cells:
@@ -254,7 +306,8 @@ def _check_columns(data: pl.DataFrame, spec: Spec, *, rows: int) -> None:
         raise InputError(
             "table-one-row", "The table has one row, so nobody can hide.", "Give more rows."
         )
-    roles = [("QI", name) for name in spec.qi] + [("sensitive", spec.sensitive)]
+    roles = [("QI", name) for name in spec.qi]
+    roles += [("sensitive", name) for name in spec.sensitive_columns]
     for role, name in [*roles, *(("identifier", name) for name in spec.identifiers)]:
         if name not in data.columns:
             raise InputError(

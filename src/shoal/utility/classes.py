@@ -7,6 +7,7 @@ Recipients ask for the same people, so that an estimate that is far off here mis
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,6 +63,19 @@ class ClassErrors:
     classes: tuple[ClassError, ...]
     smaller: int
     """Classes with a carrier, but fewer than are judged."""
+
+    @classmethod
+    def together(cls, several: Sequence[ClassErrors], fronts: Sequence[str]) -> ClassErrors:
+        """Those of several sensitive columns, whose events then have `fronts` before them."""
+        if len(several) == 1:
+            return several[0]
+        named = [
+            replace(one, event=front + one.event)
+            for errors, front in zip(several, fronts, strict=True)
+            for one in errors.classes
+        ]
+        smaller = sum(errors.smaller for errors in several)
+        return cls(tuple(sorted(named, key=lambda one: -abs(one.error))), smaller)
 
     @property
     def worst(self) -> ClassError | None:

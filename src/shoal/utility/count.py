@@ -47,7 +47,7 @@ def count(
         else np.ones((len(column), 1), dtype=bool)
         for column in published.columns
     ]
-    weights = value_weights(published, release.spec.sensitive, where)[None, :]
+    weights = sensitive_weights(release, published, where)[None, :]
     return float(answer_queries(published, allowed, weights)[0])
 
 
@@ -68,7 +68,7 @@ def coded(release: Release, shares: Shares | None = None) -> Published:
 
 
 def check_names(release: Release, where: Mapping[str, Any]) -> None:
-    known = [*release.spec.qi, release.spec.sensitive]
+    known = [*release.spec.qi, *release.spec.sensitive_columns]
     for name in where:
         if name not in known:
             raise InputError(
@@ -113,6 +113,21 @@ def _within(column: Column, predicate: range | Between) -> NDArray[np.bool_]:
             f"Give ends of the same kind as {column.labels[0]}.",
         ) from None
     return inside.to_numpy()
+
+
+def sensitive_weights(release: Release, published: Published, where: Mapping[str, Any]) -> Floats:
+    """Which part of each published value is asked for, in all sensitive columns. What a column does
+    not tell of a value is taken to be as it is where that column tells it, whatever the others
+    say."""
+    if isinstance(release.spec.sensitive, str):
+        return value_weights(published, release.spec.sensitive, where)
+    weights = np.ones(len(published.values))
+    for c, name in enumerate(release.spec.sensitive):
+        if name in where:
+            alone = release.coded_alone[name]
+            part = dict(zip(alone.values, value_weights(alone, name, where), strict=True))
+            weights *= [part[parts[c]] for parts in published.parts]
+    return weights
 
 
 def value_weights(published: Published, sensitive: str, where: Mapping[str, Any]) -> Floats:

@@ -24,7 +24,7 @@ MAX_PAIR = 4_000_000
 
 def total_variations(table: Table, published: Published) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Frames (attribute, total_variation) and (attribute, other, total_variation)."""
-    names = [*table.spec.qi, table.spec.sensitive]
+    names = [*table.spec.qi, table.members.name]
     signature, member, rows = table.member_cells
     codes = [*table.signatures[signature].T, member]
     sizes = [*(len(column) for column in table.qi), len(table.members)]

@@ -17,11 +17,10 @@ from scipy import sparse
 
 from shoal.errors import InputError
 from shoal.grouping import FormName
-from shoal.grouping.partition import OTHER
 from shoal.release.forms import form_named
 from shoal.release.lines import GID
-from shoal.spec import Spec
-from shoal.table import Column, IntArray, code_column
+from shoal.spec import OTHER, Spec
+from shoal.table import Column, IntArray, code_column, digits, factorize
 from shoal.utility.raked import Raked, known_totals
 
 if TYPE_CHECKING:
@@ -80,11 +79,12 @@ class Published:
     """Per published value, whether it belongs to an event."""
     linked: int
     """How many people have a share of an event above its 1/r, by the totals."""
+    parts: tuple[tuple[str, ...], ...]
+    """Per published value: what each sensitive column shows."""
 
     @classmethod
     def of(cls, release: Release, shares: Shares = "equal") -> Published:
-        name = release.spec.sensitive
-        shown, value = code_column(release.sensitive[name])
+        shown, value, parts = _coded_values(release)
         gids = np.unique(release.qi[GID].to_numpy())
         group = np.searchsorted(gids, release.qi[GID].to_numpy()).astype(np.int32)
         of_value = release.sensitive[GID].to_numpy()
@@ -121,6 +121,7 @@ class Published:
             member_share=member_share,
             in_event=value_event >= 0,
             linked=linked,
+            parts=parts,
         )
 
     def value_shares(self, labels: tuple[str, ...]) -> Floats:
@@ -158,6 +159,24 @@ class Published:
             [label not in position and label not in self.event_of for label in labels]
         )
         return np.asarray(hidden / max(1, hidden.sum()))
+
+
+def _coded_values(release: Release) -> tuple[Column, IntArray, tuple[tuple[str, ...], ...]]:
+    """The published values, the code of each line, and what they are made of."""
+    names = release.spec.sensitive_columns
+    if len(names) == 1:
+        shown, value = code_column(release.sensitive[names[0]])
+        return shown, value, tuple((label,) for label in shown.labels)
+    coded = [code_column(release.sensitive[name]) for name in names]
+    sizes = [len(column) for column, _ in coded]
+    value, keys = factorize([codes for _, codes in coded], sizes)
+    parts = tuple(
+        tuple(column.labels[code] for (column, _), code in zip(coded, row, strict=True))
+        for row in digits(keys, sizes).tolist()
+    )
+    labels = tuple(" | ".join(row) for row in parts)
+    name = " | ".join(names)
+    return Column(name, pl.Series(labels), labels, False), value, parts
 
 
 def _events(spec: Spec, values: tuple[str, ...]) -> IntArray:

@@ -26,6 +26,8 @@ from shoal.utility.count import allowed_values, check_names, value_weights
 if TYPE_CHECKING:
     from shoal.release import Release
 
+Weights = dict[str, dict[str, float]]
+"""By sensitive column that is asked for: which part of each of its values is."""
 Asked = Mapping[str, tuple[Column, NDArray[np.bool_]]]
 """By QI: its domain, and which of its values are asked for."""
 
@@ -45,34 +47,44 @@ def sql_for_count(
         for column in published.columns
         if column.name in where
     }
-    weights = None
-    if release.spec.sensitive in where:
-        found = value_weights(published, release.spec.sensitive, where)
-        weights = dict(zip(published.values, found.tolist(), strict=True))
+    weights: Weights = {}
+    several = len(release.spec.sensitive_columns) > 1
+    for name in release.spec.sensitive_columns:
+        if name in where:
+            of = release.coded_alone[name] if several else published
+            found = value_weights(of, name, where)
+            weights[name] = dict(zip(of.values, found.tolist(), strict=True))
     return _query(release, Files.of(release, format), asked, weights)
 
 
-def example(release: Release) -> tuple[str, Column | None]:
-    """A sensitive value, and an attribute of somebody in its group as a domain of one value: for a
-    first count. The former is of an event, if any is published: such values are never pooled."""
-    sensitive, protect = release.sensitive, release.spec.protect or ()
-    texts = [text for event in protect for text in (event.label, *event.values)]
-    line = sensitive[release.spec.sensitive].cast(pl.String).is_in(texts).arg_max() or 0
-    value = str(sensitive[release.spec.sensitive][line])
+def example(release: Release) -> tuple[str, str, Column | None]:
+    """A sensitive column and one of its values, and an attribute of somebody in its group as a
+    domain of one value: for a first count. The value is of an event, if any is published: such
+    values are never pooled."""
+    sensitive, spec = release.sensitive, release.spec
+    name, line = spec.sensitive_columns[0], 0
+    for column in spec.sensitive_columns:
+        events = spec.alone(column).protect or ()
+        texts = [text for event in events for text in (event.label, *event.values)]
+        held = sensitive[column].cast(pl.String).is_in(texts)
+        if held.any():
+            name, line = column, held.arg_max() or 0
+            break
+    value = str(sensitive[name][line])
     people = release.qi.filter(pl.col(GID) == sensitive[GID][line])
     form = form_named(release.form)
     for qi in release.spec.qi:
         known = form.example_values(release, people, qi)
         if len(known):
-            return value, code_column(known.head(1))[0]
-    return value, None
+            return name, value, code_column(known.head(1))[0]
+    return name, value, None
 
 
 def example_sql(release: Release, *, format: str) -> str:
     """SQL for the example's count, without coding the whole release."""
-    value, column = example(release)
+    name, value, column = example(release)
     asked = {} if column is None else {column.name: (column, np.ones(1, bool))}
-    return _query(release, Files.of(release, format), asked, {value: 1.0})
+    return _query(release, Files.of(release, format), asked, {name: {value: 1.0}})
 
 
 @dataclass(frozen=True)
@@ -140,11 +152,9 @@ class Files:
         return name, [_literal(cell) for cell in cells]
 
 
-def _query(
-    release: Release, files: Files, asked: Asked, weights: Mapping[str, float] | None
-) -> str:
+def _query(release: Release, files: Files, asked: Asked, weights: Weights) -> str:
     """Per group, the values asked for times the share of people who match, added up."""
-    asked_for = _asked(release.spec.sensitive, files, weights)
+    asked_for = _asked(files, weights)
     matched, share = form_named(release.form).matched_sql(files, asked)
     return (
         f"WITH {', '.join([asked_for, *matched])}\n"
@@ -153,13 +163,13 @@ def _query(
     )
 
 
-def _asked(sensitive: str, files: Files, weights: Mapping[str, float] | None) -> str:
+def _asked(files: Files, weights: Weights) -> str:
     """Per group, how many of its values are asked for."""
     people = 'CAST("count" AS BIGINT)'
-    if weights is not None:
+    for sensitive, of_value in weights.items():
         cases = "".join(
             f"\n      WHEN {files.text(value)} THEN {float(weight)!r}"
-            for value, weight in weights.items()
+            for value, weight in of_value.items()
             if weight > 0
         )
         name = files.name("sensitive", sensitive)

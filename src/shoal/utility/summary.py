@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,20 +86,30 @@ class Utility:
 
 
 def summarize(table: Table, release: Release, workload: Workload | None = None) -> Utility:
-    """Measures a release against the table that it was made from."""
-    published, known = coded(release), KnownClasses.of(table)
-    every, protected = measure_errors(table, published, workload or Workload())
-    attributes, pairs = total_variations(table, release.coded)
+    """Measures a release against the table that it was made from; several sensitive columns one
+    by one, each with its share of the queries."""
+    asked = workload or Workload()
+    if table.several is None:
+        parts = [(table, release)]
+    else:
+        parts = [(one, release.alone(one.members.name)) for one in table.several.columns]
+        asked = replace(asked, queries=math.ceil(asked.queries / len(parts)))
+    every, protected = _errors([(one, coded(alone)) for one, alone in parts], asked)
+    moved = [total_variations(one, alone.coded) for one, alone in parts]
+    known = [(KnownClasses.of(one), alone) for one, alone in parts]
+    fronts = [f"{one.members.name}: " if len(parts) > 1 else "" for one, _ in parts]
     return Utility(
         all_queries=every,
         protected_queries=protected,
         rows=table.rows,
-        rows_lost=table.rows - published.rows,
-        attributes=attributes,
-        pairs=pairs,
+        rows_lost=table.rows - release.qi.height,
+        attributes=pl.concat([one for one, _ in moved]).unique("attribute", maintain_order=True),
+        pairs=pl.concat([two for _, two in moved]).unique(
+            ["attribute", "other"], maintain_order=True
+        ),
         group_sizes=_group_sizes(release.qi),
-        classes=known.errors(published),
-        classes_equal=known.errors(release.coded),
+        classes=ClassErrors.together([one.errors(coded(of)) for one, of in known], fronts),
+        classes_equal=ClassErrors.together([one.errors(of.coded) for one, of in known], fronts),
     )
 
 
@@ -105,11 +117,24 @@ def measure_errors(
     table: Table, published: Published, workload: Workload
 ) -> tuple[ErrorSummary, ErrorSummary]:
     """Errors of the workload's queries, and of those that ask for a protected event."""
+    return _errors([(table, published)], workload)
 
-    def error(queries: Queries) -> ErrorSummary:
-        return ErrorSummary.of(exact_counts(table, queries), estimate_counts(published, queries))
 
-    return error(workload.draw(table)), error(workload.draw_protected(table))
+def _errors(
+    parts: Sequence[tuple[Table, Published]], workload: Workload
+) -> tuple[ErrorSummary, ErrorSummary]:
+    def error(queries: Sequence[Queries]) -> ErrorSummary:
+        pairs = list(zip(parts, queries, strict=True))
+        return ErrorSummary.of(
+            np.concatenate([exact_counts(table, one) for (table, _), one in pairs]),
+            np.concatenate([estimate_counts(published, one) for (_, published), one in pairs]),
+        )
+
+    tables = [table for table, _ in parts]
+    return (
+        error([workload.draw(table) for table in tables]),
+        error([workload.draw_protected(table) for table in tables]),
+    )
 
 
 def _group_sizes(qi: pl.DataFrame) -> dict[str, float]:

@@ -11,14 +11,15 @@ from typing import Any
 
 import polars as pl
 
-from shoal.grouping.partition import OTHER
 from shoal.release import GID, Release
 from shoal.release.certificate import contradiction, told_by_attribute
+from shoal.release.codes import pooled_gids
 from shoal.release.folder import sha256
 from shoal.release.forms import fits_form
 from shoal.release.stated import CERTIFICATE
 from shoal.release.totals import SCHEMA
 from shoal.release.typed import PACKAGE
+from shoal.spec import OTHER
 from shoal.utility.count import coded
 
 ROUNDING = 1e-9
@@ -73,8 +74,8 @@ def check_tables(release: Release) -> list[Check]:
     qi, sensitive = release.qi, release.sensitive
     if not fits_form(release):
         return [Check("form", False, f'the tables are not those of a "{release.form}" release')]
-    columns = qi.columns == [GID, *spec.qi] and sensitive.columns == [GID, spec.sensitive, "count"]
-    if not columns:
+    values = [GID, *spec.sensitive_columns, "count"]
+    if qi.columns != [GID, *spec.qi] or sensitive.columns != values:
         return [Check("columns", False, "the tables have other columns than the spec names")]
     sizes = qi.group_by(GID).len().sort(GID)
     totals = sensitive.group_by(GID).agg(pl.col("count").sum()).sort(GID)
@@ -83,7 +84,7 @@ def check_tables(release: Release) -> list[Check]:
     )
     agree = agree and bool((sensitive["count"] > 0).all())
     claimed = certificate["groups"]
-    pooled = sensitive.filter(pl.col(spec.sensitive) == OTHER)[GID].n_unique()
+    pooled = len(pooled_gids(release))
     checks = [
         Check("columns", True),
         Check("group sizes", agree, "" if agree else "people and values differ in number"),
@@ -107,17 +108,30 @@ def check_tables(release: Release) -> list[Check]:
 def _shown_openly(release: Release, sizes: pl.DataFrame) -> int:
     """How many people are in a group of one that publishes a value."""
     alone = release.sensitive.join(sizes.filter(pl.col("len") == 1), on=GID, how="semi")
-    return alone.filter(pl.col(release.spec.sensitive).cast(pl.String).ne_missing(OTHER)).height
+    shown = pl.any_horizontal(
+        pl.col(name).cast(pl.String).ne_missing(OTHER) for name in release.spec.sensitive_columns
+    )
+    return alone.filter(shown).height
 
 
 def _check_members(release: Release) -> Check:
-    published = dict(
-        release.sensitive.group_by(release.spec.sensitive).agg(pl.col("count").sum()).iter_rows()
-    )
+    published = published_totals(release)
     for label, total in release.members.group_by("event").agg(pl.col("count").sum()).iter_rows():
         if published.get(label, 0) != total and not release.certificate["rows"]["values_changed"]:
             return Check("members", False, f'the members of "{label}" do not add up')
     return Check("members", True)
+
+
+def published_totals(release: Release) -> dict[str, int]:
+    """How often each value is published; of several columns under `column: value`."""
+    names = release.spec.sensitive_columns
+    totals: dict[str, int] = {}
+    for name in names:
+        value = pl.col(name).cast(pl.String)
+        counted = release.sensitive.group_by(value).agg(pl.col("count").sum())
+        front = f"{name}: " if len(names) > 1 else ""
+        totals |= {f"{front}{value}": count for value, count in counted.iter_rows()}
+    return totals
 
 
 def _check_told(release: Release, *, agree: bool) -> Check:
@@ -149,8 +163,8 @@ def _check_holding(release: Release, sizes: pl.DataFrame) -> Check:
     """How many groups hold an event, and their mean size (where published values are true)."""
     if release.certificate["rows"]["values_changed"]:
         return Check("groups with an event", True, "not compared: values were changed")
-    shown = list(_event_values(release))
-    held = release.sensitive.filter(pl.col(release.spec.sensitive).is_in(shown))[GID].unique()
+    holds = [_holds(release, event) for event in release.certificate["events"]]
+    held = release.sensitive.filter(pl.any_horizontal(holds))[GID].unique()
     held_sizes = sizes.filter(pl.col(GID).is_in(held.implode()))["len"].to_list()
     mean = sum(held_sizes) / len(held_sizes) if held_sizes else 0.0
     claimed = release.certificate["groups"]
@@ -163,33 +177,25 @@ def _check_holding(release: Release, sizes: pl.DataFrame) -> Check:
 def _check_shares(release: Release) -> Check:
     """No event may fill more than 1/r of a group, whatever the adversary knows."""
     sizes = release.sensitive.group_by(GID).agg(pl.col("count").sum().alias("size"))
-    for (label, strength), values in _by_event(_event_values(release)).items():
+    for event in release.certificate["events"]:
         held = (
-            release.sensitive.filter(pl.col(release.spec.sensitive).is_in(values))
+            release.sensitive.filter(_holds(release, event))
             .group_by(GID)
             .agg(pl.col("count").sum())
             .join(sizes, on=GID)
         )
-        if held.filter(pl.col("count") * strength > pl.col("size") * (1 + 1e-12)).height:
-            return Check("shares", False, f'"{label}" fills more than 1/r of a group')
+        if held.filter(pl.col("count") * event["r"] > pl.col("size") * (1 + 1e-12)).height:
+            return Check("shares", False, f'"{event["label"]}" fills more than 1/r of a group')
     return Check("shares", True)
 
 
-def _event_values(release: Release) -> dict[str, tuple[str, float]]:
-    """Published values that belong to an event, with its label and r."""
-    owners: dict[str, tuple[str, float]] = {}
-    for event in release.certificate["events"]:
-        single = release.spec.publish_members or len(event["values"]) == 1
-        shown = event["values"] if single else [event["label"]]
-        owners |= dict.fromkeys(shown, (event["label"], event["r"]))
-    return owners
-
-
-def _by_event(r: dict[str, tuple[str, float]]) -> dict[tuple[str, float], list[str]]:
-    events: dict[tuple[str, float], list[str]] = {}
-    for value, key in r.items():
-        events.setdefault(key, []).append(value)
-    return events
+def _holds(release: Release, event: dict[str, Any]) -> pl.Expr:
+    """Whether a line of the sensitive table shows an event, in any of its columns."""
+    spec = release.spec
+    single = spec.publish_members or len(event["values"]) == 1
+    shown = event["values"] if single else [event.get("shown", event["label"])]
+    names = event.get("columns", spec.sensitive_columns)
+    return pl.any_horizontal(pl.col(name).cast(pl.String).is_in(shown) for name in names)
 
 
 def check_package(folder: Path, release: Release) -> list[Check]:

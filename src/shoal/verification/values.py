@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from shoal.release import Release
+from shoal.release.tables import listed_members
+from shoal.spec import OTHER
 from shoal.table import IntArray, Table
-from shoal.verification.files import Check
+from shoal.verification.files import Check, published_totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +60,14 @@ def _check_totals(table: Table, lines: Lines, changed: int) -> Check:
     name, pooled = "values of the table", len(table.values)
     totals = np.bincount(lines.value_code, lines.value_count, pooled + 1).astype(np.int64)
     over = totals[:-1] - table.value_rows
+    if table.several is not None:  # masks stand for people whose combinations have them
+        whole, masks = table.several.combinations, table.several.masks
+        by_mask = np.bincount(table.several.mask, totals, len(masks.values))
+        none = table.several.mask[-1]
+        over[whole:] = (by_mask - masks.value_rows)[table.several.mask[whole:-1]]
+        over = np.append(over, by_mask[none] - masks.value_rows[none])
     if over.clip(0).sum() > changed:
-        worst = table.values[int(over.argmax())]
+        worst = (*table.values, OTHER)[int(over.argmax())]
         return Check(name, False, f'"{worst}" is published more often than it occurs in the table')
     outside = np.append(table.value_event, np.int32(-1)) < 0
     if totals[outside].sum() - table.value_rows[outside[:-1]].sum() > changed:
@@ -76,7 +83,7 @@ def _check_single(table: Table, lines: Lines, changed: int) -> Check:
     code = lines.value_code[edge[:-1]]
     people = np.flatnonzero((code == lines.value_code[edge[1:] - 1])[lines.group])
     signature, value = lines.signature[people], code[lines.group[people]]
-    told = value < pooled
+    told = value < (pooled if table.several is None else table.several.combinations)
     held_signature, held_value, held = table.cells
     known = held_signature.astype(np.int64) * pooled + held_value
     keys, counts = np.unique(
@@ -97,24 +104,18 @@ def _check_members(
     release: Release, table: Table, rows: NDArray[np.int64] | None, changed: int
 ) -> Check:
     """The members table: every value behind a label once, as often as it is published."""
-    listed = [
-        (event.label, value)
-        for event in table.events
-        if event.is_set and not table.spec.publish_members
-        for value in event.values
-    ]
+    listed = {(event, value): members for event, value, members in listed_members(table)}
     given = {(event, value): count for event, value, count in release.members.iter_rows()}
     name = "members of the table"
     if len(given) != release.members.height or set(given) != set(listed):
         return Check(name, False, "it does not list every value of every set event once")
     kept = np.arange(table.rows) if rows is None else np.flatnonzero(rows >= 0)
-    counts = np.bincount(table.row_member[kept], minlength=len(table.members)).tolist()
-    held = dict(zip(table.members.labels, counts, strict=True))
-    for (label, value), count in given.items():
-        if count > held[value] or (rows is not None and count != held[value]) or count < 0:
-            return Check(name, False, f'"{value}" of "{label}" occurs {held[value]} times')
-    totals = release.sensitive.group_by(table.spec.sensitive).agg(pl.col("count").sum())
-    shown = dict(totals.iter_rows())
+    counts = np.bincount(table.row_member[kept], minlength=len(table.members))
+    held = {pair: int(counts[members].sum()) for pair, members in listed.items()}
+    for pair, count in given.items():
+        if count > held[pair] or (rows is not None and count != held[pair]) or count < 0:
+            return Check(name, False, f'"{pair[1]}" of "{pair[0]}" occurs {held[pair]} times')
+    shown = published_totals(release)
     for label in {label for label, _ in listed}:
         total = sum(count for (event, _), count in given.items() if event == label)
         if abs(total - shown.get(label, 0)) > changed:
@@ -135,9 +136,10 @@ def _check_record(table: Table, lines: Lines, rows: NDArray[np.int64], changed: 
     ):
         return Check(name, False, "a group publishes other people than the record puts in it")
     pools = np.zeros(len(lines.ids), bool)
-    pools[lines.value_group[lines.value_code == pooled]] = True
+    whole = pooled if table.several is None else table.several.combinations
+    pools[lines.value_group[lines.value_code >= whole]] = True
     value = table.row_value[kept]
-    value = np.where(pools[group] & (table.value_event[value] < 0), pooled, value)
+    value = np.where(pools[group], table.masked[value], value)
     published = lines.value_group * np.int64(pooled + 1) + lines.value_code
     recorded = group * np.int64(pooled + 1) + value
     differ = _difference(recorded, np.repeat(published, lines.value_count))

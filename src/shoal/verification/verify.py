@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.adversary import as_adversaries
+from shoal.adversaries.aspects import readings
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
 from shoal.auditing.counting import count_classes
@@ -22,10 +22,11 @@ from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.verdict import robustness
 from shoal.display import card, number
 from shoal.errors import InputError
-from shoal.grouping.partition import OTHER, Partition
+from shoal.grouping.partition import Partition
 from shoal.knowledge import OWN, Knowledge, event_chances
 from shoal.release import GID, Release
 from shoal.release.certificate import given_seed
+from shoal.release.codes import value_codes
 from shoal.release.folder import load
 from shoal.release.forms import form_named
 from shoal.release.regroup import row_groups_of
@@ -215,7 +216,8 @@ def _compare(
     for one in claimed["adversaries"]:
         (adversary,) = as_adversaries(one["name"])
         lenses = [
-            Lens(adversary.name, view, adversary.judge(case, view, number))
+            Lens(adversary.name, view, reading.judge(view, number))
+            for reading in readings([adversary], case)
             for number, view in enumerate(known.views)
         ]
         mine = adversary_verdict(case, adversary.reasoning, lenses)
@@ -287,10 +289,10 @@ def _same_views(views: list[list[str]], claimed: dict[str, Any], *, whole: bool)
 
 def _published(release: Release, table: Table, rows: Any) -> tuple[Lines | None, str]:
     """The release in the table's codes, or what contradicts the original table."""
-    known = {label: code for code, label in enumerate(table.values)} | {OTHER: len(table.values)}
-    labels = release.sensitive[release.spec.sensitive].cast(pl.String).to_list()
-    strange = next((label for label in labels if label not in known), None)
-    if strange is not None:
+    code = value_codes(release, table)
+    if code.min(initial=0) < 0:
+        line = release.sensitive.row(int(code.argmin()), named=True)
+        strange = " | ".join(str(line[name]) for name in release.spec.sensitive_columns)
         return None, f'the value "{strange}" never occurs in the table'
     people, problem = form_named(release.form).people(release, table, rows)
     if people is None:
@@ -300,7 +302,6 @@ def _published(release: Release, table: Table, rows: Any) -> tuple[Lines | None,
         return None, "more people share some attributes than in the table"
     ids = np.unique(release.sensitive[GID].to_numpy())
     value_group = np.searchsorted(ids, release.sensitive[GID].to_numpy())
-    code = np.array([known[label] for label in labels], np.int32)
     count = release.sensitive["count"].to_numpy().astype(np.int64)
     order = np.lexsort((code, value_group))
     line_group = np.searchsorted(ids, people.gid).astype(np.int32)

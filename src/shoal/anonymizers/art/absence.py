@@ -10,12 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.asked import Asked, Promise
 from shoal.anonymizers.art.cells import Assembly
 from shoal.anonymizers.art.classes import Lack, class_counts
 from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.fill import People, Seeds, Terms, fill
-from shoal.knowledge import event_chances
 
 Ints = NDArray[np.int64]
 ROUNDS = 12
@@ -32,22 +31,24 @@ def leave_out_lookalikes(
     """Withholds lookalikes of the carriers who are still free: those who are free too, then members
     that groups can do without, of at least `least` people then. Whether there were enough."""
     cells, enough = groups.cells, True
-    for event in range(len(groups.table.events)):
+    for promise in asked.promises:
         lost = np.bincount(
             cells.signature,
-            np.where(cells.event == event, cells.free, 0),
+            np.where(promise.holds[cells.value], cells.free, 0),
             len(groups.table.signatures),
         )
         if not lost.any():
             continue
-        lack = _lacking(groups, asked, event, lost.astype(np.int64))
+        lack = _lacking(groups, asked, promise, lost.astype(np.int64))
         filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
         while (pick := lack.pick(cells.signature[filler], cells.free[filler], random)) >= 0:
             groups.withhold(int(filler[pick]))
             lack.take(int(cells.signature[filler[pick]]))
+        # Masks are many and their groups few each: they give nobody.
+        ask = lack.helps.any() and asked.whole.several is None
         giving = [
             _Givers(groups, asked, which, x, y)
-            for (x, y), which in (groups.by_values().items() if lack.helps.any() else ())
+            for (x, y), which in (groups.by_values().items() if ask else ())
             if y < len(groups.table.values)
         ]
         for _ in range(ROUNDS):
@@ -57,19 +58,17 @@ def leave_out_lookalikes(
     return enough
 
 
-def _lacking(groups: Assembly, asked: Asked, event: int, lost: Ints) -> Lack:
+def _lacking(groups: Assembly, asked: Asked, promise: Promise, lost: Ints) -> Lack:
     """How many more people of each class must be missing."""
-    table, r = groups.table, float(groups.table.event_r[event])
+    table, r = groups.table, promise.r
     everybody = class_counts(asked.knowledge, table.signature_rows)
     carriers = class_counts(asked.knowledge, lost)
     missing = class_counts(asked.knowledge, groups.missing_people())
     lacking = []
-    for view, n, k, m in zip(
-        asked.knowledge.class_views, everybody, carriers, missing, strict=True
-    ):
+    for chance, n, k, m in zip(promise.chances, everybody, carriers, missing, strict=True):
         share = np.full(len(n), 1 / r)
         if asked.prior:
-            share = np.maximum(share, event_chances(view, table)[:, event])
+            share = np.maximum(share, chance)
         lacking.append(np.minimum(n, np.ceil(k / share - 1e-9).astype(np.int64)) - m)
     enough = min(table.rows, int(np.ceil(r * lost.sum() - 1e-9)))
     return Lack(asked.knowledge, lacking, enough - int(groups.missing_people().sum()))

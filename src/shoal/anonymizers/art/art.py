@@ -33,11 +33,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.attempts import FEW, group_blindly
 from shoal.anonymizers.art.blind import Blindness
 from shoal.anonymizers.art.bound import merge_by_bound
 from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.dealing import deal_values
 from shoal.anonymizers.art.hide import hide_among_filler
 from shoal.anonymizers.art.mixed import mix_events
 from shoal.errors import InputError
@@ -129,7 +132,9 @@ class Art:
             )
 
     def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
-        asked = Asked(table, self.knowledge or Knowledge.of(table), as_readers(self.readers))
+        asked = Asked.of(table, self.knowledge or Knowledge.of(table), as_readers(self.readers))
+        if table.several is not None:
+            self._check_several()
         claims: dict[str, Any] = {}
         if self.condition == "bound":
             groups = Assembly(table, Cells.of(table))
@@ -145,12 +150,31 @@ class Art:
                 progress=progress,
             )
             groups, claims = best.groups, {"cell": best.how.size(float(table.event_r.max()))}
-        grouping = replace(groups.grouping(), claims=self._claims(table, groups) | claims)
+        if table.several is None:
+            made = groups.grouping()
+        else:
+            made = groups.grouping(hidden=("pure", "pooled"))
+            made = deal_values(table, made, np.random.default_rng(seed))
+        grouping = replace(made, claims=self._claims(table, groups) | claims)
         self._check_suppression(table, grouping, seed)
         if self.form == "bucketized":
             return grouping
         recodings = generalize(table, grouping.group, grouping.signature, self.hierarchies or {})
         return replace(grouping, form=self.form, recodings=recodings)
+
+    def _check_several(self) -> None:
+        if self.units == "rows" or self.condition == "bound":
+            raise InputError(
+                "art-several",
+                "Groups made row by row know one sensitive column.",
+                'Use units="cells" and condition="joint", or one sensitive column.',
+            )
+        if any(one.name not in READERS for one in as_readers(self.readers)):
+            raise InputError(
+                "reader-several",
+                "ART answers readers of your own where there is one sensitive column.",
+                f"Choose among: {', '.join(READERS)}.",
+            )
 
     def _by_rows(self, asked: Asked, seed: int, progress: Progress) -> Assembly:
         """The reference: partners are chosen row by row."""
@@ -192,6 +216,11 @@ class Art:
         kept = grouping.carriers(table)
         return f" With --limit prior, {kept:,} of them would find one."
 
+    def _answered(self, table: Table) -> list[str]:
+        """The readers that every group answers, by name."""
+        names = [one.name for one in as_readers(self.readers) if one.name in READERS]
+        return [*names, "together"] if table.several is not None and "joint" in names else names
+
     def _claims(self, table: Table, groups: Assembly) -> dict[str, Any]:
         if self.condition == "bound":
             return {
@@ -203,9 +232,10 @@ class Art:
             "guarantee": GUARANTEES[table.spec.limit],
             "condition": "joint",
             "selection": "needed",
-            "readers": [one.name for one in as_readers(self.readers) if one.name in READERS],
+            "readers": self._answered(table),
             "units": self.units,
             "pure_groups": groups.count("pure"),
             "pooled_groups": groups.count("pooled"),
             "mixed_groups": groups.count("mixed"),
+            **({} if table.several is None else {"alike_groups": groups.count("alike")}),
         }

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.knowledge import Knowledge, Reader, View, event_chances, with_pool
+from shoal.anonymizers.art.masks import Masks
+from shoal.knowledge import (
+    Knowledge,
+    Reader,
+    View,
+    event_chances,
+    with_pool,
+)
 from shoal.table import IntArray, Table
 
 Floats = NDArray[np.float64]
@@ -23,6 +31,21 @@ class Column(NamedTuple):
     """distributions x values."""
     strength: Floats
     """Of each distribution: one over the limit."""
+    chance: Floats
+    """Of each distribution: the event's probability."""
+    values: Floats
+    """distributions x (x, values): what the odds are made of. Where these and the event's
+    probability are equal, no reader of a group of x and the others tells people apart."""
+
+
+class Promise(NamedTuple):
+    """What is promised of one event."""
+
+    r: float
+    holds: NDArray[np.bool_]
+    """Which of the table's values hold it."""
+    chances: list[Floats]
+    """Its probability by view that has classes, and distribution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +54,22 @@ class Asked:
     honest limit, what the view says of the person beforehand if that is more."""
 
     table: Table
+    """The table; of several sensitive columns that of their masks."""
     knowledge: Knowledge
     readers: tuple[Reader, ...]
+    given: Table | None = None
+    """The table of several columns."""
+
+    @classmethod
+    def of(cls, table: Table, knowledge: Knowledge, readers: tuple[Reader, ...]) -> Asked:
+        if table.several is None:
+            return cls(table, knowledge, readers)
+        return cls(table.several.masks, knowledge, readers, table)
+
+    @property
+    def whole(self) -> Table:
+        """The table as it was given."""
+        return self.given or self.table
 
     @property
     def prior(self) -> bool:
@@ -44,25 +81,49 @@ class Asked:
         """The number of columns: views times readers."""
         return len(self.knowledge.views) * len(self.readers)
 
+    @cached_property
+    def promises(self) -> list[Promise]:
+        """What is promised, event by event."""
+        whole, several = self.whole, self.whole.several
+        classes = [n for n, view in enumerate(self.knowledge.views) if view.fitted is None]
+        return [
+            Promise(
+                float(whole.event_r[event]),
+                whole.holds(event)[:-1] if several is None else several.mask_carries[:, event],
+                [self._chances[number][:, event] for number in classes],
+            )
+            for event in range(len(whole.events))
+        ]
+
+    @cached_property
+    def _chances(self) -> list[Floats]:
+        """By view: distributions x events of the table as it was given."""
+        return [event_chances(view, self.whole) for view in self.knowledge.views]
+
+    @cached_property
+    def _values(self) -> list[Floats]:
+        """By view: the distributions, and the pooled value's chance."""
+        return [with_pool(view, self.table) for view in self.knowledge.views]
+
     def columns(self, x: int, y: IntArray) -> Iterator[Column]:
         """Every reader's odds of the event value x against the values y, view by view."""
-        event = int(self.table.value_event[x])
+        event, some = int(self.table.value_event[x]), np.append(np.int32(x), y)
         for reader in self.readers:
-            for view in self.knowledge.views:
-                odds = reader.odds(view, self.table, x, y)
-                yield Column(view, odds, self.strength(view, event))
+            for number, view in enumerate(self.knowledge.views):
+                odds, chance = reader.odds(view, self.table, x, y), self._chances[number][:, event]
+                strength = self.strength(float(self.table.event_r[event]), chance)
+                yield Column(view, odds, strength, chance, self._values[number][:, some])
 
-    def alike(self, view: View, x: int, y: int) -> IntArray:
-        """A number for each of the view's distributions: equal where x, y and the event have the
-        same probabilities, so that no reader of a group of x and y tells them apart."""
-        chance = with_pool(view, self.table)[:, [x, y]]
-        event = event_chances(view, self.table)[:, int(self.table.value_event[x])]
-        known = np.column_stack([chance, event])
-        return np.unique(known, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    @cached_property
+    def masks(self) -> Masks | None:
+        """What is known of masks, where there are several sensitive columns."""
+        if self.whole.several is None:
+            return None
+        names = tuple(reader.name for reader in self.readers)
+        return Masks(self.whole, self.knowledge, names, prior=self.prior)
 
-    def strength(self, view: View, event: int) -> Floats:
-        """r, or one over the event's probability where the honest limit is more than 1/r."""
-        r, chance = float(self.table.event_r[event]), event_chances(view, self.table)[:, event]
+    def strength(self, r: float, chance: Floats) -> Floats:
+        """r, or one over an event's probability where the honest limit is more than 1/r."""
         strength = np.full(len(chance), r)
         if self.prior:
             known = chance * r > 1.0

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.anonymizers.art.absence import leave_out_lookalikes
+from shoal.anonymizers.art.alike import group_alike
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.blind import Blindness, hide_blindly
 from shoal.anonymizers.art.cells import Assembly, Cells
@@ -20,7 +21,8 @@ from shoal.anonymizers.art.everybody import gather_everybody
 from shoal.anonymizers.art.mixed import mix_events
 from shoal.grouping import Progress
 
-ATTEMPTS = 6
+ATTEMPTS, FEWER_ATTEMPTS = 6, 2
+"""Fewer where several sensitive columns leave many masks, with few carriers each."""
 FEW, MANY = 0.05, 0.15
 """Shares of the carriers. Cells become smaller, and events are mixed at last, rather than lose more
 than a few, whatever may be lost; by a little if few are lost, and by far if many are."""
@@ -52,7 +54,7 @@ def group_blindly(
     absences tell least, and of these the one that loses fewest."""
     random = np.random.default_rng(seed)
     attempts: list[Attempt] = []
-    while len(attempts) < ATTEMPTS:
+    while len(attempts) < (ATTEMPTS if asked.whole.several is None else FEWER_ATTEMPTS):
         one = _attempt(asked, how, most_lost, random, progress)
         attempts.append(one)
         if one.kept or how.cell is not None:
@@ -60,7 +62,7 @@ def group_blindly(
         lost = np.searchsorted((FEW, MANY), one.lost / asked.table.carriers)
         how = how.smaller(SHRINKS[how.wide][lost])
     best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.lost))
-    if best.lost > most_lost:
+    if best.lost > most_lost and asked.whole.several is None:
         mix_events(best.groups, asked, seed=seed, progress=progress)  # 4
         leave_out_lookalikes(best.groups, asked, random, how.least)
     add_decoys(best.groups, asked, random)  # 6
@@ -78,7 +80,10 @@ def _attempt(
     progress: Progress,
 ) -> Attempt:
     groups = Assembly(asked.table, Cells.of(asked.table))  # 1
-    if groups.cells.filler_suffices():
+    several = asked.whole.several is not None
+    if several:
+        group_alike(groups, asked)
+    if several or groups.cells.filler_suffices():
         hide_blindly(groups, asked, how, random=random, progress=progress)  # 2
         groups.drop_unsafe(asked)  # 3
     lost = groups.cells.waiting

@@ -102,7 +102,7 @@ def _hide_value(
     mine = np.flatnonzero(cells.value == x)
     waiting = np.repeat(mine, cells.free[mine])
     tried = np.zeros((len(waiting), len(table.values)), bool)
-    for number in range(ROUNDS + 1):
+    for number in range(ROUNDS + (asked.masks is None)):  # masks leave nothing to be pooled
         if not len(waiting):
             return
         if number < ROUNDS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -14,9 +15,10 @@ from shoal.anonymizers.art.kernels.links import largest_links
 from shoal.grouping import Grouping
 from shoal.table import IntArray, Table
 
-GroupKind = Literal["pure", "pooled", "mixed", "bound", "open"]
-"""Open: of people without an event."""
+GroupKind = Literal["pure", "pooled", "mixed", "bound", "alike", "open"]
+"""Alike: of people of one signature, whatever they hold; open: of people without an event."""
 TOLERANCE = 1e-12
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +57,11 @@ class Cells:
         """Whether there are enough rows without an event to hide every carrier among them."""
         carriers = np.bincount(
             self.event[self.event >= 0],
-            weights=self.rows[self.event >= 0],
+            weights=self.free[self.event >= 0],
             minlength=len(self.table.events),
         )
         needed = (np.ceil(self.table.event_r) - 1) @ carriers
-        return bool(needed <= self.rows[self.event < 0].sum())
+        return bool(needed <= self.free[self.event < 0].sum())
 
 
 class Assembly:
@@ -124,9 +126,10 @@ class Assembly:
         self.cells.free[cell] -= 1
         self.withheld[cell] += 1
 
-    def people_with(self, event: int) -> NDArray[np.int64]:
-        """Of each signature: how many people are in groups that hold the event."""
-        holding = [one for one in self._groups if (self.cells.event[one] == event).any()]
+    def people_with(self, values: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Of each signature: how many people are in groups that hold one of some values."""
+        cells = values[self.cells.value]
+        holding = [one for one in self._groups if cells[one].any()]
         inside = np.concatenate([np.zeros(0, np.int64), *holding])
         return np.bincount(self.cells.signature[inside], minlength=len(self.table.signatures))
 
@@ -137,16 +140,16 @@ class Assembly:
         missing = self.withheld + np.where(cells.event >= 0, cells.free, 0)
         return np.bincount(cells.signature, missing, len(self.table.signatures)).astype(np.int64)
 
-    def grouping(self) -> Grouping:
-        """The groups as counts, and rows without an event that nobody needs alone; carriers who
-        are still free are in no group."""
+    def grouping(self, hidden: tuple[GroupKind, ...] = ("pooled",)) -> Grouping:
+        """The groups as counts, those of the `hidden` kinds published pooled, and rows without an
+        event that nobody needs alone; carriers who are still free are in no group."""
         cells, table = self.cells, self.table
         alone = np.flatnonzero((cells.event < 0) & (cells.free > 0))
         count = len(self._groups)
         sizes = [len(group) for group in self._groups]
         owner = np.concatenate([np.repeat(np.arange(count), sizes), count + np.arange(len(alone))])
         member = np.concatenate([np.zeros(0, np.int64), *self._groups, alone])
-        pooled = np.array([kind == "pooled" for kind in self._kinds] + [False] * len(alone))
+        pooled = np.array([kind in hidden for kind in self._kinds] + [False] * len(alone))
         return Grouping.of_lines(
             table,
             owner.astype(np.int32),
@@ -178,14 +181,13 @@ class Assembly:
         starts = np.concatenate([[0], np.cumsum(sizes)])
         signature = self.cells.signature[member]
         carriers = np.add.reduceat(self.cells.value[member] == x, starts[:-1], dtype=np.int64)
-        for view, odds, strength in asked.columns(x, np.array([y], np.int32)):
-            row = view.index[signature]
-            links = largest_links(odds[row, 0], strength[row], starts, carriers, TOLERANCE)
+        for odds, strength, known in _columns(asked, signature, x, y):
+            links = largest_links(odds, strength, starts, carriers, TOLERANCE)
             # Only tuples with the same probabilities are surely alike to the auditor too: equal
             # odds of unequal ones may differ in the last bit there.
-            alike = _constant(asked.alike(view, x, y)[row], starts[:-1])
+            alike = np.logical_and.reduce([_constant(one, starts[:-1]) for one in known])
             # A quotient times one over itself is never above 1: the limit itself is allowed.
-            enough = carriers / sizes * strength[row[starts[:-1]]] <= 1.0
+            enough = carriers / sizes * strength[starts[:-1]] <= 1.0
             safe &= np.where(alike, enough, links <= 1.0)
         return safe
 
@@ -204,7 +206,27 @@ class Assembly:
         return by_values
 
 
-def _constant(numbers: NDArray[np.integer], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _columns(
+    asked: Asked, signature: IntArray, x: int, y: int
+) -> Iterator[tuple[Floats, Floats, list[Floats]]]:
+    """Of people by their signatures, column by column: the odds of x against y, one over the limit,
+    and the probabilities that a reader knows of them."""
+    if asked.masks is not None:
+        for block in asked.masks.blocks(x):
+            for view in range(block.odds.shape[1]):
+                odds, strength, *known = (
+                    one[signature, view]
+                    for one in (block.odds, block.strength, block.chance, *block.values)
+                )
+                yield odds, strength, known
+        return
+    for column in asked.columns(x, np.array([y], np.int32)):
+        row = column.view.index[signature]
+        known = [column.chance[row], *column.values[row].T]
+        yield column.odds[row, 0], column.strength[row], known
+
+
+def _constant(numbers: NDArray[np.generic], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether all numbers of a stretch are equal, for the stretches that begin at `starts`."""
     return np.asarray(
         np.maximum.reduceat(numbers, starts) == np.minimum.reduceat(numbers, starts), bool

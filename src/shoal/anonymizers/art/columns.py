@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
-from shoal.knowledge import event_chances
+from shoal.anonymizers.art.masks import Block, Masks
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -18,6 +18,14 @@ PRESSURE = 3
 """The power of a column's expected use with which it counts in who is alike: columns that run out
 first decide."""
 SMALLEST_ODDS = 1e-6
+ROUNDING = 1e-13
+
+
+def _equal(odds: Floats, others: Floats) -> bool:
+    """Whether odds differ by rounding at most: groups are checked with all of them in the end."""
+    finite = np.isfinite(odds) & np.isfinite(others)
+    near = abs(odds - others) <= ROUNDING * abs(odds)
+    return bool(np.where(finite, near, odds == others).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +37,14 @@ class Columns:
     """One over the limit."""
     chance: Floats
     """Of each kind: the event's probability, on average over columns."""
+    leading: int | None = None
+    """How many columns, the first, tell who is alike; None: all."""
 
     @classmethod
     def of(cls, asked: Asked, kinds: NDArray[np.integer], x: int, y: int) -> Columns:
         """For the signatures `kinds`; readers who weigh a view alike share its column."""
-        event = int(asked.table.value_event[x])
+        if asked.masks is not None:
+            return cls._of_masks(asked.masks, kinds, x)
         seen: dict[str, list[Floats]] = {}
         odds, strength, chance = [], [], []
         for column in asked.columns(x, np.array([y], np.int32)):
@@ -44,10 +55,24 @@ class Columns:
             row = column.view.index[kinds]
             odds.append(column.odds[row, 0])
             strength.append(column.strength[row])
-            chance.append(event_chances(column.view, asked.table)[row, event])
+            chance.append(column.chance[row])
         together = np.column_stack(odds)
         together[np.isnan(together)] = np.inf
         return cls(together, np.column_stack(strength), np.mean(chance, axis=0))
+
+    @classmethod
+    def _of_masks(cls, masks: Masks, kinds: NDArray[np.integer], x: int) -> Columns:
+        blocks: list[Block] = []
+        for one in masks.blocks(x):
+            if not any(_equal(one.odds, other.odds) for other in blocks):
+                blocks.append(one)
+        odds, strength = (
+            np.hstack([getattr(one, name)[kinds] for one in blocks])
+            for name in ("odds", "strength")
+        )
+        odds[np.isnan(odds)] = np.inf
+        chance = np.mean([one.chance[kinds].mean(axis=1) for one in blocks], axis=0)
+        return cls(odds, strength, chance, blocks[0].odds.shape[1])
 
     def finite(self) -> NDArray[np.bool_]:
         """The kinds whose odds are finite in every column; those of the others become 1, so that
@@ -58,7 +83,7 @@ class Columns:
 
     def some(self, which: NDArray[np.bool_]) -> Columns:
         """Those of some kinds."""
-        return Columns(self.odds[which], self.strength[which], self.chance[which])
+        return Columns(self.odds[which], self.strength[which], self.chance[which], self.leading)
 
     @property
     def share(self) -> Floats:
@@ -68,9 +93,10 @@ class Columns:
     def places(self, people: Ints) -> NDArray[np.float32]:
         """kinds x features: the leading principal components of the log odds. What a column will be
         used is what public knowledge expects: the demand of those who will carry, over all odds."""
-        wanted = (people * self.chance) @ (self.odds * self.strength)
-        use = wanted / np.maximum(people @ self.odds, 1e-300)
-        logs = np.log(np.maximum(self.odds, SMALLEST_ODDS))
+        odds, strength = self.odds[:, : self.leading], self.strength[:, : self.leading]
+        wanted = (people * self.chance) @ (odds * strength)
+        use = wanted / np.maximum(people @ odds, 1e-300)
+        logs = np.log(np.maximum(odds, SMALLEST_ODDS))
         logs *= (use / max(use.mean(), 1e-300)) ** PRESSURE
         logs -= (people @ logs) / people.sum()
         _, directions = np.linalg.eigh((logs * people[:, None]).T @ logs)

@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.asked import Asked, Promise
 from shoal.anonymizers.art.cells import Assembly
 from shoal.anonymizers.art.classes import Lack, class_counts
 from shoal.anonymizers.art.columns import Columns
-from shoal.knowledge import event_chances
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -32,12 +31,12 @@ ALREADY_POOLED = 0.1
 def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> None:
     """Takes free filler into groups until no class lacks members, or nobody who helps fits."""
     table, cells, before = groups.table, groups.cells, groups.snapshot()
-    for event in range(len(table.events)):
-        lack = Lack(asked.knowledge, _lacking(groups, asked, event))
+    for promise in asked.promises:
+        lack = Lack(asked.knowledge, _lacking(groups, asked, promise))
         mine = {
             values: which
             for values, which in groups.by_values().items()
-            if table.value_event[values[0]] == event
+            if promise.holds[values[0]]
         }
         for (x, y), which in mine.items():
             filler = np.flatnonzero((cells.value == y) & (cells.free > 0))
@@ -51,19 +50,18 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> N
             groups.restore(which[i], before)
 
 
-def _lacking(groups: Assembly, asked: Asked, event: int) -> list[Ints]:
+def _lacking(groups: Assembly, asked: Asked, promise: Promise) -> list[Ints]:
     """For each view and class: how many more people must be in groups that hold the event."""
     table, cells = groups.table, groups.cells
-    r = float(table.event_r[event])
-    inside = groups.people_with(event)
-    missing = cells.free[cells.event == event].sum() > 0
+    inside = groups.people_with(promise.holds)
+    missing = cells.free[promise.holds[cells.value]].sum() > 0
     if missing:
         inside = inside + groups.missing_people()
     lacking = []
     everybody = class_counts(asked.knowledge, table.signature_rows)
     there = class_counts(asked.knowledge, inside)
-    for view, n, m in zip(asked.knowledge.class_views, everybody, there, strict=True):
-        wanted = np.ceil(r * n * event_chances(view, table)[:, event] - 1e-6).astype(np.int64)
+    for chance, n, m in zip(promise.chances, everybody, there, strict=True):
+        wanted = np.ceil(promise.r * n * chance - 1e-6).astype(np.int64)
         lacking.append(np.minimum(n, wanted) - m)
     return lacking
 

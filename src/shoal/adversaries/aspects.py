@@ -1,0 +1,107 @@
+"""Who reads what: of several sensitive columns each alone, and all together.
+
+The joint adversary reads every column alone, by its own distribution. The one called *together*
+reads all columns at once, by their joint distribution. The binary one tells an event from all else,
+whichever columns it is of. Each reading is that of an ordinary table (table/several.py), and is
+brought back to the groups of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.adversaries.adversary import Adversary, Together
+from shoal.adversaries.judging import Case, Judgement
+from shoal.knowledge import View, seen_in
+from shoal.table import IntArray, Table
+from shoal.table.several import Aspect
+
+
+class Reading(NamedTuple):
+    """One adversary's way to read a table."""
+
+    adversary: Adversary
+    aspect: Aspect | None
+    """None: the table as it is."""
+    whole: Case
+    case: Case
+    """What is judged in that aspect."""
+
+    def judge(self, view: View, number: int) -> Judgement:
+        """Everybody's posteriors in the `number`th view."""
+        if self.aspect is None:
+            return self.adversary.judge(self.case, view, number)
+        seen = seen_in(view, self.aspect.table)
+        return _lifted(self, self.adversary.judge(self.case, seen, number))
+
+
+def for_table(adversaries: Sequence[Adversary], table: Table) -> tuple[Adversary, ...]:
+    """The adversaries of a table: of several columns, whoever weighs values also weighs them
+    together."""
+    names = [one.name for one in adversaries]
+    if table.several is None or "joint" not in names or "together" in names:
+        return tuple(adversaries)
+    return (*adversaries, Together())
+
+
+def readings(adversaries: Sequence[Adversary], case: Case) -> list[Reading]:
+    """All that adversaries do to a table."""
+    several = case.table.several
+    if several is None:
+        return [Reading(one, None, case, case) for one in adversaries]
+    cases = [_read(case, aspect) for aspect in several.aspects]
+    return [
+        Reading(one, aspect, case, seen)
+        for one in adversaries
+        for aspect, seen in zip(several.aspects, cases, strict=True)
+        if (one.name in ("binary", "together")) == (aspect.column is None)
+    ]
+
+
+def _read(case: Case, aspect: Aspect) -> Case:
+    events = list(aspect.events)
+    return replace(
+        case,
+        table=aspect.table,
+        partition=case.partition.read(aspect),
+        event_r=case.event_r[events],
+        known=np.ascontiguousarray(case.known[:, events]),
+    )
+
+
+def _lifted(reading: Reading, judged: Judgement) -> Judgement:
+    """What an aspect says of its events, for the pairs and the events of the whole."""
+    whole, part, aspect = reading.whole, reading.case.partition, reading.aspect
+    assert aspect is not None
+    mine = part.held_pairs(_events(reading.case.table))
+    held = whole.partition.held_pairs(_events(whole.table))
+    place = np.searchsorted(held, mine)
+    numbers = np.append(np.array(aspect.events, np.int32), np.int32(-1))
+    worst = np.zeros(len(whole.table.events))
+    pair = np.full(len(whole.table.events), -1, np.int64)
+    worst[list(aspect.events)] = judged.event_worst
+    pair[list(aspect.events)] = judged.event_pair
+    lifted = Judgement(
+        posterior=np.zeros(len(held)),
+        event=np.full(len(held), -1, np.int32),
+        breach=np.zeros(len(held), bool),
+        kind=np.zeros(len(held), np.int8),
+        undecided=np.zeros(len(held), bool),
+        guesses=judged.guesses,
+        counted=judged.counted,
+        contradictory=judged.contradictory,
+        event_worst=worst,
+        event_pair=pair,
+    )
+    lifted.event[place] = numbers[judged.event]
+    for name in ("posterior", "breach", "kind", "undecided"):
+        getattr(lifted, name)[place] = getattr(judged, name)
+    return lifted
+
+
+def _events(table: Table) -> IntArray:
+    return np.append(table.value_event, np.int32(-1))
