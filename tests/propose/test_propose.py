@@ -14,7 +14,7 @@ from shoal.datasets import HOSPITAL_QI, adult, hospital, raw_data
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.propose import Proposal, propose_spec
-from shoal.propose.alike import alike_values, warn_of_alike
+from shoal.propose.alike import alike_values, warn_of_alike, warn_of_lookalikes
 from shoal.spec import InputWarning, Spec
 from shoal.table import Table
 
@@ -213,7 +213,8 @@ def test_values_that_differ_only_by_spaces_or_case() -> None:
 def test_both_are_proposed_as_one_event() -> None:
     proposal = propose_spec(mixed(illness=["HIV", "HIV ", "flu", "flu"] * 50))
     assert reasons(proposal)["illness"] == (
-        'its name says "illness"; 3 values; "HIV" and "HIV " differ only by spaces or case'
+        'its name says "illness"; 3 values; "HIV" and "HIV " differ only by spaces or case, or '
+        "look alike"
     )
     text = proposal.to_toml()
     assert '# protect = [["HIV", "HIV "]]' in text.splitlines()
@@ -237,3 +238,32 @@ def test_many_twins_are_one_warning() -> None:
     with pytest.warns(InputWarning, match="and 2 more") as caught:
         warn_of_alike([*"abcde", *"ABCDE"], spec)
     assert len(caught) == 1
+
+
+def test_lookalikes_are_spelt_out() -> None:
+    spec = Spec(qi=["age"], sensitive="illness", r=2, protect=["HIV"])
+    with pytest.warns(
+        InputWarning, match='"HIV" and "\u041dIV" .U.041D CYRILLIC CAPITAL LETTER EN'
+    ):
+        warn_of_alike(["HIV", "flu", "\u041dIV"], spec)
+
+
+def test_a_pattern_that_leaves_a_twin_outside_is_warned_of() -> None:
+    frame = pl.DataFrame(
+        {"age": [1, 2] * 3, "illness": ["B20", "B21", "B22", "\u041221", "x", "y"]}
+    )
+    spec = Spec(qi=["age"], sensitive="illness", r=2, protect=["B2*"])
+    with pytest.warns(InputWarning, match='"B21" and "\u041221"'):
+        warn_of_lookalikes(Table.from_frame(frame, spec))
+
+
+def test_qi_values_that_look_alike_are_warned_of() -> None:
+    frame = pl.DataFrame({"sex": ["male", "Male", "f"] * 2, "illness": ["a", "b"] * 3})
+    spec = Spec(qi=["sex"], sensitive="illness", r=2, protect=["a"])
+    with pytest.warns(InputWarning) as caught:
+        warn_of_lookalikes(Table.from_frame(frame, spec))
+    (message,) = (str(one.message) for one in caught)
+    assert message == (
+        'Values of the QI "sex" differ only by spaces or case, or look alike, but count as '
+        'different: "Male" and "male". Mend them, or those people are set apart.'
+    )

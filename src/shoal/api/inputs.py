@@ -9,7 +9,7 @@ from typing import Any
 from shoal.engines import Engine, default_engine
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
-from shoal.propose.alike import warn_of_alike
+from shoal.propose.alike import warn_of_lookalikes
 from shoal.sources import read_table
 from shoal.spec import Spec
 from shoal.table import Table
@@ -37,14 +37,14 @@ def table_of(
     else:
         table = (engine or default_engine()).count(data, asked)
         table = table if keep else replace(table, native=None)
-    warn_of_alike(table.members.labels, asked)
+    warn_of_lookalikes(table)
     return table
 
 
 def spec_of(data: Any, spec: Spec | None, *, knowledge: Known = None) -> Spec:
     """The spec given, or the Table's own; they must not differ."""
     if isinstance(data, Table):
-        if spec is not None and spec != data.spec:
+        if spec is not None and not (isinstance(spec, Spec) and data.answers(spec)):
             raise InputError(
                 "spec-other",
                 "The table was coded with another spec than the one given.",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, nearest
 from shoal.grouping import Grouping
 from shoal.grouping.partition import number_groups
-from shoal.propose.alike import warn_of_alike
+from shoal.propose.alike import warn_of_lookalikes
 from shoal.spec import MISSING, InputWarning, Spec
 from shoal.table import Column, IntArray, Table, code_column, factorize
 from shoal.table.frames import to_polars
@@ -84,8 +84,10 @@ def align_release(frame: Any, released: Any, spec: Spec, *, key: str | None = No
         return Aligned(table, Grouping.of_rows(table, rows), rows)
 
     shown = code_column(other[spec.sensitive])
-    spec = spec.with_(publish_members=_shows_members(shown[0].labels, spec))
     table = _coded(frame, spec)
+    members = _shows_members(shown[0].labels, table.spec)
+    if members != spec.publish_members:
+        table = Table.from_frame(frame, table.spec.with_(publish_members=members))
     known = {label: code for code, label in enumerate(table.values)}
     unknown = [label for label in shown[0].labels if label not in known]
     if unknown:
@@ -106,7 +108,7 @@ def align_release(frame: Any, released: Any, spec: Spec, *, key: str | None = No
 
 def _coded(frame: Any, spec: Spec) -> Table:
     table = Table.from_frame(frame, spec)
-    warn_of_alike(table.members.labels, spec)
+    warn_of_lookalikes(table)
     return table
 
 

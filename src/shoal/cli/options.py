@@ -15,7 +15,7 @@ import typer
 from shoal.anonymizers.registry import method_names, parameters_of
 from shoal.errors import InputError, nearest
 from shoal.spec import Spec, check_keys, parse_event
-from shoal.spec.toml_text import read_toml
+from shoal.spec.places import read_spec_file
 
 TableArgument = Annotated[str, typer.Argument(help="The table: a file, a folder, or a URL.")]
 SeparatorOption = Annotated[
@@ -71,9 +71,10 @@ class SpecOptions:
         list[str] | None,
         typer.Option(
             "--protect",
-            help="A protected event, repeatable: one value, or 'a|b' for several as one; "
-            "'a|b@r=5' gives it its own r; 'column=a|b' says of which of several sensitive "
-            "columns it is. Default: each value.",
+            help="A protected event, repeatable: one value, or 'a|b' for several as one; also "
+            "'>= 40', '290..319', 'B2*', 'not a', '@codes.txt', '@icd.csv:node'; 'a|b@r=5' gives "
+            "it its own r; 'column=a|b' says of which of several sensitive columns it is. "
+            "Default: each value.",
         ),
     ] = None
     r: Annotated[str | None, typer.Option("-r", "--r", help="Nobody above a chance of 1/r.")] = None
@@ -114,7 +115,7 @@ class SpecOptions:
     def make_spec(self) -> Spec:
         """The spec of the file, with what the other options say instead."""
         source = str(self.spec) if self.spec else "The spec"
-        given: dict[str, Any] = dict(read_toml(self.spec)) if self.spec else {}
+        given: dict[str, Any] = read_spec_file(self.spec) if self.spec else {}
         check_keys(given, source=source)
         options: dict[str, Any] = {
             "qi": _split(self.qi),

@@ -15,7 +15,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.knowledge import MAX_VIEWS
-from shoal.propose.alike import alike_values
+from shoal.propose.alike import SAME_BUT_FOR, alike_values
 from shoal.propose.proposal import Guess, Proposal, Role, Shares
 from shoal.propose.words import (
     CODE_WORDS,
@@ -122,7 +122,7 @@ def _with_alike(sensitive: Guess, values: Shares) -> Guess:
     if not groups:
         return sensitive
     shown = " and ".join(toml_string(value) for value in groups[0])
-    return replace(sensitive, reason=f"{sensitive.reason}; {shown} differ only by spaces or case")
+    return replace(sensitive, reason=f"{sensitive.reason}; {shown} {SAME_BUT_FOR}")
 
 
 def _given_away(

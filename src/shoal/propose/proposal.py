@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from shoal.propose.alike import alike_values
+from shoal.propose.alike import SAME_BUT_FOR, alike_values
 from shoal.spec.toml_text import toml_string
 from shoal.wording import plain_percent
 
@@ -116,7 +116,7 @@ def _protect_lines(values: list[str]) -> list[str]:
         return [f"# protect = [[{toml_string(values[-1])}]]"]
     events = ", ".join(f"[{', '.join(map(toml_string, group))}]" for group in alike)
     return [
-        "# Values that differ only by spaces or case: protect them as one, or mend the table.",
+        f"# Values that {SAME_BUT_FOR}: protect them as one, or mend the table.",
         f"# protect = [{events}]",
     ]
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, time
+from numbers import Number
 from typing import Any
 
 from shoal.errors import InputError
 from shoal.spec.checks import checked_names, checked_r
+from shoal.spec.entries import entry_label
 
 
 @dataclass(frozen=True)
@@ -15,9 +18,10 @@ class Event:
     """A protected event: one value of a sensitive column, or several taken as one."""
 
     values: tuple[str, ...]
-    """The sensitive values that make up the event."""
+    """The sensitive values that make up the event, or entries that stand for several: `>= 40`,
+    `290..319`, `B2*`, `not X`, `@codes.txt`, `@icd.csv:node`. A Table's events hold values."""
     label: str = ""
-    """What the event is called, and how it is published; the values joined by `|` by default."""
+    """What the event is called, and how it is published; the entries joined by `|` by default."""
     r: float | None = None
     """The event's own r; None means the spec's."""
     column: tuple[str, ...] = ()
@@ -25,13 +29,13 @@ class Event:
     the values in any of them."""
 
     def __post_init__(self) -> None:
-        values = checked_names(self.values, "protect")
+        values = _entries(self.values)
         if not values:
             raise InputError(
                 "event-empty", "A protected event has no values.", "Name at least one value."
             )
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "label", str(self.label or "|".join(values)))
+        object.__setattr__(self, "label", str(self.label or _label(values)))
         if self.r is not None:
             object.__setattr__(self, "r", checked_r(self.r))
         object.__setattr__(self, "column", checked_names(self.column or (), "column"))
@@ -46,7 +50,8 @@ class Event:
         return len(self.values) > 1
 
 
-EventLike = Event | str | Sequence[str] | Mapping[str, Any]
+Scalar = str | float | date
+EventLike = Event | Scalar | Sequence[Scalar] | Mapping[str, Any]
 
 
 def as_event(given: EventLike) -> Event:
@@ -61,13 +66,13 @@ def as_event(given: EventLike) -> Event:
                 f"A protected event was given as {dict(given)!r}.",
                 "Write values = [...], and if you like column, label and r.",
             )
-        values = checked_names(given["values"], "protect")
+        values = _entries(given["values"])
         return Event(values, given.get("label", ""), given.get("r"), given.get("column", ()))
-    return Event(checked_names(given, "protect"))
+    return Event(_entries(given))
 
 
 def parse_event(text: str) -> Event:
-    """An event from the command line: `a|b`, or `a|b@r=5` for an r of its own."""
+    """An event from the command line: entries as `a|b`, or `a|b@r=5` for an r of its own."""
     body, mark, own = text.rpartition("@r=")
     return Event(tuple((body if mark else text).split("|")), r=checked_r(own) if mark else None)
 
@@ -84,7 +89,7 @@ def of_columns(event: Event, columns: Sequence[str]) -> Event:
     if not named:
         return event
     values = (rest, *more)
-    label = "|".join(values) if event.label == "|".join(event.values) else event.label
+    label = _label(values) if event.label == _label(event.values) else event.label
     return replace(event, values=values, label=label, column=named if len(columns) > 1 else ())
 
 
@@ -101,3 +106,22 @@ def _split(text: str, columns: Sequence[str]) -> tuple[tuple[str, ...], str]:
             if others:
                 return (name, *others), value
     return (), text
+
+
+def _entries(given: Any) -> tuple[str, ...]:
+    """An event's entries as texts; numbers and dates as they are shown in a column."""
+    if isinstance(given, Number | date | time):
+        given = [given]
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        given = [_text(one) for one in given]
+    return checked_names(given, "protect")
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, Number) and str(value) in ("True", "False"):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else value
+
+
+def _label(values: tuple[str, ...]) -> str:
+    return "|".join(dict.fromkeys(entry_label(value) for value in values))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from shoal.errors import InputError, nearest
 from shoal.spec.checks import checked_names, checked_r, listed
 from shoal.spec.events import Event, EventLike, as_event, of_columns
-from shoal.spec.toml_text import read_toml, toml_text
+from shoal.spec.places import read_spec_file
+from shoal.spec.toml_text import toml_text
 
 MISSING = "(missing)"
 """How a missing value is shown; it is a category like any other."""
@@ -259,8 +260,9 @@ class Spec:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Spec:
-        """Reads a spec file; its keys are the fields of this class."""
-        return cls.from_mapping(read_toml(path), source=str(path))
+        """Reads a spec file; its keys are the fields of this class. Files that it names lie beside
+        it, or else in the working folder."""
+        return cls.from_mapping(read_spec_file(path), source=str(path))
 
     def to_mapping(self) -> dict[str, Any]:
         """Plain data that `from_mapping` takes back; fields at their default are left out."""

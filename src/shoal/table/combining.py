@@ -26,6 +26,12 @@ def combine(spec: Spec, columns: tuple[Table, ...], codes: list[IntArray], lines
     raw = digits(keys, sizes)
     shown = np.column_stack([t.member_value[raw[:, c]] for c, t in enumerate(columns)])
     combinations, member_value = np.unique(shown, axis=0, return_inverse=True)
+    events = _events(spec, columns)
+    found = [
+        replace(one, values=event.values)
+        for one, event in zip(spec.protect or (), events, strict=True)
+    ]
+    spec = spec.with_(protect=found)
     made = _Made.of(spec, columns, combinations, raw)
     texts = [_texts(table, raw[:, c]) for c, table in enumerate(columns)]
     labels = [JOINED.join(row) for row in zip(*texts, strict=True)]

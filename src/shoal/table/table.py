@@ -8,7 +8,8 @@ engine (shoal.engines) touches them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from shoal.display import counted
 from shoal.errors import InputError, nearest
 from shoal.spec import Event, Spec
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
+from shoal.table.events import resolve_events
 from shoal.table.frames import to_polars
 from shoal.table.several import Several
 from shoal.wording import visible
@@ -67,6 +69,7 @@ class Table:
     """A coded table. Make one with `Table.from_frame`, or from counted cells with `from_cells`."""
 
     spec: Spec
+    """What is asked, its events as the values that their entries stand for in this table."""
     qi: tuple[Column, ...]
     members: Column
     """The sensitive column as it stands in the table."""
@@ -125,9 +128,10 @@ class Table:
         qi = tuple(column for column, _ in coded)
         lines = Lines(qi, digits(keys, sizes), signature, counts, native)
         columns = [code_column(data[name]) for name in spec.sensitive_columns]
+        specs = _alone(spec, [column for column, _ in columns])
         tables = tuple(
-            cls._of_column(spec.alone(column.name), column, codes, lines)
-            for column, codes in columns
+            cls._of_column(alone, column, codes, lines)
+            for alone, (column, codes) in zip(specs, columns, strict=True)
         )
         if len(tables) == 1:
             return tables[0]
@@ -138,7 +142,9 @@ class Table:
     @classmethod
     def _of_column(cls, spec: Spec, members: Column, member: IntArray, lines: Lines) -> Table:
         """The table of one sensitive column."""
-        events = _events(members, spec)
+        spec, events = _events(
+            members, spec, lambda: np.bincount(member, lines.rows, len(members)).astype(np.int64)
+        )
         values, member_value, value_event = _published(members, events, spec)
         return cls(
             spec=spec,
@@ -163,6 +169,24 @@ class Table:
             f"  {visible(self.members.name)} with {counted(len(self.members), 'value')}, "
             f"{counted(len(self.events), 'event')} protected; {people:,} people have one"
         )
+
+    def answers(self, spec: Spec) -> bool:
+        """Whether the table was coded with this spec."""
+        if self.several is not None:
+            columns = self.several.columns
+            same = spec.sensitive == self.spec.sensitive
+            return same and all(
+                one.answers(alone)
+                for one, alone in zip(
+                    columns, _alone(spec, [one.members for one in columns]), strict=True
+                )
+            )
+        try:
+            return spec == self.spec or (
+                _events(self.members, spec, lambda: self.member_rows)[0] == self.spec
+            )
+        except InputError:  # its events are those of another column
+            return False
 
     @property
     def frame(self) -> Any:
@@ -317,7 +341,10 @@ def _check_columns(data: pl.DataFrame, spec: Spec, *, rows: int) -> None:
             )
 
 
-def _events(members: Column, spec: Spec) -> tuple[Event, ...]:
+def _events(
+    members: Column, spec: Spec, rows: Callable[[], NDArray[np.int64]]
+) -> tuple[Spec, tuple[Event, ...]]:
+    """The events in the column's own values, and the spec with these."""
     if len(members) == 1:
         raise InputError(
             "sensitive-constant",
@@ -326,17 +353,10 @@ def _events(members: Column, spec: Spec) -> tuple[Event, ...]:
             "Choose a column that differs between people.",
         )
     if spec.protect is None:
-        return tuple(Event((label,)) for label in members.labels)
+        return spec, tuple(Event((label,)) for label in members.labels)
     known = set(members.labels)
-    for event in spec.protect:
-        for value in event.values:
-            if value not in known:
-                raise InputError(
-                    "value-missing",
-                    f'The protected value "{value}" never occurs in "{members.name}"'
-                    f"{nearest(value, known)}.",
-                    "Protect values that occur in the table.",
-                )
+    events = resolve_events(spec.protect, members, rows)
+    for event in events:
         others = known - set(event.values)
         if event.is_set and event.label in others:
             raise InputError(
@@ -350,7 +370,28 @@ def _events(members: Column, spec: Spec) -> tuple[Event, ...]:
                 f'The event "{event.label}" covers every value of "{members.name}".',
                 "Leave at least one value outside it.",
             )
-    return spec.protect
+    return (spec if events == spec.protect else spec.with_(protect=events)), events
+
+
+def _alone(spec: Spec, columns: Sequence[Column]) -> list[Spec]:
+    """What is asked of each column. A value that an event of several columns names for another of
+    them is none of a column that does not have it."""
+    if len(columns) == 1:
+        return [spec]
+    known = {column.name: set(column.labels) for column in columns}
+
+    def mine(event: Event, name: str) -> Event:
+        others = set().union(*(known[other] for other in event.column))
+        kept = [one for one in event.values if one in known[name] or one not in others]
+        return replace(event, values=tuple(kept or event.values), column=())
+
+    return [
+        spec.with_(
+            sensitive=name,
+            protect=[mine(event, name) for event in spec.protect or () if name in event.column],
+        )
+        for name in known
+    ]
 
 
 def _published(

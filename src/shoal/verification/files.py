@@ -192,8 +192,7 @@ def _check_shares(release: Release) -> Check:
 def _holds(release: Release, event: dict[str, Any]) -> pl.Expr:
     """Whether a line of the sensitive table shows an event, in any of its columns."""
     spec = release.spec
-    single = spec.publish_members or len(event["values"]) == 1
-    shown = event["values"] if single else [event.get("shown", event["label"])]
+    shown = [*event["values"], event.get("shown", event["label"])]
     names = event.get("columns", spec.sensitive_columns)
     return pl.any_horizontal(pl.col(name).cast(pl.String).is_in(shown) for name in names)
 

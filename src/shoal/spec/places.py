@@ -1,0 +1,26 @@
+"""Spec files, and where the files lie that they name: beside the spec, or else in the working
+folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shoal.spec.entries import located_event
+from shoal.spec.toml_text import read_toml
+
+
+def read_spec_file(path: str | Path) -> dict[str, Any]:
+    """The contents of a spec file, with the files that it names where they lie."""
+    folder = Path(path).parent
+
+    def place(file: str) -> str:
+        beside = folder / file
+        return str(beside) if beside.is_file() else file
+
+    given = read_toml(path)
+    if isinstance(given.get("knowledge"), str):
+        given["knowledge"] = place(given["knowledge"])
+    if isinstance(given.get("protect"), list):
+        given["protect"] = [located_event(event, place) for event in given["protect"]]
+    return given
