@@ -44,6 +44,37 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
     refused(shoal_process("verify", tmp_path), "release-not")
 
 
+def test_columns_are_recoded_and_verified(home: Path, tmp_path: Path) -> None:
+    table, out = home / "table.csv", tmp_path / "out"
+    options = ["--recode", "age:bands=20", "--recode", "region:rare=100", "--protect", "Fract*"]
+    done = shoal_("anonymize", table, "--out", out, *SPEC, *options)
+    assert done.returncode == 0, done.stderr
+    certificate = json.loads((out / "certificate.json").read_text(encoding="utf-8"))
+    assert certificate["recoded"]["age"] == "numbers in bands of 20"
+    assert certificate["events"][-1]["values"] == ["Fracture"]
+    assert shoal_("verify", out, "--table", table).returncode == 0
+
+
+def test_a_hierarchy_that_recoded_is_named_to_verify(home: Path, tmp_path: Path) -> None:
+    table, out, tree = home / "table.csv", tmp_path / "out", tmp_path / "sex.toml"
+    tree.write_text('values = ["Female", "Male"]\nany = "person"\n')
+    done = shoal_("anonymize", table, "--out", out, *SPEC, "--recode", f"sex:hierarchy={tree}")
+    assert done.returncode == 0, done.stderr
+    refused(shoal_("verify", out, "--table", table), "hierarchy-file")
+    named = shoal_("verify", out, "--table", table, "--hierarchy", f"sex={tree}")
+    assert named.returncode == 0, named.stdout
+
+
+def test_two_meanings_of_bands_have_their_own_names(home: Path) -> None:
+    done = shoal_("plan", home / "table.csv", *SPEC, "--band", "age=10")
+    refused(done, "band-option")
+    assert "--recode age:bands=10" in done.stderr
+    assert "--known-band age=10" in done.stderr
+    views = json.loads(shoal_("plan", home / "table.csv", *SPEC, "--json").stdout)["views"]
+    known = shoal_("plan", home / "table.csv", *SPEC, "--json", "--known-band", "age=10")
+    assert json.loads(known.stdout)["views"] > views
+
+
 def test_a_spec_file_does_what_options_do(home: Path, tmp_path: Path) -> None:
     spec = tmp_path / "release.toml"
     spec.write_text(

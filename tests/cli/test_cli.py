@@ -62,7 +62,9 @@ def test_the_version_is_shown() -> None:
         ({"-r": "1"}, "r-small"),
         ({"-r": "many"}, "r-number"),
         ({"-r": None}, "spec-missing"),
-        ({"--band": "age=x"}, "band-width"),
+        ({"--known-band": "age=x"}, "band-width"),
+        ({"--band": "age=10"}, "band-option"),
+        ({"--recode": "age=10"}, "recode-option"),
         ({"--spec": "nowhere.toml"}, "spec-read"),
     ],
 )

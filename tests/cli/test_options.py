@@ -39,12 +39,13 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         min_support=30,
         max_attributes=2,
         view=["age", "age/10,sex"],
-        band=["age=10"],
+        recode=["sex:nominal", "age:missing=98,99"],
+        known_band=["age=10"],
         knowledge="known.csv",
         identifiers="name",
         publish_members=True,
     )
-    assert all(getattr(asked, name) for name in SHARED)
+    assert [name for name in SHARED if not getattr(asked, name)] == ["band"]  # refused if given
     assert asked.make_spec() == Spec(
         qi=("age", "sex"),
         sensitive="illness",
@@ -55,6 +56,7 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         max_attributes=2,
         views=(("age",), ("age/10", "sex")),
         bands=(("age", 10),),
+        recode={"sex": {"nominal": True}, "age": {"missing": [98, 99]}},
         knowledge="known.csv",
         identifiers=("name",),
         publish_members=True,

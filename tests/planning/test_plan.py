@@ -200,6 +200,26 @@ def test_knowledge_that_is_wrong_about_somebody_limits_nothing() -> None:
     assert plan(table, knowledge=knowledge).to_dict()["largest_r"] is None
 
 
+@pytest.mark.parametrize("before", [{}, {"region": {"rare": 400}}])
+def test_what_a_recoding_would_buy_is_what_it_buys(before: dict[str, Any]) -> None:
+    frame = hospital(3_000, 4).with_columns(age=pl.col("age") * 1.5)
+    spec = Spec(
+        qi=("age", "occupation", "region"),
+        sensitive="diagnosis",
+        protect=[["HIV", "Schizophrenia"]],
+        r=60,
+        min_support=20,
+        recode=before,
+    )
+    advice = {one.change: one.largest_r for one in plan(frame, spec).advice}
+    bands = [change for change in advice if change.startswith("recode age:bands=")]
+    assert bands
+    for change in bands:
+        recipe = {"bands": float(change.rpartition("=")[2])}
+        bought = plan(frame, spec.with_(recode={**before, "age": recipe})).largest_r
+        assert advice[change] == pytest.approx(bought)
+
+
 def test_a_frame_needs_a_spec() -> None:
     with pytest.raises(InputError) as raised:
         plan(hospital(100, 0))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shoal.api.inputs import Known, frame_of
-from shoal.release.certificate import public_spec
 from shoal.release.stated import read_certificate
 from shoal.spec import Spec
+from shoal.table import Table
 from shoal.verification.files import Check
 from shoal.verification.verify import Verification
 from shoal.verification.verify import verify as verify_folder
@@ -22,6 +23,7 @@ def verify(
     spec: Spec | None = None,
     private: str | Path | None = None,
     knowledge: Known = None,
+    hierarchies: Mapping[str, str | Path] | None = None,
 ) -> Verification:
     """Checks a release folder: hashes, schema, sizes and counts.
 
@@ -30,7 +32,8 @@ def verify(
     generalized release whose ranges overlap needs the publisher's `private` folder to tell who is
     in which group, and where people are missing only that folder tells who; a release judged
     against outside knowledge needs that `knowledge` again, and one judged with a model the private
-    folder, without which the model's view is not judged.
+    folder, without which the model's view is not judged. Columns that were recoded by a hierarchy
+    need its file again: `hierarchies` by column, or in the working folder under its name.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -44,10 +47,14 @@ def verify(
     False
     """
     original = None if table is None else frame_of(table)
-    found = verify_folder(path, table=original, private=private, knowledge=knowledge)
+    found = verify_folder(
+        path, table=original, private=private, knowledge=knowledge, hierarchies=hierarchies
+    )
     if spec is None:
         return found
-    stated = read_certificate(Path(path))["spec"]
-    same = Spec.from_mapping(stated) == Spec.from_mapping(public_spec(spec))
+    stated = Spec.from_mapping(read_certificate(Path(path))["spec"])
+    same = stated == spec.published()
+    if not same and original is not None:  # events may be written as ranges or patterns
+        same = stated == Table.from_frame(original, spec).spec.published()
     check = Check("spec", same, "" if same else "the release was made for another one")
     return replace(found, checks=(*found.checks, check))

@@ -16,6 +16,7 @@ from shoal.anonymizers.registry import method_names, parameters_of
 from shoal.errors import InputError, nearest
 from shoal.spec import Spec, check_keys, parse_event
 from shoal.spec.places import read_spec_file
+from shoal.spec.recipe import parse_recipes
 
 TableArgument = Annotated[str, typer.Argument(help="The table: a file, a folder, or a URL.")]
 SeparatorOption = Annotated[
@@ -97,10 +98,23 @@ class SpecOptions:
         list[str] | None,
         typer.Option("--view", help="An explicit view, repeatable: a,b. Default: every QI subset."),
     ] = None
-    band: Annotated[
+    recode: Annotated[
         list[str] | None,
-        typer.Option("--band", help="A numeric QI that is also known in bands: age=10."),
+        typer.Option(
+            "--recode",
+            help="Make a column coarser before anything else, repeatable: age:bands=10, "
+            "age:missing=98,99, age:quantiles=5, age:cuts=18,65, day:date=month, code:nominal, "
+            "icd:hierarchy=icd.csv with icd:level=2, job:rare=50.",
+        ),
     ] = None
+    known_band: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--known-band",
+            help="age=10: the adversary also knows age in bands of 10; nothing is coarsened.",
+        ),
+    ] = None
+    band: Annotated[list[str] | None, typer.Option("--band", hidden=True)] = None
     knowledge: KnowledgeOption = None
     identifiers: Annotated[
         str | None, typer.Option("--identifiers", help="Columns that name people: a,b.")
@@ -114,6 +128,13 @@ class SpecOptions:
 
     def make_spec(self) -> Spec:
         """The spec of the file, with what the other options say instead."""
+        if self.band:
+            raise InputError(
+                "band-option",
+                f"--band {self.band[0]} could mean two things.",
+                "Write --recode age:bands=10 to make ages coarser, or --known-band age=10 for an "
+                "adversary who also knows them in bands.",
+            )
         source = str(self.spec) if self.spec else "The spec"
         given: dict[str, Any] = read_spec_file(self.spec) if self.spec else {}
         check_keys(given, source=source)
@@ -126,11 +147,13 @@ class SpecOptions:
             "min_support": self.min_support,
             "max_attributes": self.max_attributes,
             "views": [_split(text) for text in self.view] if self.view else None,
-            "bands": dict(_band(text) for text in self.band) if self.band else None,
+            "bands": dict(_band(text) for text in self.known_band) if self.known_band else None,
             "knowledge": self.knowledge,
             "identifiers": _split(self.identifiers),
             "publish_members": self.publish_members or None,
         }
+        if self.recode:
+            given["recode"] = {**given.get("recode", {}), **parse_recipes(self.recode)}
         given.update({key: value for key, value in options.items() if value is not None})
         for key, option in (("qi", "--qi a,b,c"), ("sensitive", "--sensitive X"), ("r", "-r 10")):
             if key not in given:
@@ -255,5 +278,5 @@ def _band(text: str) -> tuple[str, float]:
         return name, float(width)
     except ValueError:
         raise InputError(
-            "band-width", f'--band "{text}" is not understood.', "Write it as age=10."
+            "band-width", f'--known-band "{text}" is not understood.', "Write it as age=10."
         ) from None

@@ -27,6 +27,12 @@ def verify(
         ),
     ] = None,
     knowledge: o.KnowledgeOption = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hierarchy", help="The file that a column was recoded by, repeatable: icd=icd.csv."
+        ),
+    ] = None,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
     json: o.JsonOption = False,
@@ -39,7 +45,8 @@ def verify(
     frame = None
     if table is not None:
         frame = read_table(table, separator=separator, encoding=encoding)
-    result = check(release, table=frame, private=private, knowledge=knowledge)
+    files = dict(o.named_file(text, "--hierarchy") for text in hierarchy or ())
+    result = check(release, table=frame, private=private, knowledge=knowledge, hierarchies=files)
     if json:
         emit_json(result.to_dict())
     else:

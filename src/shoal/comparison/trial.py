@@ -220,7 +220,8 @@ def warm_up(table: Table, methods: Iterable[Anonymizer]) -> None:
     )
     first = np.unique(table.row_member, return_index=True)[1]
     rows = np.union1d(first, np.arange(min(table.rows, WARM_ROWS)))
-    spec = one.spec.with_(min_support=max(2, table.spec.min_support * len(rows) // table.rows))
+    support = max(2, table.spec.min_support * len(rows) // table.rows)
+    spec = one.spec.with_(min_support=support, recode=())  # these values are recoded already
     for method in methods:
         try:
             sample = Table.from_frame(frame[rows], spec)

@@ -286,7 +286,7 @@ def _spec(table: Table) -> Record:
     spec = table.spec
     return {
         "toml": spec.to_toml(),
-        "public_toml": spec.with_(identifiers=(), knowledge=None).to_toml(),
+        "public_toml": spec.published().to_toml(),
         "qi": list(spec.qi),
         "sensitive": " and ".join(spec.sensitive_columns),
         "min_support": spec.min_support,
@@ -294,5 +294,6 @@ def _spec(table: Table) -> Record:
         "outside": spec.knowledge is not None,
         "chosen_views": spec.views is not None,
         "bands": [[name, width] for name, width in spec.bands],
+        "recoded": [[name, recipe.words()] for name, recipe in spec.recode],
         "publish_members": spec.publish_members,
     }

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from shoal.display import counted, number
 from shoal.knowledge import Knowledge, View, event_chances
+from shoal.planning.recodings import recodings
 from shoal.spec import Limit
 from shoal.table import Table
 from shoal.wording import visible
@@ -265,15 +267,18 @@ def _advice(table: Table, events: tuple[EventPlan, ...]) -> tuple[Advice, ...]:
         for name in spec.qi:
             rest = tuple(q for q in spec.qi if q != name)
             bands = tuple(band for band in spec.bands if band[0] != name)
-            changes.append((f"drop {name}", spec.with_(qi=rest, bands=bands)))
+            recode = tuple(one for one in spec.recode if one[0] != name)
+            changes.append((f"drop {name}", spec.with_(qi=rest, bands=bands, recode=recode)))
     if spec.knowledge is None:
         for factor in (2, 5):
             support = spec.min_support * factor
             changes.append((f"min_support {support}", spec.with_(min_support=support)))
     asked = min(event.largest_r for event in events)
+    tightest = {name.split("/")[0] for event in events for name in event.limits[0].view}
+    tried = [] if spec.knowledge is not None else recodings(table, tightest)
+    others = chain(((name, Table.from_frame(table.frame, one)) for name, one in changes), tried)
     advice = []
-    for change, changed in changes:
-        other = Table.from_frame(table.frame, changed)
+    for change, other in others:
         known = Knowledge.of(other)
         largest = min(
             _limit(other, view, e).largest_r for view in known.views for e in range(len(events))

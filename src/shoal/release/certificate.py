@@ -42,6 +42,7 @@ def make_certificate(
         "software": f"shoal {__version__}",
         "method": {"name": method, "parameters": dict(parameters), "claims": dict(grouping.claims)},
         "spec": public_spec(table.spec),
+        **({"recoded": recoded_words(table.spec)} if table.spec.recode else {}),
         "form": grouping.form,
         "r": table.spec.r,
         "limit": table.spec.limit,
@@ -129,11 +130,13 @@ def _public_source(knowledge: Knowledge, spec: Spec) -> str:
 
 
 def public_spec(spec: Spec) -> dict[str, Any]:
-    """The spec without the names of columns that are not published, and without file names."""
-    plain = spec.to_mapping()
-    plain.pop("identifiers", None)
-    plain.pop("knowledge", None)
-    return plain
+    """The spec without the names of columns that are not published, and without folders."""
+    return spec.published().to_mapping()
+
+
+def recoded_words(spec: Spec) -> dict[str, str]:
+    """What was done to columns before anything else, by column."""
+    return {name: recipe.words() for name, recipe in spec.recode}
 
 
 def _combined(audit: Mapping[str, Any]) -> bool | None:
@@ -180,6 +183,10 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             "the events' values differ from the spec's",
             spec.protect is not None
             and members != {event["label"]: event["values"] for event in events},
+        ),
+        (
+            "what was recoded differs from the spec's",
+            certificate.get("recoded", {}) != recoded_words(spec),
         ),
         ("r differs from the spec's", certificate["r"] != spec.r),
         ("limit differs from the spec's", certificate["limit"] != spec.limit),

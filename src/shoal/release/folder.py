@@ -114,7 +114,9 @@ def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
     frames = release.frames
     resources = []
     for name, file in names.items():
-        schema: dict[str, Any] = {"fields": [field_of(column) for column in frames[name]]}
+        schema: dict[str, Any] = {
+            "fields": [{**field_of(column), **_said_of(release, column)} for column in frames[name]]
+        }
         if name == "qi":
             schema["foreignKeys"] = [
                 {"fields": [GID], "reference": {"resource": "sensitive", "fields": [GID]}}
@@ -125,6 +127,12 @@ def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
             resource |= {"profile": "data-resource", "format": "parquet"}
         resources.append(resource)
     return {"profile": "data-package", "name": "release", "resources": resources}
+
+
+def _said_of(release: Release, column: pl.Series) -> dict[str, str]:
+    """How a column was recoded, for its description."""
+    words = release.certificate.get("recoded", {}).get(column.name)
+    return {"description": f"recoded before publication: {words}"} if words else {}
 
 
 def _write_tables(release: Release, folder: Path, format: str) -> dict[str, str]:

@@ -200,6 +200,12 @@ def _losses(release: Release) -> str:
             f"In {groups['pooled']:,} groups the values outside every protected event are "
             "published as (other). "
         )
+    if recodings := certificate.get("recoded"):
+        told = "; ".join(f"{name}: {words}" for name, words in recodings.items())
+        text += (
+            f"Columns were made coarser before anything else ({told}); what they held before is "
+            "published nowhere. "
+        )
     if rows["values_changed"]:
         text += (
             f"THE METHOD CHANGED {rows['values_changed']:,} VALUES: published values are not all "

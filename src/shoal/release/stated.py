@@ -44,6 +44,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         whole = whole and _says_verdicts(certificate["audit"])
         whole = whole and isinstance(certificate["totals"]["told"], dict)
         whole = whole and type(certificate["totals"]["linked_above"]) is int
+        whole = whole and isinstance(certificate.get("recoded", {}), dict)
         whole = whole and _describes_models(certificate["knowledge"])
         whole = whole and all(isinstance(file, dict) for file in certificate["files"].values())
     except (ValueError, KeyError, TypeError, AttributeError):

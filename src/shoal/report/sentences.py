@@ -186,6 +186,16 @@ def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
         ("How they reason", _reasoning(verdict["reasoning"])),
         ("How surely it was computed", _kinds(verdict["posteriors"])),
     ]
+    if recodings := spec.get("recoded"):
+        told = "; ".join(f"{quoted(name)}: {isolated(words)}" for name, words in recodings)
+        lines.insert(
+            0,
+            (
+                "What was made coarser beforehand",
+                f"{told}. All that is said here is of the columns as they are then; what they held "
+                "before is published nowhere.",
+            ),
+        )
     if spec["publish_members"]:
         lines.append(
             (

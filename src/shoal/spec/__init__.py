@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shoal.spec.checks import checked_r, checked_seed
 from shoal.spec.events import Event, as_event, parse_event
+from shoal.spec.recipe import RARE, Recipe
 from shoal.spec.spec import (
     LIMITS,
     MAX_QI,
@@ -21,9 +22,11 @@ __all__ = [
     "MAX_QI",
     "MISSING",
     "OTHER",
+    "RARE",
     "Event",
     "InputWarning",
     "Limit",
+    "Recipe",
     "Spec",
     "as_event",
     "band_name",

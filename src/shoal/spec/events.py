@@ -29,7 +29,7 @@ class Event:
     the values in any of them."""
 
     def __post_init__(self) -> None:
-        values = _entries(self.values)
+        values = entry_texts(self.values, "protect")
         if not values:
             raise InputError(
                 "event-empty", "A protected event has no values.", "Name at least one value."
@@ -66,9 +66,9 @@ def as_event(given: EventLike) -> Event:
                 f"A protected event was given as {dict(given)!r}.",
                 "Write values = [...], and if you like column, label and r.",
             )
-        values = _entries(given["values"])
+        values = entry_texts(given["values"], "protect")
         return Event(values, given.get("label", ""), given.get("r"), given.get("column", ()))
-    return Event(_entries(given))
+    return Event(entry_texts(given, "protect"))
 
 
 def parse_event(text: str) -> Event:
@@ -108,13 +108,13 @@ def _split(text: str, columns: Sequence[str]) -> tuple[tuple[str, ...], str]:
     return (), text
 
 
-def _entries(given: Any) -> tuple[str, ...]:
-    """An event's entries as texts; numbers and dates as they are shown in a column."""
+def entry_texts(given: Any, what: str) -> tuple[str, ...]:
+    """Values or entries as texts; numbers and dates as they are shown in a column."""
     if isinstance(given, Number | date | time):
         given = [given]
     if isinstance(given, Sequence) and not isinstance(given, str | bytes):
         given = [_text(one) for one in given]
-    return checked_names(given, "protect")
+    return checked_names(given, what)
 
 
 def _text(value: Any) -> Any:

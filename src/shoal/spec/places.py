@@ -23,4 +23,8 @@ def read_spec_file(path: str | Path) -> dict[str, Any]:
         given["knowledge"] = place(given["knowledge"])
     if isinstance(given.get("protect"), list):
         given["protect"] = [located_event(event, place) for event in given["protect"]]
+    recipes = given.get("recode")
+    for recipe in recipes.values() if isinstance(recipes, dict) else ():
+        if isinstance(recipe, dict) and isinstance(recipe.get("hierarchy"), str):
+            recipe["hierarchy"] = place(recipe["hierarchy"])
     return given

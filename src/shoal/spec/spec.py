@@ -13,6 +13,7 @@ from shoal.errors import InputError, nearest
 from shoal.spec.checks import checked_names, checked_r, listed
 from shoal.spec.events import Event, EventLike, as_event, of_columns
 from shoal.spec.places import read_spec_file
+from shoal.spec.recipe import Recipe, RecipeLike, as_recipes, public_recipes
 from shoal.spec.toml_text import toml_text
 
 MISSING = "(missing)"
@@ -59,7 +60,10 @@ class Spec:
     views: tuple[tuple[str, ...], ...] | None = None
     """Explicit attribute sets; None means every non-empty subset of the QIs."""
     bands: tuple[tuple[str, float], ...] = ()
-    """Numeric QIs that the adversary also knows in bands: ("age", 10) adds `age/10`."""
+    """Numeric QIs that the adversary also knows in bands: ("age", 10) adds `age/10`. Nothing is
+    coarsened: that is `recode`."""
+    recode: tuple[tuple[str, Recipe], ...] = ()
+    """Columns that are made coarser before anything else, each with its recipe."""
     knowledge: str | None = None
     """File of outside knowledge (attribute columns, value, probability) instead of the table's."""
     limit: Limit = "absolute"
@@ -82,6 +86,7 @@ class Spec:
             max_attributes: int | None = None,
             views: Iterable[str | Iterable[str]] | None = None,
             bands: Mapping[str, float] | Iterable[tuple[str, float]] = (),
+            recode: Mapping[str, RecipeLike] | Iterable[tuple[str, RecipeLike]] = (),
             knowledge: str | Path | None = None,
             limit: Limit = "absolute",
             publish_members: bool = False,
@@ -110,6 +115,7 @@ class Spec:
                 "views", tuple(checked_names(view, "views") for view in listed(self.views, "views"))
             )
         put("bands", _bands(self.bands))
+        put("recode", as_recipes(self.recode))
         if isinstance(self.knowledge, Path):
             put("knowledge", str(self.knowledge))
         self._check()
@@ -155,6 +161,7 @@ class Spec:
                 "spec-path", f"knowledge is {self.knowledge!r}.", "Give the path of a file."
             )
         self._check_views()
+        self._check_recode()
         self._check_events()
 
     def _check_views(self) -> None:
@@ -180,6 +187,17 @@ class Spec:
                         f'A view names "{name}", which is no QI{nearest(name, known)}.',
                         "Views are made of QIs (or of their bands, as age/10).",
                     )
+
+    def _check_recode(self) -> None:
+        published = [*self.qi, *self.sensitive_columns]
+        names = checked_names((name for name, _ in self.recode), "recode")
+        for name in names:
+            if name not in published:
+                raise InputError(
+                    "recode-column",
+                    f'"{name}" is recoded but not published{nearest(name, published)}.',
+                    "Recode a QI or the sensitive column.",
+                )
 
     def _check_events(self) -> None:
         if self.protect == ():
@@ -243,11 +261,16 @@ class Spec:
         if isinstance(self.sensitive, str):
             return self
         mine = [replace(e, column=()) for e in self.protect or () if column in e.column]
-        return replace(self, sensitive=column, protect=tuple(mine))
+        recode = [pair for pair in self.recode if pair[0] in (*self.qi, column)]
+        return replace(self, sensitive=column, protect=tuple(mine), recode=tuple(recode))
 
     def with_(self, **changes: Any) -> Spec:
         """The same spec with some fields changed (and checked again)."""
         return replace(self, **changes)
+
+    def published(self) -> Spec:
+        """What others may read of the spec: no column that is not published, no folder."""
+        return self.with_(identifiers=(), knowledge=None, recode=public_recipes(self.recode))
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], *, source: str = "The spec") -> Spec:
@@ -276,6 +299,8 @@ class Spec:
         if self.bands:
             one_each = len(dict(self.bands)) == len(self.bands)
             plain["bands"] = dict(self.bands) if one_each else [list(band) for band in self.bands]
+        if self.recode:
+            plain["recode"] = {name: recipe.to_mapping() for name, recipe in self.recode}
         return plain
 
     def to_toml(self) -> str:

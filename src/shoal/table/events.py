@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from pathlib import Path
 
@@ -109,11 +108,7 @@ class _Beside:
         """The value of a column of numbers that a text is another way to write: 3.0 for 3."""
         if not self.column.numeric or not isinstance(self.scale, Numbers):
             return []
-        try:
-            number = Decimal(text)
-        except InvalidOperation:
-            return []
-        return [label for label, place in self.scale.places.items() if place == number]
+        return self.scale.equal(text)
 
     def spanned(self, text: str, entry: Entry) -> list[str]:
         """The values in a range, beyond a bound, or that match a pattern."""

@@ -6,7 +6,7 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import polars as pl
@@ -16,7 +16,7 @@ from shoal.spec.entries import Compared, Ranged
 from shoal.table.coding import Column
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
-_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])\b.*", re.ASCII | re.DOTALL)
+_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])\b.*)?", re.ASCII | re.DOTALL)
 _PERIOD = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?", re.ASCII)
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
@@ -34,6 +34,14 @@ class Numbers:
 
     places: dict[str, Decimal]
     kind: str = "numbers"
+
+    def equal(self, text: str) -> list[str]:
+        """The labels that a text is another way to write: 3 for 3.0."""
+        try:
+            number = Decimal(text)
+        except InvalidOperation:
+            return []
+        return [label for label, place in self.places.items() if place == number]
 
     def compared(self, entry: Compared) -> list[str] | None:
         """The labels on one side of a bound, exactly; None if that is no number."""

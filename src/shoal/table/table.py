@@ -23,6 +23,7 @@ from shoal.spec import Event, Spec
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
 from shoal.table.events import resolve_events
 from shoal.table.frames import to_polars
+from shoal.table.recoding import recoded
 from shoal.table.several import Several
 from shoal.wording import visible
 
@@ -97,7 +98,7 @@ class Table:
         `keep` the frame itself can be forgotten: to publish a table needs the codes only."""
         data = to_polars(frame)
         _check_columns(data, spec, rows=data.height)
-        return cls._coded(data, spec, None, native=frame if keep else None)
+        return cls._coded(recoded(data, spec), spec, None, native=frame if keep else None)
 
     @classmethod
     def from_cells(cls, cells: Any, spec: Spec, *, rows: str = "rows") -> Table:
@@ -116,7 +117,7 @@ class Table:
             )
         counts = data[rows].cast(pl.Int64).to_numpy()
         _check_columns(data, spec.with_(identifiers=()), rows=int(counts.sum()))
-        return cls._coded(data, spec, counts, native=None)
+        return cls._coded(recoded(data, spec, counts), spec, counts, native=None)
 
     @classmethod
     def _coded(
@@ -386,9 +387,8 @@ def _alone(spec: Spec, columns: Sequence[Column]) -> list[Spec]:
         return replace(event, values=tuple(kept or event.values), column=())
 
     return [
-        spec.with_(
-            sensitive=name,
-            protect=[mine(event, name) for event in spec.protect or () if name in event.column],
+        spec.alone(name).with_(
+            protect=[mine(event, name) for event in spec.protect or () if name in event.column]
         )
         for name in known
     ]

@@ -6,6 +6,7 @@ recomputed from the published tables by the auditor's own judge, which shares no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from shoal.release.regroup import row_groups_of
 from shoal.release.stated import read_certificate
 from shoal.release.totals import event_totals
 from shoal.sources import recover_folder
+from shoal.spec.recipe import with_files
 from shoal.table import Table
 from shoal.verification.absence import check_absence
 from shoal.verification.files import (
@@ -112,13 +114,15 @@ def verify(
     table: Any = None,
     private: str | Path | None = None,
     knowledge: Knowledge | str | Path | None = None,
+    hierarchies: Mapping[str, str | Path] | None = None,
 ) -> Verification:
     """Checks a release folder; with the original `table` (a frame) also its certificate.
 
     A generalized release whose ranges overlap needs the publisher's `private` folder to tell who is
     in which group, and where people are missing only that folder tells who; a release judged
     against outside knowledge needs that `knowledge` again, and what a model says of everybody is in
-    the private folder too: without it the model's view is not judged.
+    the private folder too: without it the model's view is not judged. `hierarchies` are the files
+    that columns were recoded by; else they lie in the working folder.
     """
     folder = Path(path)
     recover_folder(folder)
@@ -142,18 +146,18 @@ def verify(
     checks = [*files, *check_tables(release), *check_package(folder, release)]
     if table is None or not all(check.passed for check in checks):
         return outcome(checks, recomputed=False)
-    checks += _recompute(release, table, private, knowledge)
+    spec = release.spec.with_(recode=with_files(release.spec.recode, hierarchies or {}))
+    checks += _recompute(release, Table.from_frame(table, spec), private, knowledge)
     return outcome(checks, recomputed=True)
 
 
 def _recompute(
     release: Release,
-    frame: Any,
+    table: Table,
     private: str | Path | None,
     knowledge: Knowledge | str | Path | None,
 ) -> list[Check]:
     certificate = release.certificate
-    table = Table.from_frame(frame, release.spec)
     claimed = certificate["knowledge"]
     known, fitted, whole = with_models(Knowledge.of(table, knowledge), claimed, table, private)
     views = [list(view.attributes) for view in known.views]

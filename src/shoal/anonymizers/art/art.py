@@ -203,8 +203,8 @@ class Art:
                 f"{lost:,} of {table.carriers:,} rows that carry an event ({plain_percent(share)}) "
                 f"find no group at r = {table.spec.r:g}, over the limit of "
                 f"{plain_percent(self.max_suppression)}.{self._under_prior(table, seed)}",
-                "`shoal plan` says what stands in the way; lower r, raise min_support, drop or "
-                "band a QI, or raise max_suppression.",
+                "`shoal plan` says what stands in the way; lower r, raise min_support, make a QI "
+                "coarser (--recode age:bands=10), drop one, or raise max_suppression.",
             )
 
     def _under_prior(self, table: Table, seed: int) -> str:

@@ -1,0 +1,68 @@
+"""Which recodings of a table's QIs are worth a try, and the table that each would make.
+
+Only QIs of the tightest views are tried: no other can raise the largest r. The table is recoded by
+its cells, whose values are those that it was coded with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import ceil, isfinite, log10
+
+import numpy as np
+import polars as pl
+
+from shoal.spec import Recipe
+from shoal.table import Column, Table
+
+FEW_VALUES = 8
+"""Numbers with fewer values than these are left as they are."""
+PARTS = (8, 4)
+"""About how many bands numbers are cut into."""
+
+
+def recodings(table: Table, attributes: Iterable[str]) -> Iterator[tuple[str, Table]]:
+    """Recodings of these QIs, as the command line writes them, each with the table that it makes;
+    those that are recoded already stay so."""
+    done = {name for name, _ in table.spec.recode}
+    banded = {name for name, _ in table.spec.bands}
+    cells = _cells(table)
+    for place, column in enumerate(table.qi):
+        if column.name not in set(attributes) - done - banded:
+            continue
+        for text, recipe in _recipes(table, column, place):
+            spec = table.spec.with_(recode={column.name: recipe})
+            yield f"recode {column.name}:{text}", Table.from_cells(cells, spec, rows=ROWS)
+
+
+ROWS = "\0rows"
+
+
+def _cells(table: Table) -> pl.DataFrame:
+    signature, member, rows = table.member_cells
+    qi = {
+        column.name: column.values[table.signatures[signature, place]]
+        for place, column in enumerate(table.qi)
+    }
+    return pl.DataFrame({**qi, table.members.name: table.members.values[member], ROWS: rows})
+
+
+def _recipes(table: Table, column: Column, place: int) -> Iterator[tuple[str, Recipe]]:
+    if column.numeric:
+        numbers = [float(one) for one in column.values.drop_nulls() if isfinite(one)]
+        if len(numbers) < FEW_VALUES or len(numbers) < len(column.values.drop_nulls()):
+            return
+        widths = {_round_width((max(numbers) - min(numbers)) / parts) for parts in PARTS}
+        for width in sorted(widths):
+            yield f"bands={width:g}", Recipe(bands=width)
+        return
+    rows = np.bincount(table.signatures[:, place], table.signature_rows, len(column))
+    least = table.spec.min_support
+    if least > 1 and 1 < (rows < least).sum() < len(column):
+        yield f"rare={least}", Recipe(rare=least)
+
+
+def _round_width(wide: float) -> float:
+    """The next of 1, 2, 5 times a power of ten."""
+    power = 10.0 ** ceil(log10(wide) - 1)
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= wide)
