@@ -31,6 +31,17 @@ def test_a_pattern_is_published_as_its_values_and_verified(tmp_path: Path) -> No
     assert plain.certificate["rows"] == release.certificate["rows"]
 
 
+def test_a_certificate_that_names_no_values_is_refuted(tmp_path: Path) -> None:
+    shoal.anonymize(FRAME, SPEC).save(tmp_path / "release")
+    path = tmp_path / "release" / "certificate.json"
+    certificate = json.loads(path.read_text())
+    for event in (certificate["events"][0], certificate["spec"]["protect"][0]):
+        event["values"] = ["Schizo*", "HI?"]
+    path.write_text(json.dumps(certificate))
+    found = shoal.verify(tmp_path / "release", table=FRAME)
+    assert "events" in [check.name for check in found.checks if not check.passed]
+
+
 def test_an_audit_knows_the_members_behind_a_pattern(tmp_path: Path) -> None:
     released = FRAME.select("region", "diagnosis", sex=pl.lit("*"))
     found = shoal.audit(FRAME, SPEC, released=released)

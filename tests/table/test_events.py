@@ -204,6 +204,12 @@ def test_a_node_of_a_hierarchy(tmp_path: Path) -> None:
             'The protected value ">= 3" never occurs in "x", whose values are neither numbers nor '
             "dates.",
         ),
+        (
+            ["<=50K", ">50K"],
+            [">60K"],
+            "value-missing",
+            'The protected value ">60K" never occurs in "x" (did you mean ">50K"?).',
+        ),
         (CODES, ["W*"], "value-missing", 'The protected value "W*" never occurs in "x".'),
         (
             CODES,

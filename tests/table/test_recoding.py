@@ -169,6 +169,13 @@ def test_events_are_those_of_the_recoded_column() -> None:
     table = Table.from_frame(frame, spec.with_(protect=["40 or more"]))
     assert table.values == ("25-39", "40 or more", "under 25", "(missing)")
     assert table.carriers == 1
+    with pytest.raises(InputError) as raised:
+        Table.from_frame(frame, spec.with_(protect=[">= 40"]))
+    assert str(raised.value) == (
+        'The protected value ">= 40" never occurs in "bmi", whose values are neither numbers nor '
+        'dates. Protect values that occur in the table as it is recoded, such as "25-39", '
+        '"40 or more", "under 25", "(missing)".'
+    )
     months = pl.DataFrame(
         {"q": ["m", "f"] * 2, "day": ["2020-03-01", "2020-04-30", "2020-07-01", ""]}
     )

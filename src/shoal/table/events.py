@@ -19,15 +19,20 @@ from shoal.table.coding import Column
 from shoal.table.hierarchy import read_hierarchy
 from shoal.table.scale import Dates, Numbers, scale_of
 
-SHOWN_NEAR = 3
+SHOWN_NEAR, SHOWN_VALUES = 3, 5
 
 
 def resolve_events(
-    events: Iterable[Event], column: Column, rows: Callable[[], NDArray[np.int64]]
+    events: Iterable[Event],
+    column: Column,
+    rows: Callable[[], NDArray[np.int64]],
+    *,
+    recoded: bool = False,
 ) -> tuple[Event, ...]:
     """The events with the values of the column that their entries stand for, in the column's order;
-    an event that names values only stays as it is. `rows` counts the rows of each value."""
-    beside = _Beside(column, rows)
+    an event that names values only stays as it is. `rows` counts the rows of each value; a column
+    that was `recoded` may hold others than the user knows."""
+    beside = _Beside(column, rows, recoded)
     resolved = tuple(beside.resolve(event) for event in events)
     owner: dict[str, Event] = {}
     for event in resolved:
@@ -49,6 +54,7 @@ class _Beside:
 
     column: Column
     rows: Callable[[], NDArray[np.int64]]
+    recoded: bool
 
     @cached_property
     def known(self) -> set[str]:
@@ -100,9 +106,14 @@ class _Beside:
                 "value-missing",
                 f'The protected value "{text}" never occurs in "{self.column.name}"'
                 f"{self.near(text, entry)}.",
-                "Protect values that occur in the table.",
+                f"Protect values that occur in the table{self.instead()}.",
             )
         return found
+
+    def instead(self) -> str:
+        """Values of a column that was recoded, which a user may not have in mind."""
+        shown = ", ".join(f'"{label}"' for label in self.column.labels[:SHOWN_VALUES])
+        return f" as it is recoded, such as {shown}" if self.recoded else ""
 
     def equal(self, text: str) -> list[str]:
         """The value of a column of numbers that a text is another way to write: 3.0 for 3."""
@@ -184,15 +195,15 @@ class _Beside:
 
     def near(self, text: str, entry: Entry | None) -> str:
         """What occurs instead: values that look alike with their rows, the ends of the scale."""
-        if entry is not None and not isinstance(entry, Matched):
-            if self.scale is None:
-                return ", whose values are neither numbers nor dates"
+        ordered = entry is not None and not isinstance(entry, Matched)
+        if ordered and self.scale is not None:
             places = sorted(self.scale.places, key=self.scale.places.__getitem__)
             return f", which reaches from {places[0]} to {places[-1]}" if places else ""
         wanted = skeleton(text)
         alike = [code for code, one in enumerate(self.column.labels) if skeleton(one) == wanted]
         if not alike:
-            return nearest(text, self.known)
+            unordered = ", whose values are neither numbers nor dates" if ordered else ""
+            return nearest(text, self.known) or unordered
         rows, shown = self.rows(), alike[:SHOWN_NEAR]
         times = (f'"{self.column.labels[code]}" occurs {_times(int(rows[code]))}' for code in shown)
         return f"; {', '.join(times)}"

@@ -356,7 +356,8 @@ def _events(
     if spec.protect is None:
         return spec, tuple(Event((label,)) for label in members.labels)
     known = set(members.labels)
-    events = resolve_events(spec.protect, members, rows)
+    is_recoded = members.name in dict(spec.recode)
+    events = resolve_events(spec.protect, members, rows, recoded=is_recoded)
     for event in events:
         others = known - set(event.values)
         if event.is_set and event.label in others:

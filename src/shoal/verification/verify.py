@@ -34,7 +34,7 @@ from shoal.release.regroup import row_groups_of
 from shoal.release.stated import read_certificate
 from shoal.release.totals import event_totals
 from shoal.sources import recover_folder
-from shoal.spec.recipe import with_files
+from shoal.spec.recipe import public_recipes, with_files
 from shoal.table import Table
 from shoal.verification.absence import check_absence
 from shoal.verification.files import (
@@ -146,8 +146,12 @@ def verify(
     checks = [*files, *check_tables(release), *check_package(folder, release)]
     if table is None or not all(check.passed for check in checks):
         return outcome(checks, recomputed=False)
-    spec = release.spec.with_(recode=with_files(release.spec.recode, hierarchies or {}))
-    checks += _recompute(release, Table.from_frame(table, spec), private, knowledge)
+    # Only the working folder is searched for files that a certificate names.
+    recipes = with_files(public_recipes(release.spec.recode), hierarchies or {})
+    original = Table.from_frame(table, release.spec.with_(recode=recipes))
+    if original.spec.protect != release.spec.protect:
+        checks.append(Check("events", False, "the certificate names no values of the table"))
+    checks += _recompute(release, original, private, knowledge)
     return outcome(checks, recomputed=True)
 
 
