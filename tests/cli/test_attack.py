@@ -121,11 +121,11 @@ def test_a_release_is_the_groups_it_was_made_of(method: str) -> None:
         qi=["age", "sex"], sensitive="diagnosis", protect=[EVENT.split("|")], r=3, min_support=50
     )
     release = shoal.anonymize(hospital(1_000, seed=0), spec, method=method)
-    assert isinstance(release.table, Table)
+    assert isinstance(release.original, Table)
     assert release.row_groups is not None
-    grouping = regroup(release, release.table, release.row_groups)
-    values = [*release.table.values, "(other)"]
-    shown = grouping.published_values(release.table)
+    grouping = regroup(release, release.original, release.row_groups)
+    values = [*release.original.values, "(other)"]
+    shown = grouping.published_values(release.original)
     counted: dict[tuple[int, str], int] = {}
     for group, value, people in zip(grouping.group, shown, grouping.people, strict=True):
         key = (int(group) + 1, values[value])

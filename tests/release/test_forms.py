@@ -43,13 +43,13 @@ def test_tables_of_another_form_do_not_fit(release: shoal.Release) -> None:
 
 
 def test_people_are_found_again_in_the_table(release: shoal.Release) -> None:
-    assert release.table is not None
+    assert release.original is not None
     assert release.row_groups is not None
-    found, problem = form_named(release.form).people(release, release.table, release.row_groups)
+    found, problem = form_named(release.form).people(release, release.original, release.row_groups)
     assert not problem
     assert found is not None
     kept = release.row_groups >= 0
-    truth = zip(release.row_groups[kept], release.table.row_signature[kept], strict=True)
+    truth = zip(release.row_groups[kept], release.original.row_signature[kept], strict=True)
     assert sorted(zip(found.gid, found.signature, strict=True)) == sorted(truth)
 
 

@@ -201,6 +201,9 @@ def test_counts_by_value_list_range_event_and_member(table: Table) -> None:
     young = frame.filter(pl.col("age") < 50)
     assert release.count({"age": range(50)}) == young.height
     assert release.count({"age": Between(None, 40)}) == young.height
+    assert release.count({"age": (0, 40)}) == release.count({"age": (-1.5, 40.0)}) == young.height
+    listed = frame.filter(pl.col("age").is_in([20, 40])).height
+    assert release.count({"age": [20, 40]}) == listed
     assert release.count({"age": [10, 20, 30, 40]}) == young.height
     protected = frame.filter(pl.col("diagnosis").is_in(EVENT.values)).height
     assert release.count({"diagnosis": "protected"}) == protected
@@ -220,6 +223,7 @@ def test_counts_by_value_list_range_event_and_member(table: Table) -> None:
         ({"sex": range(3)}, "count-range", "sex"),
         ({"age": Between("young", None)}, "count-range", "age"),
         ({"diagnosis": Between("A", "B")}, "count-range", "diagnosis"),
+        ({"diagnosis": (3, 5)}, "count-range", "diagnosis"),
     ],
 )
 def test_what_is_not_in_the_release_is_named(

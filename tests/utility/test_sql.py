@@ -107,7 +107,8 @@ def first_count(release: Release) -> float:
 
 def readme_sql() -> str:
     page = Path("README.txt").read_bytes().decode("utf-8")
-    return page[page.index("WITH asked") :]
+    first = page.index("WITH asked")
+    return page[first : page.index("USING (gid);", first)] + "USING (gid);"
 
 
 def wheres(release: Release) -> list[dict[str, Any]]:

@@ -59,8 +59,8 @@ def saved(release: Release, home: Path, **changed: pl.DataFrame) -> Path:
         row_groups=release.row_groups,
         audit=release.audit,
     )
-    assert release.table is not None
-    facts = release_facts(release, release.table)
+    assert release.original is not None
+    facts = release_facts(release, release.original)
     forged.save(home / "release", private=home / "private", facts=facts)
     return home / "release"
 

@@ -133,7 +133,7 @@ def anonymize(
         seed=drawn,
         models=models,
         audit=audit,
-        table=table,
+        original=table,
         seconds=clock.laps,
         native=table.native,
         engine=engine,

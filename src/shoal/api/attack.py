@@ -106,8 +106,8 @@ def _of_release(data: Any, original: Any, private: Any, knowledge: Known) -> Sce
             "Nothing to attack is named.",
             "Give a release, or a table with groups or a released table.",
         )
-    if release.table is not None and original is None:
-        table = release.table
+    if release.original is not None and original is None:
+        table = release.original
     elif original is None:
         raise InputError(
             "attack-table",

@@ -18,7 +18,14 @@ from shoal.release import GID, Release
 from shoal.release.readme import readme_text
 from shoal.release.stated import CERTIFICATE, read_certificate
 from shoal.release.totals import no_totals
-from shoal.release.typed import PACKAGE, described_fields, field_of, read_published, refuse_inexact
+from shoal.release.typed import (
+    PACKAGE,
+    described_fields,
+    field_of,
+    guard_of,
+    read_published,
+    refuse_inexact,
+)
 from shoal.sources import replace_folder, write_parts, write_table
 from shoal.spec import Spec
 
@@ -27,6 +34,21 @@ if TYPE_CHECKING:
 
 README = "README.txt"
 FORMATS = ("csv", "parquet")
+CSV = {
+    "profile": "tabular-data-resource",
+    "format": "csv",
+    "mediatype": "text/csv",
+    "encoding": "utf-8",
+    "dialect": {
+        "delimiter": ",",
+        "quoteChar": '"',
+        "doubleQuote": True,
+        "lineTerminator": "\n",
+        "skipInitialSpace": False,
+        "header": True,
+    },
+}
+"""What the data package says of how a CSV is to be read; nothing is left to guesses."""
 TABLES = ("qi", "sensitive", "members", "ranges", "totals")
 
 
@@ -110,22 +132,25 @@ def sha256(path: Path) -> str:
 
 
 def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
-    """The Frictionless description of the folder, with the key between the two tables."""
+    """The Frictionless description of the folder: how each file is read, column by column, and the
+    key between the two tables."""
     frames = release.frames
     resources = []
     for name, file in names.items():
+        csv = file.endswith(".csv")
         schema: dict[str, Any] = {
-            "fields": [{**field_of(column), **_said_of(release, column)} for column in frames[name]]
+            "fields": [
+                field_of(column) | _said_of(release, column) | (guard_of(column) if csv else {})
+                for column in frames[name]
+            ]
         }
         if name == "qi":
             schema["foreignKeys"] = [
                 {"fields": [GID], "reference": {"resource": "sensitive", "fields": [GID]}}
             ]
-        resource: dict[str, Any] = {"name": name, "path": file, "schema": schema}
-        resource |= {"profile": "tabular-data-resource", "encoding": "utf-8"}
-        if file.endswith(".parquet"):
-            resource |= {"profile": "data-resource", "format": "parquet"}
-        resources.append(resource)
+        kind = CSV if csv else {"profile": "data-resource", "format": "parquet"}
+        schema |= {"missingValues": [""]} if csv else {}
+        resources.append({"name": name, "path": file, **kind, "schema": schema})
     return {"profile": "data-package", "name": "release", "resources": resources}
 
 
@@ -166,8 +191,8 @@ def _facts_of(release: Release, given: Facts | None) -> Facts:
                 "Leave them out: they are gathered when the release is saved.",
             )
         return given
-    if known and release.table is not None:
-        return release_facts(release, release.table)
+    if known and release.original is not None:
+        return release_facts(release, release.original)
     raise InputError(
         "private-unknown",
         "This release has no private records: it was loaded, or its rows stayed elsewhere.",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 from shoal.knowledge import OWN
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
+from shoal.release.using import filled, using_parts
 from shoal.wording import (
     judges_words,
     limit_words,
@@ -22,13 +22,11 @@ from shoal.wording import (
 
 def readme_text(release: Release, names: dict[str, str]) -> str:
     """The page, in plain words, from the release's own names and figures."""
-    from shoal.utility.sql import example_sql
-
     certificate = release.certificate
     rows, groups = certificate["rows"], certificate["groups"]
     parts = [
         "A RELEASE MADE BY SHOAL",
-        _filled(
+        filled(
             f"{rows['published']:,} people in {groups['count']:,} groups. Within a group it is "
             "published who belongs to it and which values occur in it, not who has which, unless "
             "all of them have the same one. " + open_words(groups["shown_openly"])
@@ -36,7 +34,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         "\n".join(
             [
                 f"{names['qi']}: {GID} and {', '.join(release.spec.qi)}, one line per person",
-                f"{names['sensitive']}: {GID}, {', '.join(release.spec.sensitive_columns)}, count",
+                f"{names['sensitive']}: {GID}, {', '.join(release.sensitive.columns[1:])}",
                 f"{names['members']}: how often each value behind a label occurs in all",
                 *(
                     f"{names[name]}: {what}"
@@ -45,18 +43,9 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
                 *_told(names),
             ]
         ),
-        "WHAT IS CLAIMED\n" + _filled(_claim(release)),
-        "WHAT IS MISSING OR CHANGED\n" + _filled(_losses(release)),
-        "HOW TO COUNT\n"
-        + _filled(
-            "To estimate how many people have certain attributes and a certain value, add up over "
-            "the groups: how often the value occurs in the group, times the share of the group's "
-            "people who have the attributes. "
-            + _by_totals(release, names)
-            + "In DuckDB, from this folder:"
-        )
-        + "\n\n"
-        + example_sql(release, format=names["qi"].rpartition(".")[2]),
+        "WHAT IS CLAIMED\n" + filled(_claim(release)),
+        "WHAT IS MISSING OR CHANGED\n" + filled(_losses(release)),
+        *using_parts(release, names),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -65,18 +54,6 @@ def _told(names: dict[str, str]) -> list[str]:
     if "totals" not in names:
         return []
     return [f"{names['totals']}: how many people with a value of an attribute carry an event"]
-
-
-def _by_totals(release: Release, names: dict[str, str]) -> str:
-    """How to count in Python, and what that does better."""
-    told = "In Python: shoal.Release.load(folder).count(where). "
-    if not release.has_totals:
-        return told
-    return (
-        told + f"It also scales each group's events until they add up to {names['totals']}, which "
-        "makes counts of protected values by attribute much more exact: equal shares lend carriers "
-        "to people who are merely grouped with them. "
-    )
 
 
 def _claim(release: Release) -> str:
@@ -212,7 +189,3 @@ def _losses(release: Release) -> str:
             "true. "
         )
     return text
-
-
-def _filled(text: str) -> str:
-    return textwrap.fill(text.strip(), 88)

@@ -61,7 +61,7 @@ class Release:
     """For the publisher only: what models say of everybody, as files by name."""
     audit: Audit | None = None
     """For the publisher only: the audit behind the certificate."""
-    table: Table | None = field(default=None, repr=False)
+    original: Table | None = field(default=None, repr=False)
     """For the publisher only: the table that it was made of."""
     loaded_from: str | None = None
     """The format of the folder that it was loaded from: csv or parquet."""
@@ -153,7 +153,7 @@ class Release:
         return self._for_caller(self.sensitive)
 
     def _for_caller(self, frame: pl.DataFrame) -> Any:
-        return like(frame.with_columns(pl.col(pl.Enum).cast(pl.String)), self.native)
+        return like(_with_texts(frame), self.native)
 
     @cached_property
     def robust(self) -> bool | None:
@@ -189,7 +189,8 @@ class Release:
     ) -> float:
         """How many people match, estimated from the published tables alone.
 
-        `where` gives for an attribute one value, a list of values, a `range` of whole numbers, or
+        `where` gives for an attribute one value, a list of values, a pair of numbers or dates
+        `(low, high)`, both included, a `range` of whole numbers, or
         `shoal.utility.Between(low, high)`; without it, everybody counts.
 
         `shares` says how a group's protected values are shared among its people: by "totals", so
@@ -199,6 +200,23 @@ class Release:
         from shoal.utility.count import count
 
         return count(self, where, shares=shares)
+
+    def table(self, weights: Shares | None = None) -> Any:
+        """People's attributes with each value that they may have, and a weight: how many people are
+        expected to have it. For anything that takes weights, such as a regression.
+
+        A group's values are shared among its people as in `count`: equally, or by totals.
+        "(other)" and the labels of events stay what they are.
+        """
+        from shoal.utility.weighted import weighted
+
+        return self._for_caller(weighted(self, weights))
+
+    def to_pandas(self) -> dict[str, Any]:
+        """All published tables as pandas frames, by name: qi, sensitive, members and so on."""
+        from shoal.utility.weighted import as_pandas
+
+        return {name: as_pandas(_with_texts(frame)) for name, frame in self.frames.items()}
 
     def save(
         self,
@@ -224,3 +242,7 @@ class Release:
         from shoal.release.folder import load
 
         return load(Path(path))
+
+
+def _with_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col(pl.Enum).cast(pl.String))

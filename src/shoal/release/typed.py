@@ -15,6 +15,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.sources import read_table
+from shoal.sources.guard import guarded_text, risky_texts
 
 PACKAGE = "datapackage.json"
 UNIT, ZONE = "timeUnit", "timeZone"
@@ -59,12 +60,13 @@ def _typed(column: pl.Series, field: dict[str, Any]) -> pl.Series:
 
 
 def described_fields(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
-    """What the data package says of every table's columns."""
+    """What the data package says of every table's columns, by their published names."""
     try:
         described = json.loads((path / PACKAGE).read_text(encoding="utf-8"))
         return {
             resource["name"]: {
-                one["name"]: {"type": one["type"], **one} for one in resource["schema"]["fields"]
+                one.get("title", one["name"]): {"type": one["type"], **one}
+                for one in resource["schema"]["fields"]
             }
             for resource in described["resources"]
         }
@@ -119,6 +121,14 @@ def field_of(column: pl.Series) -> dict[str, Any]:
         field |= {} if dtype.time_unit == "us" else {UNIT: dtype.time_unit}
         field |= {} if dtype.time_zone is None else {ZONE: dtype.time_zone}
     return field
+
+
+def guard_of(column: pl.Series) -> dict[str, Any]:
+    """What the data package says of a CSV column of which something stands behind an apostrophe:
+    the `title` is the name without it, `guarded` are the texts without it."""
+    shown, texts = guarded_text(column.name), risky_texts(column)
+    named = {} if shown == column.name else {"name": shown, "title": column.name}
+    return {**named, **({"guarded": texts} if texts else {})}
 
 
 def _field_type(dtype: pl.DataType) -> str:

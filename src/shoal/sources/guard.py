@@ -1,41 +1,65 @@
 """Keeps spreadsheets from running text as a formula, in a way that can be undone exactly.
 
-A text that begins with = + - @ tab or carriage return, after any number of apostrophes, gets one
-more apostrophe in front. Because texts that look guarded already are guarded again, removing one
-apostrophe restores every text. Numbers are never touched.
+A spreadsheet takes a cell for a formula that begins with = + or @, with - unless the whole cell is
+a number, or with a tab or carriage return, also after spaces and in full-width signs. Such a text
+gets an apostrophe in front; so does one that would be such a text without its own apostrophes.
+Therefore taking one apostrophe from every text that looks guarded restores all texts. Numbers are
+never touched, and the text -9 stays as it is.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 
 import polars as pl
 
-_RISKY = "^('*[=+@\t\r-])"
-_GUARDED = "^'('*[=+@\t\r-])"
+MARK = "'"
+_RUNS = r"^'*(?:[\t\r]|\s*[=+@\x{FF1D}\x{FF0B}\x{FF20}\x{FF0D}-])"
+_NUMBER = r"^'* *-(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)? *$"
 
 
 def guarded(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with risky texts, also in the header, behind an apostrophe."""
-    return _replaced(frame, _RISKY, "'$1")
+    return _changed(frame, _guarded)
 
 
 def guarded_text(text: str) -> str:
     """One text as `guarded` shows it."""
-    return re.sub(_RISKY, r"'\1", text)
+    return str(_guarded(pl.Series([text]))[0])
 
 
 def unguarded(frame: pl.DataFrame) -> pl.DataFrame:
     """What `guarded` was given."""
-    return _replaced(frame, _GUARDED, "$1")
+    return _changed(frame, _unguarded)
 
 
-def _replaced(frame: pl.DataFrame, pattern: str, new: str) -> pl.DataFrame:
-    texts = [
-        column.cast(pl.String).str.replace(pattern, new)
-        for column in frame
-        if column.dtype in (pl.String, pl.Categorical, pl.Enum)
-    ]
-    changed = frame.with_columns(texts)
-    changed.columns = pl.Series(frame.columns, dtype=pl.String).str.replace(pattern, new).to_list()
-    return changed
+def risky_texts(column: pl.Series) -> list[str]:
+    """The different texts of a column that `guarded` puts behind an apostrophe."""
+    if not _is_text(column):
+        return []
+    texts = column.unique().cast(pl.String).drop_nulls().sort()
+    return texts.filter(_risky(texts)).to_list()
+
+
+def _changed(frame: pl.DataFrame, change: Callable[[pl.Series], pl.Series]) -> pl.DataFrame:
+    columns = [change(column.cast(pl.String)) if _is_text(column) else column for column in frame]
+    names = change(pl.Series(frame.columns, dtype=pl.String))
+    return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
+
+
+def _guarded(texts: pl.Series) -> pl.Series:
+    return (MARK + texts).zip_with(_risky(texts), texts)
+
+
+def _unguarded(texts: pl.Series) -> pl.Series:
+    held = _risky(texts) & texts.str.starts_with(MARK)
+    return texts.str.slice(len(MARK)).zip_with(held, texts)
+
+
+def _risky(texts: pl.Series) -> pl.Series:
+    """Which texts a spreadsheet would run, or would but for the apostrophes in front."""
+    return (texts.str.contains(_RUNS) & ~texts.str.contains(_NUMBER)).fill_null(False)
+
+
+def _is_text(column: pl.Series) -> bool:
+    return column.dtype in (pl.String, pl.Categorical, pl.Enum)

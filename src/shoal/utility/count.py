@@ -2,14 +2,16 @@
 
     release.count({"age": range(30, 40), "education": ["Masters", "Doctorate"]})
 
-A predicate is one value, a list of values, a `range` of whole numbers, or `Between(low, high)`.
-A list names published values; a range may reach beyond them. The same count as SQL: sql.py.
+A predicate is one value, a list of values, a pair `(low, high)` or `Between(low, high)` of numbers
+or dates, both included, or a `range` of whole numbers. A list names published values; a range may
+reach beyond them. The same count as SQL: sql.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -52,8 +54,12 @@ def count(
 
 
 def coded(release: Release, shares: Shares | None = None) -> Published:
-    """The tables of a release, coded for counting once for each kind of shares; without one named,
-    by totals where the release has them."""
+    """The tables of a release, coded for counting once for each kind of shares."""
+    return release.coded_raked if uses_totals(release, shares) else release.coded
+
+
+def uses_totals(release: Release, shares: Shares | None) -> bool:
+    """Whether groups are shared by totals: without shares named, where the release has some."""
     if shares not in (None, *get_args(Shares)):
         raise InputError(
             "count-shares", f'There are no shares "{shares}".', "Choose totals or equal."
@@ -64,7 +70,7 @@ def coded(release: Release, shares: Shares | None = None) -> Published:
             "The release has no totals that its groups could be shared by.",
             "Leave shares out, or choose equal.",
         )
-    return release.coded if shares == "equal" or not release.has_totals else release.coded_raked
+    return release.has_totals and shares != "equal"
 
 
 def check_names(release: Release, where: Mapping[str, Any]) -> None:
@@ -80,6 +86,8 @@ def check_names(release: Release, where: Mapping[str, Any]) -> None:
 
 def allowed_values(column: Column, predicate: Any) -> NDArray[np.bool_]:
     """Which values of a published domain a predicate allows."""
+    if has_order(column) and _is_pair(predicate):
+        predicate = Between(*predicate)
     if isinstance(predicate, range | Between):
         return _within(column, predicate)
     allowed = np.zeros(len(column), dtype=bool)
@@ -130,11 +138,21 @@ def sensitive_weights(release: Release, published: Published, where: Mapping[str
     return weights
 
 
+def _is_pair(predicate: Any) -> bool:
+    """Whether it says from where to where: a list of two is two values."""
+    kinds = (int, float, date)
+    return (
+        isinstance(predicate, tuple)
+        and len(predicate) == 2
+        and all(isinstance(end, kinds) and not isinstance(end, bool) for end in predicate)
+    )
+
+
 def value_weights(published: Published, sensitive: str, where: Mapping[str, Any]) -> Floats:
     """Which part of each published value is asked for."""
     if sensitive not in where:
         return np.ones(len(published.values))
-    if isinstance(where[sensitive], range | Between):
+    if isinstance(where[sensitive], range | Between) or _is_pair(where[sensitive]):
         raise InputError(
             "count-range",
             f'The sensitive attribute "{sensitive}" is published value by value.',

@@ -20,6 +20,7 @@ from shoal.release.forms import form_named
 from shoal.release.lines import GID
 from shoal.sources.database import quoted_name
 from shoal.sources.guard import guarded_text
+from shoal.spec import OTHER
 from shoal.table import Column, code_column
 from shoal.utility.count import allowed_values, check_names, value_weights
 
@@ -85,6 +86,45 @@ def example_sql(release: Release, *, format: str) -> str:
     name, value, column = example(release)
     asked = {} if column is None else {column.name: (column, np.ones(1, bool))}
     return _query(release, Files.of(release, format), asked, {name: {value: 1.0}})
+
+
+def other_example(release: Release) -> tuple[str, int, int] | None:
+    """For a first count where values are pooled: the commonest of those that are published by name
+    and belong to no event, how often it is, and how often all of these are. None without any."""
+    name, protect = release.spec.sensitive, release.spec.protect or ()
+    events = [text for event in protect for text in (event.label, *event.values)]
+    shown = pl.col(name).cast(pl.String)
+    totals = release.sensitive.group_by(shown).agg(pl.col("count").sum())
+    if not (totals[name] == OTHER).any():
+        return None
+    named = totals.filter(~pl.col(name).is_in([OTHER, *events]) & pl.col(name).is_not_null())
+    if not named.height:
+        return None
+    value, count = named.sort("count", name, descending=[True, False]).row(0)
+    return str(value), int(count), int(named["count"].sum())
+
+
+def other_sql(release: Release, *, format: str) -> str:
+    """SQL for how many people have the value of `other_example`, in pooled groups too."""
+    found = other_example(release)
+    assert found is not None, "asked for only where there is one"
+    value, count, named = found
+    weights = {value: 1.0, OTHER: count / named}
+    return _query(release, Files.of(release, format), {}, weights)
+
+
+def weights_sql(release: Release, *, format: str) -> str:
+    """SQL that lists everybody with each value that they may have, and its weight."""
+    files = Files.of(release, format)
+    held = [name for name in release.sensitive.columns if name not in (GID, "count")]
+    values = ", ".join(f"held.{files.name('sensitive', name)}" for name in held)
+    return (
+        f"WITH people AS (\n  SELECT * FROM {files.source('qi')}\n"
+        f"), held AS (\n  SELECT * FROM {files.source('sensitive')}\n"
+        "), sizes AS (\n  SELECT gid, count(*) AS size FROM people GROUP BY gid\n)\n"
+        f'SELECT people.*, {values}, CAST(held."count" AS DOUBLE) / sizes.size AS weight\n'
+        "FROM people JOIN sizes ON people.gid = sizes.gid JOIN held ON people.gid = held.gid;"
+    )
 
 
 @dataclass(frozen=True)

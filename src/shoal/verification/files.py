@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.release.certificate import contradiction, told_by_attribute
 from shoal.release.codes import pooled_gids
@@ -18,7 +18,7 @@ from shoal.release.folder import sha256
 from shoal.release.forms import fits_form
 from shoal.release.stated import CERTIFICATE
 from shoal.release.totals import SCHEMA
-from shoal.release.typed import PACKAGE
+from shoal.release.typed import PACKAGE, described_fields
 from shoal.spec import OTHER
 from shoal.utility.count import coded
 
@@ -199,13 +199,9 @@ def _holds(release: Release, event: dict[str, Any]) -> pl.Expr:
 
 def check_package(folder: Path, release: Release) -> list[Check]:
     try:
-        described = json.loads((folder / PACKAGE).read_text(encoding="utf-8"))
-        fields = {
-            resource["name"]: [field["name"] for field in resource["schema"]["fields"]]
-            for resource in described["resources"]
-        }
-    except (OSError, ValueError, KeyError, TypeError):
+        fields = described_fields(folder)
+    except InputError:
         return [Check(PACKAGE, False, "it cannot be read")]
-    same = fields.get("qi") == release.qi.columns
-    same = same and fields.get("sensitive") == release.sensitive.columns
+    tables = {"qi": release.qi, "sensitive": release.sensitive}
+    same = all(list(fields.get(name, ())) == frame.columns for name, frame in tables.items())
     return [Check(PACKAGE, same, "" if same else "its schema differs from the tables")]

@@ -1,0 +1,100 @@
+"""README.txt's pages on using a release: how its files are read, counted in, and weighted."""
+
+from __future__ import annotations
+
+import textwrap
+
+from shoal.release import GID, Release
+from shoal.release.typed import PACKAGE
+from shoal.spec import OTHER
+
+
+def using_parts(release: Release, names: dict[str, str]) -> list[str]:
+    """The pages, in the order of the file; their queries are for DuckDB, in the folder."""
+    from shoal.utility.sql import example_sql, other_example, other_sql, weights_sql
+
+    format = names["qi"].rpartition(".")[2]
+    parts = [
+        "HOW TO READ THE FILES\n" + filled(_reading(format)),
+        "HOW TO COUNT\n" + filled(_counting(release, names)),
+        example_sql(release, format=format),
+        filled(_labels(release, names)),
+    ]
+    if (other := other_example(release)) is not None:
+        value, named, all_named = other
+        told = (
+            f"{OTHER} in a group stands for values outside every protected event. Where one of "
+            "these is asked for, it counts there with the part that it is of all such values that "
+            f"are published by name: {_shown(value)} with {named:,} of {all_named:,}."
+        )
+        parts += [filled(told), other_sql(release, format=format)]
+    parts += [
+        "WEIGHTS, FOR REGRESSIONS AND THE LIKE\n" + filled(_weighting(release, names)),
+        weights_sql(release, format=format),
+    ]
+    return [part for part in parts if part]
+
+
+def filled(text: str) -> str:
+    """A paragraph, as wide as the page."""
+    return textwrap.fill(text.strip(), 88)
+
+
+def _reading(format: str) -> str:
+    if format == "parquet":
+        return "Parquet holds the types of its columns; a missing value is null."
+    return (
+        f"{PACKAGE} says of every column of what type it is. An empty cell is a missing value, and "
+        "nothing else is: NA, Yes and No are texts. What a spreadsheet would run as a formula "
+        f"stands behind an apostrophe; {PACKAGE} lists these texts as they really are (`guarded`), "
+        "and names of columns likewise (`title`). With every type as it should be: "
+        "shoal.Release.load(folder).to_pandas()."
+    )
+
+
+def _counting(release: Release, names: dict[str, str]) -> str:
+    share = "the share of the group's people who have the attributes"
+    if release.form == "generalized":
+        share = (
+            "for each attribute the share of the values asked for among those that the group's "
+            f"range covers ({names['ranges']})"
+        )
+    told = (
+        "To estimate how many people have certain attributes and a certain value, add up over "
+        f"the groups: how often the value occurs in the group, times {share}. In Python: "
+        "shoal.Release.load(folder).count(where). "
+    )
+    if release.has_totals:
+        told += (
+            f"It also scales each group's events until they add up to {names['totals']}, which "
+            "makes counts of protected values by attribute much more exact: equal shares lend "
+            "carriers to people who are merely grouped with them. "
+        )
+    return told + "In DuckDB, from this folder:"
+
+
+def _labels(release: Release, names: dict[str, str]) -> str:
+    if not release.members.height:
+        return ""
+    return (
+        "The label of an event stands for any of its values. One of these counts as the part that "
+        f"{names['members']} gives it of all values behind the label."
+    )
+
+
+def _weighting(release: Release, names: dict[str, str]) -> str:
+    told = (
+        "The next query lists everybody with each value that they may have; the weight is the "
+        "value's share of the group, and one person's weights add up to 1. Whatever takes weights "
+        "can be fitted to it. Nobody is one observation more than once: reckon errors with as many "
+        "people as the release has, not with as many lines. Protected values are shared with "
+        "people who are in a group to hide others, so that differences in them come out too "
+        "small. "
+    )
+    if release.form == "generalized":
+        told += f"Attributes are ranges; {names['ranges']} says which values each covers. "
+    return told + f"In Python: shoal.Release.load(folder).table(), without {GID}."
+
+
+def _shown(text: str) -> str:
+    return '"' + "".join(one if one.isprintable() else " " for one in text) + '"'

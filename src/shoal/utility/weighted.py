@@ -1,0 +1,71 @@
+"""A release as one weighted table, for models and for anything that takes weights.
+
+Nobody's value is known, but a group says how likely each is. So everybody is listed once with every
+value that they may have, and a weight: how many people of these attributes are expected to have it.
+People who are published alike share a line, which changes no weighted figure. All weights together
+are the people published.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.release.lines import GID
+from shoal.sources.columnar import missing_extra
+from shoal.utility.count import uses_totals
+from shoal.utility.published import COUNT, Published, Shares
+
+if TYPE_CHECKING:
+    from shoal.release import Release
+
+WEIGHT = "weight"
+
+
+def weighted(release: Release, shares: Shares | None = None) -> pl.DataFrame:
+    """What is published of people, a value that they may have, and how many are expected to."""
+    by_totals = uses_totals(release, shares)
+    values = [name for name in release.sensitive.columns if name not in (GID, COUNT)]
+    if by_totals:
+        return _by_totals(release.coded_raked, *values)
+    seen = list(release.spec.qi)
+    size = release.sensitive.group_by(GID).agg(pl.col(COUNT).sum().alias("size"))
+    return (
+        release.qi.group_by(GID, *seen)
+        .agg(pl.len().alias("alike"))
+        .join(size, on=GID)
+        .join(release.sensitive, on=GID)
+        .with_columns((pl.col("alike") * pl.col(COUNT) / pl.col("size")).alias(WEIGHT))
+        .group_by(*seen, *values)
+        .agg(pl.col(WEIGHT).sum())
+        .sort(*seen, *values)
+    )
+
+
+def as_pandas(frame: pl.DataFrame) -> Any:
+    """The same for pandas; whole numbers stay whole also where some are missing."""
+    try:
+        import pandas
+    except ImportError:
+        raise missing_extra("A pandas frame", "pandas") from None
+    found = frame.to_pandas()
+    for column in frame:
+        if column.dtype.is_integer() and column.null_count():
+            found[column.name] = pandas.array(column.to_list(), dtype=str(column.dtype))
+    return found
+
+
+def _by_totals(published: Published, sensitive: str) -> pl.DataFrame:
+    cells = published.cells.matrix(len(published.values)).tocoo()
+    unit, value = cells.coords
+    return pl.DataFrame(
+        [
+            *(
+                column.values.gather(published.coded[unit, place]).alias(column.name)
+                for place, column in enumerate(published.columns)
+            ),
+            pl.Series(sensitive, published.values).gather(value),
+            pl.Series(WEIGHT, cells.data),
+        ]
+    ).filter(pl.col(WEIGHT) > 0)
