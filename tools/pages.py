@@ -8,6 +8,18 @@ from tools.error_codes import Entry, collect
 
 MADE = "<!-- Made by `python -m tools` from the source: do not edit. -->\n\n"
 
+EXITS = """## Exit codes
+
+| code | means |
+| --- | --- |
+| 0 | done; of commands that judge: robust, confirmed, not beaten, not ruled out |
+| 1 | judged, and not so: not robust, refuted, beaten, ruled out |
+| 2 | not done: the command or an input is at fault, and a sentence says what is wrong |
+| 3 | could not be judged: neither safety nor a breach could be shown, or no attacker could try |
+| 130 | stopped by the user; nothing was written |
+
+"""
+
 
 def errors_page() -> str:
     """docs/errors.md"""
@@ -41,7 +53,7 @@ def cli_page() -> str:
 
     command = typer.main.get_command(app)
     text = MADE + f"# Command line\n\n{_plain(command.help or '')}\n\n"
-    text += "`shoal COMMAND --help` shows the same in the terminal.\n\n"
+    text += "`shoal COMMAND --help` shows the same in the terminal.\n\n" + EXITS
     text += _parameters(command)
     for name, one in sorted(command.commands.items()):  # type: ignore[attr-defined]
         text += _command(f"shoal {name}", one)

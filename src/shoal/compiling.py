@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, TypeVar, cast
 
 import numba
+from numba.core import event
 
 F = TypeVar("F", bound=Callable[..., Any])
-_compiled: list[Any] = []
 
 
 def kernel(function: F) -> F:
-    """Compiles a function in strict IEEE arithmetic and registers it for `is_cached`."""
+    """Compiles a function in strict IEEE arithmetic."""
     return _compile(function, fastmath=False)
 
 
@@ -44,16 +44,27 @@ def _compile(
         inline=inline,
         **wrappers,
     )(function)
-    if not inner and inline == "never":
-        _compiled.append(dispatcher)
     return cast(F, dispatcher)
 
 
-def is_cached() -> bool:
-    """Whether the kernels imported so far have been compiled on this machine before."""
-    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return True
-    return all(
-        any(Path(kernel.stats.cache_path).glob(f"*.{kernel.__name__}-*.nbi"))
-        for kernel in _compiled
-    )
+@contextmanager
+def telling(say: Callable[[], None]) -> Iterator[None]:
+    """Calls `say` when the first kernel is compiled in the body; one that is read from the cache
+    is not."""
+    with event.install_listener("numba:compile", _First(say)):
+        yield
+
+
+class _First(event.Listener):
+    """Tells of the first event, and of no other."""
+
+    def __init__(self, say: Callable[[], None]) -> None:
+        self._say: Callable[[], None] | None = say
+
+    def on_start(self, event: event.Event) -> None:
+        say, self._say = self._say, None
+        if say is not None:
+            say()
+
+    def on_end(self, event: event.Event) -> None:
+        pass

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-EXIT_CODES = {True: 0, False: 1, None: 2}
-"""What a command that judges leaves behind, by its verdict."""
+EXIT_CODES = {True: 0, False: 1, None: 3}
+"""What a command that judges leaves behind, by its verdict; 2 says that it could not even begin."""
 LONGEST = 120
 """Cell values are cut after this many characters."""
 _JOINERS = "\u200c\u200d"  # part of ordinary words and signs in some scripts

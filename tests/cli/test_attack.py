@@ -88,7 +88,7 @@ def test_whoever_has_no_time_is_named(made: Path) -> None:
     given = ["attack", "release", "--table", "table.csv", "--budget", "1e-9", "--json"]
     done = shoal_(*given, cwd=made)
     told = json.loads(done.stdout)
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert told["withstood"] is None
     assert told["attackers"] == []
     assert ", ".join(attacker_names()) == OWN

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+import shoal
+from shoal.auditing import audit as auditing
+from shoal.release.stated import read_certificate
 from tests.cli.program import SPEC, refused, shoal_
 from tests.release.fixed import CERTAIN, SEXES
 
@@ -82,7 +86,34 @@ def test_audit_of_a_released_file_by_order_and_by_key(home: Path, tmp_path: Path
     assert by_order.returncode == by_key.returncode == (0 if one["robust"] else 1)
 
 
-def test_an_audit_that_cannot_judge_ends_with_2(home: Path) -> None:
+def test_the_folder_of_a_release_is_audited_with_its_own_spec(home: Path, tmp_path: Path) -> None:
+    made = ["anonymize", home / "table.csv", *SPEC, "--out", tmp_path / "made"]
+    assert shoal_(*made).returncode == 0
+    given = ["audit", home / "table.csv", "--released", tmp_path / "made"]
+    own, other = shoal_(*given, "--json"), shoal_(*given, "-r", "80", "--json")
+    found, certificate = json.loads(own.stdout), read_certificate(tmp_path / "made")
+    assert (own.returncode, other.returncode) == (0, 1)
+    assert found["groups"] == certificate["groups"]["count"]
+    assert found["worst_posterior"] == pytest.approx(certificate["audit"]["worst_posterior"])
+    assert shoal.audit(home / "table.csv", released=tmp_path / "made").robust is True
+    attack = ["attack", home / "table.csv", "--released", tmp_path / "made", "--attacker", "medoid"]
+    assert shoal_(*attack).returncode == 0
+    refused(shoal_(*given, "--key", "patient"), "key-alone")
+    refused(shoal_("audit", home / "table.csv", "--released", home / "release"), "attack-private")
+
+
+def test_an_audit_without_a_verdict_ends_with_3(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no group may be judged exactly, bounds and estimates are left."""
+    monkeypatch.setattr("shoal.auditing.audit.audit", partial(auditing.audit, budget=1))
+    given = ["--groups", "same", *SPEC[:-1], "12", "--adversary", "joint"]
+    done = shoal_("audit", home / "grouped.csv", *given)
+    assert done.stdout.startswith("NOT SHOWN TO BE ROBUST")
+    assert done.returncode == 3
+
+
+def test_an_audit_that_is_asked_wrongly_ends_with_2(home: Path) -> None:
     refused(shoal_("audit", home / "table.csv", *SPEC), "audit-what")
     both = ["--groups", "a", "--released", "b"]
     refused(shoal_("audit", home / "table.csv", *both, *SPEC), "audit-what")

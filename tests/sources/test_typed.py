@@ -107,20 +107,20 @@ def test_excel_tables_may_begin_anywhere_and_lack_a_name(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("package", "source", "extra"),
+    ("package", "source", "named"),
     [
-        ("fastexcel", "t.xlsx", "excel"),
+        ("fastexcel", "t.xlsx", "fastexcel"),
         ("duckdb", "duckdb:///t.db?table=t", "duckdb"),
-        ("adbc_driver_postgresql", "postgresql://h/db?table=t", "postgres"),
+        ("adbc_driver_postgresql", "postgresql://h/db?table=t", "adbc-driver-postgresql"),
     ],
 )
 def test_a_driver_that_is_not_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, source: str, extra: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, source: str, named: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "t.xlsx", "x")
     monkeypatch.setitem(sys.modules, package, None)
-    with fails_with("extra-missing", f'pip install "shoal[{extra}]"'):
+    with fails_with("extra-missing", f"pip install {named}."):
         read_table(source)
 
 

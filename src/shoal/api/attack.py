@@ -10,9 +10,10 @@ from typing import Any
 
 from shoal.anonymizers.registry import inform, make_method
 from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
+from shoal.api.released import align, recorded, spec_of_own
 from shoal.attacks import Attack, Attacker, Scene, as_attackers, run
 from shoal.attacks.scene import Remake
-from shoal.auditing.align import align_column, align_release
+from shoal.auditing.align import align_column
 from shoal.auditing.audit import grouped
 from shoal.errors import InputError
 from shoal.grouping import Progress, silent
@@ -118,7 +119,7 @@ def _of_release(data: Any, original: Any, private: Any, knowledge: Known) -> Sce
         table = Table.from_frame(frame_of(original), release.spec)
     rows = release.row_groups
     if rows is None:
-        rows = row_groups_of(_with_record(folder), table)
+        rows = row_groups_of(recorded(folder), table)
     readers = tuple(one["name"] for one in release.certificate["audit"]["adversaries"])
     return Scene(
         table=table,
@@ -157,13 +158,13 @@ def _judged_with(
 def _of_table(
     data: Any, spec: Spec | None, groups: Any, released: Any, key: str | None, knowledge: Known
 ) -> Scene:
-    asked = spec_of(data, spec, knowledge=knowledge)
+    asked = spec_of(data, spec or spec_of_own(released), knowledge=knowledge)
     if released is not None:
-        table, grouping, _ = align_release(frame_of(data), frame_of(released), asked, key=key)
+        table, grouping, _ = align(frame_of(data), released, asked, key=key)
     elif isinstance(groups, str):
         table, grouping, _ = align_column(frame_of(data), groups, asked)
     else:
-        table = table_of(data, spec, knowledge=knowledge)
+        table = table_of(data, asked, knowledge=knowledge)
         grouping = grouped(table, groups, None)[0]
     return Scene(
         table=table,
@@ -172,17 +173,6 @@ def _of_table(
         limit=table.spec.limit,
         exact=released is None and grouping.form == "bucketized",
     )
-
-
-def _with_record(private: Path | None) -> Path:
-    if private is None or not (private / "row_groups.parquet").is_file():
-        raise InputError(
-            "attack-private",
-            f"{private or 'The release'} has no record of who is in which group, and nothing else "
-            "says who is right.",
-            "Give the publisher's private folder.",
-        )
-    return private
 
 
 def _remake(method: Mapping[str, Any], readers: tuple[str, ...]) -> Remake | None:

@@ -7,7 +7,8 @@ from typing import Any
 from shoal.adversaries.adversary import BOTH, Adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.api.inputs import Known, frame_of, spec_of, table_of
-from shoal.auditing.align import align_release, labels_of
+from shoal.api.released import align, spec_of_own
+from shoal.auditing.align import labels_of
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
@@ -40,8 +41,9 @@ def audit(
     What is published are either `groups` (the name of a column that labels them, one label per row,
     missing or -1 for a row that is not published, or a Grouping, with the group of each row in
     `rows` if it was dealt), or a table that another tool `released` (a frame, a path or a URL: its
-    QI columns make the groups, and rows correspond by order or by the column `key`). A Table knows
-    its spec, so that its groups may come second: `audit(table, groups)`.
+    QI columns make the groups, and rows correspond by order or by the column `key`). `released` may
+    also be the folder of a release of shoal's, with its private folder beside it; the spec is then
+    in it. A Table knows its spec, so that its groups may come second: `audit(table, groups)`.
 
     `adversary` says who judges, one or several. `knowledge` replaces what the spec says that they
     know, a `model` (see `anonymize`) adds to it; `r` replaces the spec's r where an event has none
@@ -78,8 +80,8 @@ def audit(
     if key is not None and released is None:
         raise InputError("key-alone", "key has nothing to align.", "Use it with released.")
     if released is not None:
-        asked = spec_of(data, spec, knowledge=knowledge)
-        table, groups, rows = align_release(frame_of(data), frame_of(released), asked, key=key)
+        asked = spec_of(data, spec or spec_of_own(released), knowledge=knowledge)
+        table, groups, rows = align(frame_of(data), released, asked, key=key)
     elif isinstance(groups, str):
         frame = frame_of(data)
         table = table_of(frame, spec_of(data, spec), knowledge=knowledge)

@@ -11,7 +11,7 @@ from shoal.attacks.trees import can_grow
 from shoal.knowledge import event_chances
 from shoal.knowledge.models import fit_model
 
-NEEDS_MODELS = "It needs scikit-learn: pip install 'shoal[models]'."
+NEEDS_MODELS = "It needs the package scikit-learn: pip install scikit-learn."
 FEWEST = 5
 """Of fewer kinds of people no model is fitted to others."""
 

@@ -51,7 +51,8 @@ for _command in (demo, init, plan, anonymize, verify, audit, attack, compare, ex
 
 
 def main() -> None:
-    """Runs the program; every failure is one sentence and an exit code of 2."""
+    """Runs the program; every failure is one sentence and an exit code of 2. Verdicts have 0, 1
+    and, where none could be reached, 3."""
     _show_warnings_in_one_line()
     try:
         app()

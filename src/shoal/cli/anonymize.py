@@ -85,7 +85,7 @@ def anonymize(
     encoding: o.EncodingOption = None,
     json: o.JsonOption = False,
 ) -> None:
-    """Make a release folder. Exit code 0: made, 2: not made (and nothing was written)."""
+    """Make a release folder. Exit code 0: made, robust or not; 2: not made, nothing was written."""
     spec = asked.make_spec()
     inside = private or out.with_name(out.name + "-private")
     if not force:

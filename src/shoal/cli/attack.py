@@ -18,6 +18,7 @@ from shoal.cli.report import (
 )
 from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
+from shoal.wording import EXIT_CODES
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def attack(
     json: o.JsonOption = False,
 ) -> None:
     """Say who names carriers, and how often rightly. Exit code 0: nobody beats the limit beyond
-    their interval, 1: somebody does, 2: could not be tried."""
+    their interval, 1: somebody does, 3: nobody could try."""
     foreign = groups is not None or released is not None
     if groups is not None and released is not None:
         raise InputError(
@@ -101,9 +102,10 @@ def attack(
             "Name the folder of a release with --table, or leave the report out.",
         )
     check_reports(report, public_report, table=table)
-    spec = asked.make_spec() if foreign else None
+    spec = asked.make_spec(released) if foreign else None
 
     from shoal.api.attack import attack as attack_
+    from shoal.api.released import is_own
     from shoal.facts import keep_facts
     from shoal.release.folder import private_folder
     from shoal.sources import read_table
@@ -113,7 +115,9 @@ def attack(
     facts = None if foreign else _facts(inside, needed=wanted)
 
     def read(path: str | None) -> object:
-        return None if path is None else read_table(path, separator=separator, encoding=encoding)
+        if path is None or is_own(path):
+            return path
+        return read_table(path, separator=separator, encoding=encoding)
 
     original, other = read(release if foreign else table), read(released)
     with progress_bar(quiet=json) as progress:
@@ -139,7 +143,7 @@ def attack(
         emit_json(result.to_dict())
     else:
         _show(result)
-    raise typer.Exit({True: 0, False: 1, None: 2}[result.withstood])
+    raise typer.Exit(EXIT_CODES[result.withstood])
 
 
 def _facts(inside: Path, *, needed: bool) -> Facts | None:

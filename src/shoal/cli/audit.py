@@ -68,8 +68,7 @@ def audit(
     encoding: o.EncodingOption = None,
     json: o.JsonOption = False,
 ) -> None:
-    """Say who can be linked to what. Exit code 0: robust, 1: not robust, 2: could not judge."""
-    spec = asked.make_spec()
+    """Say who can be linked to what. Exit code 0: robust, 1: not robust, 3: could not judge."""
     if (groups is None) == (released is None):
         raise InputError(
             "audit-what",
@@ -80,9 +79,11 @@ def audit(
         raise InputError("key-alone", "--key has nothing to align.", "Use it with --released.")
 
     check_reports(report, public_report, table=table)
+    spec = asked.make_spec(released)
 
     from shoal.adversaries.adversary import BOTH
-    from shoal.auditing.align import align_column, align_release
+    from shoal.api.released import align, is_own
+    from shoal.auditing.align import align_column
     from shoal.auditing.audit import audit as judge
     from shoal.knowledge import Knowledge
     from shoal.sources import read_table, write_table
@@ -92,8 +93,9 @@ def audit(
         aligned = align_column(frame, groups, spec)
     else:
         assert released is not None
-        other = read_table(released, separator=separator, encoding=encoding)
-        aligned = align_release(frame, other, spec, key=key)
+        own = is_own(released)
+        other = released if own else read_table(released, separator=separator, encoding=encoding)
+        aligned = align(frame, other, spec, key=key)
     original = aligned.table
     with progress_bar(quiet=json) as progress:
         result = judge(

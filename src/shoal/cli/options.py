@@ -40,7 +40,10 @@ GroupsOption = Annotated[
 ]
 ReleasedOption = Annotated[
     str | None,
-    typer.Option("--released", help="A released file; its QI columns define the classes."),
+    typer.Option(
+        "--released",
+        help="A released file, whose QI columns define the classes; or the folder of a release.",
+    ),
 ]
 KeyOption = Annotated[
     str | None,
@@ -126,8 +129,9 @@ class SpecOptions:
         ),
     ] = False
 
-    def make_spec(self) -> Spec:
-        """The spec of the file, with what the other options say instead."""
+    def make_spec(self, released: str | None = None) -> Spec:
+        """The spec of the file, with what the other options say instead; without a file, that of a
+        release of shoal's own."""
         if self.band:
             raise InputError(
                 "band-option",
@@ -136,7 +140,7 @@ class SpecOptions:
                 "adversary who also knows them in bands.",
             )
         source = str(self.spec) if self.spec else "The spec"
-        given: dict[str, Any] = read_spec_file(self.spec) if self.spec else {}
+        given: dict[str, Any] = read_spec_file(self.spec) if self.spec else _stated(released)
         check_keys(given, source=source)
         options: dict[str, Any] = {
             "qi": _split(self.qi),
@@ -163,6 +167,16 @@ class SpecOptions:
                     f"Add {option}, or put it into --spec.",
                 )
         return Spec.from_mapping(given, source=source)
+
+
+def _stated(released: str | None) -> dict[str, Any]:
+    """What a release says of its own spec; nothing for a file of another tool."""
+    if released is None:
+        return {}
+    from shoal.api.released import spec_of_own
+
+    own = spec_of_own(released)
+    return {} if own is None else own.to_mapping()
 
 
 def with_spec_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -7,13 +7,16 @@ import json
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
     from shoal.grouping import Progress
+
+COMPILING = "compiling, once"
+"""Said when a first run takes longer than later ones will."""
 
 
 def emit_json(data: Any) -> None:
@@ -54,20 +57,18 @@ def _plain(value: Any) -> Any:
 
 @contextmanager
 def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
-    """A bar for anything that takes over a second; says so when kernels are compiled first."""
+    """A bar for anything that takes over a second; says so when kernels are compiled."""
     from shoal import compiling
     from shoal.grouping import silent
 
     if quiet or not sys.stderr.isatty():
-        if not quiet and not compiling.is_cached():
-            typer.echo("compiling, once", err=True)
-        yield silent
+        with nullcontext() if quiet else compiling.telling(lambda: typer.echo(COMPILING, err=True)):
+            yield silent
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    first = "" if compiling.is_cached() else "compiling, once"
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -78,10 +79,14 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
     )
     started = time.monotonic()
     with bar:
-        task = bar.add_task(first or "starting", total=None, visible=bool(first))
+        task = bar.add_task("starting", total=None, visible=False)
 
         def report(step: str, done: int, total: int) -> None:
             seen = time.monotonic() - started > 1.0
             bar.update(task, description=step, completed=done, total=total, visible=seen)
 
-        yield report
+        def tell() -> None:
+            bar.update(task, description=COMPILING, visible=True)
+
+        with compiling.telling(tell):
+            yield report

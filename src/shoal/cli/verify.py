@@ -38,7 +38,7 @@ def verify(
     json: o.JsonOption = False,
 ) -> None:
     """Check hashes, schema and counts, and with --table the certificate. Exit code 0: confirmed,
-    1: refuted, 2: could not be checked."""
+    1: refuted, 2: no release that can be read."""
     from shoal.sources import read_table
     from shoal.verification.verify import verify as check
 

@@ -67,7 +67,7 @@ def read_excel(path: Path, columns: Sequence[str] | None, sheet: str | None) -> 
     try:
         import fastexcel
     except ImportError:
-        raise missing_extra("An Excel file", "excel") from None
+        raise missing_extra("An Excel file", "fastexcel") from None
     try:
         book = fastexcel.read_excel(path)
         chosen = _sheet(book, sheet, path)
@@ -91,12 +91,13 @@ def read_excel(path: Path, columns: Sequence[str] | None, sheet: str | None) -> 
     return frame.select(columns or names)
 
 
-def missing_extra(what: str, extra: str) -> InputError:
-    """The error for a source whose driver is not installed."""
+def missing_extra(what: str, package: str) -> InputError:
+    """The error for something that needs a package which is not installed. It names the package
+    itself: an extra of shoal can be had only where pip finds shoal."""
     return InputError(
         "extra-missing",
-        f"{what} needs a package that is not installed.",
-        f'Install it with: pip install "shoal[{extra}]".',
+        f"{what} needs the package {package}, which is not installed.",
+        f"Install it with: pip install {package}.",
     )
 
 

@@ -77,7 +77,7 @@ def _read_postgres(url: DatabaseUrl) -> Any:
     try:
         from adbc_driver_postgresql import dbapi
     except ImportError:
-        raise missing_extra("A PostgreSQL database", "postgres") from None
+        raise missing_extra("A PostgreSQL database", "adbc-driver-postgresql") from None
     options = {"connect_timeout": str(CONNECT_SECONDS), **dict(url.options)}
     text = "&".join(f"{name}={quote(value, safe='')}" for name, value in options.items())
     try:

@@ -48,7 +48,7 @@ def _boosting(table: Table, seed: int) -> tuple[Any, Floats]:
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
     except ImportError:
-        raise missing_extra("The model boosting", "models") from None
+        raise missing_extra("The model boosting", "scikit-learn") from None
     columns = [
         column.values.cast(float).to_numpy()[codes] if column.numeric else codes.astype(np.float64)
         for column, codes in zip(table.qi, table.signatures.T, strict=True)
@@ -65,7 +65,7 @@ def _logistic(table: Table, seed: int) -> tuple[Any, Floats]:
     try:
         from sklearn.linear_model import LogisticRegression
     except ImportError:
-        raise missing_extra("The model logistic", "models") from None
+        raise missing_extra("The model logistic", "scikit-learn") from None
     return LogisticRegression(max_iter=2000, random_state=seed % 2**32), one_hot(table)
 
 

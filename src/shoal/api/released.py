@@ -1,0 +1,60 @@
+"""What was published of a table, as groups of its rows: a table that any tool released, or the
+folder of a release of shoal's own, whose private folder says who is in which group."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.api.inputs import frame_of, is_location
+from shoal.auditing.align import Aligned, align_release
+from shoal.errors import InputError
+from shoal.release.folder import load, private_folder
+from shoal.release.lines import GID
+from shoal.release.regroup import regroup, row_groups_of
+from shoal.release.stated import CERTIFICATE
+from shoal.spec import Spec
+from shoal.table import Table
+
+
+def is_own(released: Any) -> bool:
+    """Whether it is the folder of a release that shoal made."""
+    return is_location(released) and (Path(released) / CERTIFICATE).is_file()
+
+
+def spec_of_own(released: Any) -> Spec | None:
+    """The spec that such a folder was made by; None for anything else."""
+    return load(Path(released)).spec if is_own(released) else None
+
+
+def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> Aligned:
+    """The table, its groups, and the group of each row."""
+    if not is_own(released):
+        return align_release(frame, frame_of(released), spec, key=key)
+    if key is not None:
+        raise InputError(
+            "key-alone",
+            "key has nothing to align: the private folder of a release says who is who.",
+            "Leave it out.",
+        )
+    folder = Path(released)
+    release, table = load(folder), Table.from_frame(frame, spec)
+    gids = row_groups_of(recorded(private_folder(folder)), table)
+    grouping = regroup(release, table, gids)
+    known = np.unique(release.sensitive[GID].to_numpy())
+    rows = np.where(gids < 0, -1, np.searchsorted(known, gids)).astype(np.int32)
+    return Aligned(table, grouping, rows)
+
+
+def recorded(private: Path | None) -> Path:
+    """The private folder, if it says who is in which group."""
+    if private is None or not (private / "row_groups.parquet").is_file():
+        raise InputError(
+            "attack-private",
+            f"{private or 'The release'} has no record of who is in which group, and nothing else "
+            "says who is right.",
+            "Give the publisher's private folder.",
+        )
+    return private

@@ -1,0 +1,42 @@
+"""What is said of compiling is said when something is compiled, and only then."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from shoal.compiling import telling
+
+RUN = """
+import shoal.cli.show as show
+from shoal.anonymizers.art.kernels import cut, fill  # more than what runs
+from shoal.compiling import kernel
+from shoal.adversaries.binary import binary_posterior
+with show.progress_bar():
+    binary_posterior([0.5, 0.25], 1)
+"""
+
+
+def test_a_run_says_that_it_compiles_once(tmp_path: Path) -> None:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        pytest.skip("nothing is compiled")
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=True
+        )
+        for _ in range(2)
+    ]
+    assert [run.stderr for run in runs] == ["compiling, once\n", ""]
+
+
+def test_nothing_is_said_when_nothing_is_compiled() -> None:
+    said: list[str] = []
+    with telling(lambda: said.append("compiling")):
+        sum(range(3))
+    assert said == []
