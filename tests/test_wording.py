@@ -27,8 +27,8 @@ from shoal.wording import (
         (False, False, False, True, "5-robust", 0),
         (True, False, False, False, "not 5-robust", 1),
         (True, True, True, False, "not 5-robust", 1),
-        (False, True, False, None, "not shown to be 5-robust", 2),
-        (False, False, True, None, "not shown to be 5-robust", 2),
+        (False, True, False, None, "not shown to be 5-robust", 3),
+        (False, False, True, None, "not shown to be 5-robust", 3),
     ],
 )
 def test_a_verdict_and_its_words(

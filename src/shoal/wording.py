@@ -32,6 +32,26 @@ def limit_named(limit: str) -> str:
     return ", limit prior" if limit == "prior" else ""
 
 
+def lower_words(before: float, after: float) -> str:
+    """Why a link can be lower after publication than before, where it is; to stand behind it."""
+    if after >= before:
+        return ""
+    return (
+        " It is lower after than before because the group tells how many of its people carry the "
+        "event, fewer than general knowledge alone leads to expect; what was known stays known."
+    )
+
+
+def exposed_words(shown: int, alike: int) -> str:
+    """Over a list of the most exposed people, where `alike` are at least as exposed as its last."""
+    if alike <= shown:
+        return f"The {shown:,} most exposed people"
+    return (
+        f"{shown:,} of the {alike:,} most exposed people (who are all exposed at least as much as "
+        "the last one shown)"
+    )
+
+
 def undecided_words(people: str) -> str:
     """Of whom neither safety nor a breach could be shown."""
     return f"{people} could not be decided"

@@ -129,7 +129,10 @@ def test_what_could_not_be_decided_is_not_called_the_largest(
         "2 people are known above 1/r before anything is published; no release changes that.",
     ]
     show_verdict({**figures, "robust": True, "undecided": 0})
-    assert "The largest link of anybody to a protected event is 17.0 %." in capsys.readouterr().out
+    assert (
+        "The largest link to a protected event, one group at a time, is 17.0 %."
+        in capsys.readouterr().out
+    )
     show_verdict({**figures, "robust": True, "undecided": 0, "limit": "prior"})
     assert capsys.readouterr().out.splitlines()[0] == (
         "ROBUST: r = 5, limit prior, a link above 20.0 % (or what was known of the person before, "
@@ -173,7 +176,7 @@ def test_plan_says_what_is_possible(home: Path) -> None:
     assert json.loads(fine.stdout)["feasible"] is True
     done = shoal_("plan", home / "table.csv", *[*SPEC[:-1], "900"])
     assert done.returncode == 1
-    assert "tightest view" in done.stdout
+    assert "what stands most in the way: " in done.stdout
     assert "What would help" in done.stdout
 
 

@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from shoal.charts.panels import dots
 from shoal.cli import app
+from shoal.cli.compare import _side_by_side
 from shoal.datasets import hospital
 
 OPTIONS = [
@@ -90,12 +92,40 @@ def test_table_chart_hierarchy_and_a_foreign_file(table: Path, tmp_path: Path) -
     assert "mask" in result.stdout
     assert "theirs" in result.stdout
     assert "Seeds 0." in result.stdout
-    assert "not decided" in result.stdout.splitlines()[1]
+    lines = result.stdout.splitlines()
+    assert any(line.startswith("not decided ") for line in lines)
+    assert max(map(len, lines)) <= 100
     assert (
         "problematic: people linked above their limit, as a share of the people with an event"
         in (result.stdout)
     )
     assert "MASK" in chart.read_text(encoding="utf-8")
+
+
+def test_many_methods_stand_in_blocks_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = {f"method-{number}": ["12.5 %", "1,234.5678"] for number in range(12)}
+    _side_by_side(["worst class", "problematic"], cells)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert [line.split() for line in lines if not line.startswith(("worst", "prob"))] == [
+        list(cells)[:7],
+        [],
+        list(cells)[7:],
+    ]
+
+
+def test_strips_begin_at_0_or_say_that_they_do_not() -> None:
+    far = {"relative_error": 0.001, "problematic_share": 0.0, "seconds": 0.5}
+    near = {"relative_error": 0.2, "problematic_share": 0.1, "seconds": 0.2}
+    drawn = dots([{"method": "a", **far}, {"method": "b", **near}], title="Methods compared")
+    strips = [strip for row in drawn["vconcat"] for strip in row["hconcat"]]
+    scales = [strip["layer"][0]["encoding"]["x"]["scale"] for strip in strips]
+    for strip, scale in zip(strips, scales, strict=True):
+        logarithmic = scale.get("type") == "log"
+        assert logarithmic is strip["title"].endswith(", logarithmic scale")
+        assert logarithmic or scale["domain"][0] == 0
+        assert scale["domain"][1] >= max((line["x"] for line in strip["data"]["values"]), default=0)
+    assert [scale.get("type") for scale in scales] == ["log", None, None, None]
 
 
 def test_a_failing_method_is_named_with_its_reason(table: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +33,8 @@ def blocks(page: str) -> list[Block]:
 def run_page(page: str, folder: Path, *, python: str = sys.executable) -> int:
     """Runs a page's bash and python blocks in one folder, in order; how many there were.
 
-    Each line of a text block must occur in what the bash block before it printed.
+    Each line of a text block must occur in what the block before it printed. Python of another
+    installation runs in a process of its own, the page's earlier Python before each block.
     """
     programs = folder / ".programs"
     programs.mkdir()
@@ -40,16 +44,29 @@ def run_page(page: str, folder: Path, *, python: str = sys.executable) -> int:
     environment = os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
     printed, ran = "", 0
     names: dict[str, Any] = {}
+    code = ""
     for block in blocks(page):
         if block.language == "bash":
             printed = run_bash(block.text, folder, environment)
         elif block.language == "python":
-            exec(compile(block.text, page, "exec"), names)  # the page's own code
+            code += block.text
+            if python == sys.executable:
+                printed = run_python(block.text, folder, page, names)
+            else:
+                printed = run_bash(shlex.join([python, "-c", code]), folder, environment)
         elif block.language == "text":
             missing = [line for line in block.text.splitlines() if line not in printed]
             assert not missing, f"{page} shows {missing}, but it printed:\n{printed}"
         ran += block.language in ("bash", "python")
     return ran
+
+
+def run_python(code: str, folder: Path, page: str, names: dict[str, Any]) -> str:
+    """What the page's own code prints; what it names is kept in `names`."""
+    out = io.StringIO()
+    with chdir(folder), redirect_stdout(out):
+        exec(compile(code, page, "exec"), names)
+    return out.getvalue()
 
 
 def run_bash(script: str, folder: Path, environment: dict[str, str]) -> str:

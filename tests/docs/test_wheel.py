@@ -71,4 +71,4 @@ def test_the_tutorial_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     assert Path(where.strip()).is_relative_to(tmp_path)
     work = tmp_path / "work"
     work.mkdir()
-    assert run_page("tutorial.md", work, python=str(python)) >= 6
+    assert run_page("tutorial.md", work, python=str(python)) >= 10

@@ -43,12 +43,13 @@ class Written:
 def verdict_of(audit: Audit, event: str) -> str:
     """What the page must say, from the audit's own figures."""
     limit = f"{100 / audit.r:.1f}".removesuffix(".0")
-    linked = f"can be linked to {event} with a probability above {limit} %."
+    above = f"to {event} with a probability above {limit} %."
     if audit.robust:
-        return f"Robust at r = {audit.r:g}: nobody {linked}"
+        who = "neither the joint nor the binary adversary links anybody"
+        return f"Robust at r = {audit.r:g}: taking one group at a time, {who} {above}"
     assert audit.problematic >= 5
     people = f"{audit.problematic:,} of {audit.published:,} people"
-    return f"Not robust at r = {audit.r:g}: {people} {linked}"
+    return f"Not robust at r = {audit.r:g}: {people} can be linked {above}"
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,10 @@ def test_a_link_as_strong_as_before_is_no_breach_in_any_text(
         "that is more): the largest probability of any person's link to a protected event is 0.5"
     ) in text
     page = Page(report.render_release(release, table)).text.replace("\u00a0", " ")
-    told = "Robust at r = 4, limit prior: nobody can be linked to “x” with a probability above"
+    told = (
+        "Robust at r = 4, limit prior: taking one group at a time, neither the joint nor the "
+        "binary adversary links anybody to “x” with a probability above"
+    )
     assert f"{told} {HALF}." in page
     assert "Limits differ from person to person" in page
     found = verify(tmp_path / "release", table=FRAME, private=tmp_path / "private")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
+import polars as pl
 import pytest
 
 import shoal
 from shoal import report
 from shoal.datasets import hospital
-from shoal.facts.contents import Facts
+from shoal.facts.contents import Facts, as_exposed
 from shoal.report.measured import class_errors
 from shoal.report.page import Edition
 from shoal.report.sentences import (
@@ -21,7 +24,7 @@ from shoal.report.sentences import (
 )
 from shoal.report.words import command_line, judged
 from shoal.table import Table
-from shoal.wording import isolated, percent, visible
+from shoal.wording import exposed_words, isolated, lower_words, percent, visible
 from tests.report.page import Page
 
 
@@ -39,15 +42,20 @@ def test_the_story_of_a_witness() -> None:
     told = story(witness, public=False).replace("\u00a0", " ")
     assert told == (
         "The worst case, a person with age 61 and occupation Farming: linked to “ill” with 22.4 % "
-        "before, at most 9.8 % after; reached through age/10 and occupation."
+        "before, by general knowledge alone, and at most 9.8 % after, with the release; reached "
+        f"through age/10 and occupation.{lower_words(0.2237, 0.0979)}"
     )
+    assert "fewer than general knowledge alone leads to expect" in told
+    higher = story({**witness, "before": 0.05}, public=False)
+    assert higher.endswith("reached through age/10 and occupation.")
     del witness["person"]
     told = story({**witness, "kind": "estimate", "shared": 3}, public=True).replace("\u00a0", " ")
     assert told == (
         "The worst case, someone whom this edition does not describe: linked to “ill” with 22.4 % "
-        "before, about 9.8 % after; reached through age/10 and occupation. fewer than 5 people "
-        "have the same figure."
-    ).replace("fewer", "Fewer")
+        "before, by general knowledge alone, and about 9.8 % after, with the release; reached "
+        f"through age/10 and occupation.{lower_words(0.2237, 0.0979)} Fewer than 5 people have the "
+        "same figure."
+    )
     assert "nobody to link" in story(None, public=True)
 
 
@@ -62,7 +70,8 @@ def test_the_verdict_is_the_audits(made: tuple[shoal.Release, Table]) -> None:
     assert loose.robust
     text = Page(report.render_audit(loose, table)).text
     assert (
-        "Robust at r = 1.5: nobody can be linked to “HIV|Schizophrenia” with a probability" in text
+        "Robust at r = 1.5: taking one group at a time, neither the joint nor the binary adversary "
+        "links anybody to “HIV|Schizophrenia” with a probability" in text
     )
 
 
@@ -198,3 +207,28 @@ def test_counts_by_group_of_people_name_the_worst_class() -> None:
     nobody = {**facts.queries, "classes": {**classes, "worst": []}}
     assert class_errors(replace(facts, queries=nobody)) == ""
     assert class_errors(replace(facts, queries=None)) == ""
+
+
+def test_what_stands_beside_the_verdict_is_in_the_first_screen(
+    made: tuple[shoal.Release, Table],
+) -> None:
+    """Who is shown openly, counting, absence and errors of counts come before any figure."""
+    for edition in get_args(Edition):
+        html = report.render_release(*made, edition=edition)
+        start, end = html.index('<dl class="beside">'), html.index('<dl class="figures">')
+        assert html.index('id="verdict"') < start < end < html.index('id="risk"')
+        names = ["Shown openly", "Counting, class by class", "Absence"]
+        names += ["Counts of carriers by class of people"] if edition == "internal" else []
+        assert re.findall("<dt>(.*)</dt>", html[start:end]) == names
+
+
+def test_ties_among_the_most_exposed_are_told(made: tuple[shoal.Release, Table]) -> None:
+    assert exposed_words(10, 10) == "The 10 most exposed people"
+    assert exposed_words(10, 11772).startswith("10 of the 11,772 most exposed people (who are all")
+    _, table = made
+    audit = shoal.audit(table, np.zeros(table.rows, int))
+    shown = audit.worst_people(10)
+    least = shown["exposure"].min() * (1 - 1e-9)
+    assert as_exposed(audit, 10) == audit.frame.filter(pl.col("exposure") >= least).height
+    text = Page(report.render_audit(audit, table)).text
+    assert exposed_words(10, as_exposed(audit, 10)) in text

@@ -207,9 +207,11 @@ def _round_ticks(low: float, high: float) -> list[float]:
 SIDE_BY_SIDE = (
     Measure("relative_error", "Average relative error", log=True),
     Measure("relative_error_protected", "The same, on the protected event", log=True),
-    Measure("problematic_share", "Problematic share of sensitive tuples", share=True),
+    Measure("problematic_share", "People with an event linked above the limit", share=True),
     Measure("seconds", "Execution time (s)", log=True),
 )
+FAR_APART = 50
+"""A strip begins at 0 unless its values are further apart than so many times."""
 
 
 def dots(records: Sequence[Record], *, title: str, subtitle: str = "") -> Spec:
@@ -238,10 +240,14 @@ def _strip(records: Sequence[Record], measure: Measure, names: list[str], *, fir
         if record.get(measure.field) is not None
     ]
     values = [record["x"] for record in shown]
-    scale = {"domain": [0, 1]} if measure.share else measure.scale(values)
-    if scale.get("type") == "log":
-        low, high = scale["domain"]
-        scale["domain"] = [low, high * (high / low) ** 0.2]
+    scale: dict[str, Any] = {"domain": [0.0, 1.0]}
+    title = measure.title
+    if not measure.share:
+        scale = {"domain": [0.0, 1.3 * max(values, default=0.0) or 1.0]}  # room for the figures
+    if measure.log and values and max(values) > FAR_APART * min(values) > 0:
+        low, high = min(values) / 1.6, max(values) * 1.6
+        scale = {"type": "log", "domain": [low, high * (high / low) ** 0.2]}
+        title += ", logarithmic scale"
     colours, shapes = style_of(names)
     y: dict[str, Any] = {
         "field": "method",
@@ -261,7 +267,7 @@ def _strip(records: Sequence[Record], measure: Measure, names: list[str], *, fir
     colour = {"field": "method", "legend": None, "scale": {"domain": names, "range": colours}}
     shape = {"field": "method", "legend": None, "scale": {"domain": names, "range": shapes}}
     return {
-        "title": measure.title,
+        "title": title,
         "width": 300,
         "height": {"step": 30},
         "data": {"values": shown},

@@ -188,7 +188,7 @@ def show_verdict(figures: dict[str, Any]) -> None:
         if open_:
             say(f"The largest link to a protected event that was found is {largest}.")
         else:
-            say(f"The largest link of anybody to a protected event is {largest}.")
+            say(f"The largest link to a protected event, one group at a time, is {largest}.")
     if open_:
         say(undecided_words(f"{figures['undecided']:,} people") + ".")
     say(judges_words(figures["adversaries"]))

@@ -24,9 +24,11 @@ from shoal.wording import (
     absence_words,
     adversaries_words,
     counter_words,
+    exposed_words,
     judges_words,
     limit_named,
     limit_words,
+    lower_words,
     undecided_words,
     verdict_words,
     visible,
@@ -193,8 +195,9 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         through = " and ".join(worst.view) or "the whole table's distribution"
         say(f"Worst case: row {worst.row}, counted from 0 ({person}) in group {worst.group}")
         say(
-            f'  linked to "{worst.event}": {percent(worst.before)} before, '
-            f"{percent(worst.posterior)} after ({worst.kind}), through {through}."
+            f'  linked to "{worst.event}": {percent(worst.before)} before, by general knowledge '
+            f"alone, {percent(worst.posterior)} after, with the release ({worst.kind}), through "
+            f"{through}.{lower_words(worst.before, worst.posterior)}"
         )
         if result.robust is None or result.undecided:
             say(
@@ -206,7 +209,10 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
     say(absence_line(result))
     say(counter_line(result))
     if result.problematic or result.undecided:
-        say("\nThe ten most exposed people, rows counted from 0:")
+        from shoal.facts import as_exposed
+
+        shown = result.worst_people()
+        say(f"\n{exposed_words(shown.height, as_exposed(result, shown.height))}:")
         people = [
             (
                 str(line["row"]),
@@ -216,10 +222,11 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
                 line["kind"],
                 line["view"],
             )
-            for line in result.worst_people().iter_rows(named=True)
+            for line in shown.iter_rows(named=True)
         ]
         headers = ("row", "group", "before", "after", "", "through")
         echo_table(people, headers=headers, right=range(4))
+        say("before: by general knowledge alone; after: with the release. Rows count from 0.")
     if result.models is not None:
         _show_models(result.models)
 
@@ -252,7 +259,9 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
         ("Published rows and groups", f"{result.published:,} in {result.groups:,} groups"),
         (
             "Shown openly",
-            f"{result.shown_openly:,} people, each in a group of one with their value",
+            f"{result.shown_openly:,} people, each in a group of one with their value"
+            if result.shown_openly
+            else "nobody",
         ),
         (
             "Problematic people",

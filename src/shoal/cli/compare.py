@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
     from shoal.attacks import Finding
     from shoal.comparison import Comparison, Line
     from shoal.spec import Spec
+
+WIDTH = 100
+"""Columns of a terminal that everything fits into."""
 
 
 @o.with_spec_options
@@ -157,24 +163,42 @@ def _show(result: Comparison, spec: Spec) -> None:
         ("changed", lambda m: _number(m["changed"], "{:,.0f}")),
     ]
     say = typer.echo
-    say(
+    _wrapped(
         f"{result.rows:,} rows, {_limits(spec)}; "
         f"knowledge: {result.knowledge}; {result.workload.queries:,} queries."
     )
-    rows = [
-        (line.method, *(cell(line.measures) for _, cell in columns))
-        for line in result.lines
-        if line.failed is None
-    ]
-    headers = ("", *(name for name, _ in columns))
-    echo_table(rows, headers=headers, right=range(1, len(headers)))
+    made = [line for line in result.lines if line.failed is None]
+    cells = {line.method: [cell(line.measures) for _, cell in columns] for line in made}
+    _side_by_side([name for name, _ in columns], cells)
     say(LEGEND.rstrip())
     _show_attacks(result)
     for line in result.lines:
         _explain(line)
     machine = ", ".join(f"{name} {value}" for name, value in result.machine.items())
     seeds = sorted({seed for line in result.lines for seed in line.seeds})
-    say(f"\nSeeds {', '.join(map(str, seeds)) or 'none'}. {machine}.")
+    say("")
+    _wrapped(f"Seeds {', '.join(map(str, seeds)) or 'none'}. {machine}.")
+
+
+def _side_by_side(
+    names: Sequence[str], cells: Mapping[str, Sequence[str]], *, corner: str = ""
+) -> None:
+    """A line per name and a column per method: so many side by side as the page is wide."""
+    room = WIDTH - max(map(len, (corner, *names)))
+    left = list(cells)
+    while left:
+        widths = [2 + max(len(text) for text in (one, *cells[one])) for one in left]
+        fit = max(1, sum(total <= room for total in accumulate(widths)))
+        block, left = left[:fit], left[fit:]
+        rows = list(zip(names, *(cells[one] for one in block), strict=True))
+        echo_table(rows, headers=(corner, *block), right=range(1, len(block) + 1))
+        if left:
+            typer.echo("")
+
+
+def _wrapped(text: str) -> None:
+    for line in textwrap.wrap(text, WIDTH):
+        typer.echo(line)
 
 
 def _show_attacks(result: Comparison) -> None:
@@ -188,10 +212,9 @@ def _show_attacks(result: Comparison) -> None:
         if line.attack is not None
     }
     names = list(dict.fromkeys(name for some in found.values() for name in some))
-    rows = [(name, *(_named(found[line.method].get(name)) for line in attacked)) for name in names]
     typer.echo("")
-    headers = ("attacker", *(line.method for line in attacked))
-    echo_table(rows, headers=headers, right=range(1, len(headers)))
+    rates = {one: [_named(some.get(name)) for name in names] for one, some in found.items()}
+    _side_by_side(names, rates, corner="attacker")
     typer.echo(
         "attacker: how often the people named carry (in brackets: of those not known above 1/r "
         "beforehand);\n! where that is above the limit beyond chance. `shoal attack` has more."

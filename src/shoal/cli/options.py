@@ -92,7 +92,7 @@ class SpecOptions:
     ] = None
     min_support: Annotated[
         int | None,
-        typer.Option("--min-support", help="Rows that must share a signature to be known (100)."),
+        typer.Option("--min-support", help="Rows that must share QI values to be known (100)."),
     ] = None
     max_attributes: Annotated[
         int | None, typer.Option("--max-attributes", help="Largest number of QIs in a view (all).")

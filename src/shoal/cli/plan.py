@@ -32,23 +32,31 @@ def plan(
         raise typer.Exit(0 if result.feasible else 1)
     say = typer.echo
     say(
-        f"{result.rows:,} rows, {result.signatures:,} signatures, {result.views:,} views. "
-        f"Largest r within reach without suppression: {result.largest_r:.2f} "
-        "(a bound for groups of one carrier against the binary adversary, a yardstick otherwise)."
+        f"{result.rows:,} rows with {result.signatures:,} different combinations of QI values; "
+        f"{result.views:,} views (sets of QIs that somebody may reason with)."
+    )
+    say(
+        f"Largest r within reach if nobody is left out: {result.largest_r:.2f} (proven for groups "
+        "of one carrier and the binary adversary, a rule of thumb otherwise)."
     )
     if spec.limit == "prior":
         say("Reckoned with 1/r for everybody; the limit prior asks for less.")
     for event in sorted(result.events, key=lambda one: one.largest_r)[:8]:
         say(f'\n"{event.label}": {event.carriers:,} rows, {percent(event.share)}; r = {event.r:g}')
-        kept = f"the linear program keeps {event.coverage_bound:,} of them"
-        say(f"  largest r {event.largest_r:.2f}; {kept}")
-        say(f"  with --limit prior it keeps {event.coverage_bound_prior:,} of them")
+        say(f"  largest r {event.largest_r:.2f} if none of them is left out")
+        say(
+            f"  at r = {event.r:g} at most {event.coverage_bound:,} of them can find a group, with "
+            f"--limit prior at most {event.coverage_bound_prior:,} (same bound)"
+        )
         say(f"  groups of about {event.expected_size:.0f} people or more on average")
         say(f"  {event.known_before:,} people are known above {percent(1 / event.r)} beforehand")
         tight = event.limits[0]
-        say(f"  tightest view: {' and '.join(tight.view) or 'the whole table'}")
+        say(f"  what stands most in the way: {' and '.join(tight.view) or 'the whole table'}")
         for text, rows, share in tight.blocking:
-            say(f"    {text}: {rows:,} people, {percent(share)} of what is used up")
+            say(
+                f"    {text}: {rows:,} people, whose carriers need {percent(share)} of the "
+                "partners that all carriers need"
+            )
     if len(result.events) > 8:
         say(f"\n... and {len(result.events) - 8} more events, all easier.")
     if result.advice:

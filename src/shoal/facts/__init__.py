@@ -6,13 +6,21 @@ the report can be rendered again without it.
 
 from __future__ import annotations
 
-from shoal.facts.contents import Facts, Repeat, audit_facts, certificate_digest, release_facts
+from shoal.facts.contents import (
+    Facts,
+    Repeat,
+    as_exposed,
+    audit_facts,
+    certificate_digest,
+    release_facts,
+)
 from shoal.facts.keep import FACTS_FILE, keep_facts, load_facts
 
 __all__ = [
     "FACTS_FILE",
     "Facts",
     "Repeat",
+    "as_exposed",
     "audit_facts",
     "certificate_digest",
     "keep_facts",

@@ -168,7 +168,9 @@ def _facts(
     verdict["worst"] = _witness(audit.worst, limit_of)
     verdict["reasoning"] = {name: one.reasoning for name, one in audit.by_adversary.items()}
     if verdict["worst"] is not None:
-        verdict["worst"]["shared"] = _as_exposed(audit)
+        verdict["worst"]["shared"] = as_exposed(audit)
+    exposed = _people(audit, table, limit_of)
+    verdict["as_exposed"] = as_exposed(audit, len(exposed)) if exposed else 0
     return Facts(
         format=FORMAT,
         software=f"shoal {__version__}",
@@ -181,7 +183,7 @@ def _facts(
         sizes=_sizes(audit),
         loss=columns,
         queries=queries,
-        people=_people(audit, table, limit_of),
+        people=exposed,
         method=method,
         certificate=certificate,
         spec=_spec(table),
@@ -195,11 +197,13 @@ def _witness(witness: Witness | None, limit_of: dict[str, float]) -> Record | No
     return {**vars(witness), "view": list(witness.view), "limit": limit_of[witness.event]}
 
 
-def _as_exposed(audit: Audit) -> int:
-    """How many people are as exposed as the worst case, to the ninth digit."""
+def as_exposed(audit: Audit, place: int = 1) -> int:
+    """How many people are at least as exposed as the one in this place, to the ninth digit."""
     exposure, people = audit.risks.exposure, audit.risks.sizes
-    top = float(exposure.max(initial=0.0))
-    return int(people[exposure >= top * (1 - 1e-9)].sum()) if top else audit.published
+    order = np.argsort(-exposure, kind="stable")
+    before = int(np.searchsorted(np.cumsum(people[order]), place))
+    least = float(exposure[order[before]]) if before < len(order) else 0.0
+    return int(people[exposure >= least * (1 - 1e-9)].sum()) if least else audit.published
 
 
 def _event_worst(witness: Witness | None) -> Record | None:

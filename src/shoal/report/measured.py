@@ -22,6 +22,22 @@ def attack_sentence(facts: Facts) -> str:
     return f"Attackers tried to name carriers: {tried}. {said}"
 
 
+def class_errors_in_short(facts: Facts) -> str:
+    """How far counts by class of people are off, in a sentence; empty without such counts."""
+    found = facts.queries and facts.queries["classes"]
+    if not found:
+        return ""
+    if not found["worst"]:
+        return f"Not judged: no class of people has {found['enough']:,} carriers of an event."
+    worst, counted = found["worst"][0], found["counted"]
+    off = abs(worst["estimate"] - worst["carriers"]) / worst["carriers"]
+    classes = "1 class" if counted["classes"] == 1 else f"{counted['classes']:,} classes"
+    return (
+        f"Estimated from the release, they are off by {percent(counted['mean'])} on average and by "
+        f"{percent(off)} at worst, in {classes} of at least {found['enough']:,} carriers."
+    )
+
+
 def class_errors(facts: Facts) -> str:
     """How far counts by class of people are off, and for whom most; empty without such counts."""
     found = facts.queries and facts.queries["classes"]

@@ -28,7 +28,7 @@ from shoal.report.public import public_facts
 from shoal.report.words import hidden_count, judged
 from shoal.sources import replace_file
 from shoal.table import Table
-from shoal.wording import isolated, percent, some, visible
+from shoal.wording import exposed_words, isolated, percent, some, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -85,8 +85,8 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
                 shown.verdict["worst"], public=public, undecided=shown.verdict["undecided"]
             ),
             meaning=f"{sentences.meaning(shown)} {sentences.known_sentence(shown, public=public)}",
-            counter=sentences.counter_sentence(shown, public=public),
-            absence=sentences.absence_sentence(shown, public=public),
+            exposed=exposed_words(len(shown.people), shown.verdict.get("as_exposed", 0)),
+            beside=sentences.beside(shown, public=public),
             assumptions=sentences.assumptions(shown, public=public),
             limits=sentences.limits_of_theory(shown, public=public),
             class_errors=measured.class_errors(shown),

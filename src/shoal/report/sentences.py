@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
 from shoal.knowledge.fitted import ENOUGH_CARRIERS
+from shoal.report.measured import class_errors_in_short
 from shoal.report.words import FEW, hidden_count, judged
 from shoal.wording import (
     absence_words,
@@ -16,6 +17,7 @@ from shoal.wording import (
     limit_named,
     limit_words,
     listed,
+    lower_words,
     open_words,
     people,
     percent,
@@ -42,7 +44,7 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
     asked = f"{_asked(facts)}{limit_named(verdict['limit'])}"
     head = f"{verdict_words(verdict['robust']).capitalize()} at {asked}: "
     if verdict["robust"]:
-        return head + f"nobody can be linked to {event} {limit}."
+        return head + f"{_nobody_links(verdict['adversaries'])} to {event} {limit}."
     if verdict["robust"] is False:
         count = hidden_count(verdict["problematic"], public=public)
         told = [f"{count} of {people(verdict['published'])} can be linked to {event} {limit}"]
@@ -61,6 +63,15 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
             f"{verdict['contradictory']:,} groups publish values that contradict what is known"
         )
     return head + "; ".join(reasons) + "."
+
+
+def _nobody_links(names: Sequence[str]) -> str:
+    """What is claimed, and of whom: readers who take one group at a time."""
+    who = f"the {names[0]} adversary links nobody"
+    if len(names) > 1:
+        others = " nor ".join(f"the {name}" for name in names)
+        who = f"neither {others} adversary links anybody"
+    return f"taking one group at a time, {who}"
 
 
 def _by_event(facts: Facts) -> bool:
@@ -106,9 +117,9 @@ def story(witness: Record | None, *, public: bool, undecided: int = 0) -> str:
     after = judged(witness["posterior"], witness["kind"], limit=witness["limit"])
     largest = "The worst case that was found" if undecided else "The worst case"
     told = (
-        f"{largest}, {_who(witness)}: linked to {event} with "
-        f"{percent(witness['before'])} before, {after} after; reached through "
-        f"{through(witness['view'])}."
+        f"{largest}, {_who(witness)}: linked to {event} with {percent(witness['before'])} before, "
+        f"by general knowledge alone, and {after} after, with the release; reached through "
+        f"{through(witness['view'])}.{lower_words(witness['before'], witness['posterior'])}"
     )
     if witness["shared"] == 1:
         return told
@@ -130,6 +141,17 @@ def _who(witness: Record) -> str:
     if not described:
         return "a person of whom nothing needs to be known"
     return f"a person with {joined(described)}"
+
+
+def beside(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
+    """What stands beside the verdict, and is as much a part of the decision."""
+    lines = [
+        ("Shown openly", _open(facts.verdict["shown_openly"], public=public)),
+        ("Counting, class by class", counter_sentence(facts, public=public)),
+        ("Absence", absence_sentence(facts, public=public)),
+        ("Counts of carriers by class of people", class_errors_in_short(facts)),
+    ]
+    return [(name, sentence) for name, sentence in lines if sentence]
 
 
 def counter_sentence(facts: Facts, *, public: bool) -> str:
@@ -156,8 +178,8 @@ def absence_sentence(facts: Facts, *, public: bool) -> str:
 def meaning(facts: Facts) -> str:
     """What a verdict does for a decision."""
     return {
-        True: "Every published person keeps at least the protection that was asked for, against "
-        "those described below. Read the limits before you publish.",
+        True: "Against these readers every published person keeps at least the protection that was "
+        "asked for. Before you publish, read what stands beside the verdict, and its limits.",
         False: "Do not publish this as it stands. Some people are linked to what should be "
         "protected more surely than was asked for.",
         None: "Do not publish this on the strength of this report: safety could not be shown.",
