@@ -139,7 +139,7 @@ class Release:
             sensitive=lines.sort(GID, pl.col(column).cast(pl.String)),
             members=mine.with_columns(pl.col("event").str.strip_prefix(front)),
             audit=None,
-            table=None,
+            original=None,
         )
 
     @property

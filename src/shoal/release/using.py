@@ -21,7 +21,7 @@ def using_parts(release: Release, names: dict[str, str]) -> list[str]:
         filled(_labels(release, names)),
     ]
     if (other := other_example(release)) is not None:
-        value, named, all_named = other
+        _, value, named, all_named = other
         told = (
             f"{OTHER} in a group stands for values outside every protected event. Where one of "
             "these is asked for, it counts there with the part that it is of all such values that "

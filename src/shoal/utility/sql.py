@@ -88,10 +88,19 @@ def example_sql(release: Release, *, format: str) -> str:
     return _query(release, Files.of(release, format), asked, {name: {value: 1.0}})
 
 
-def other_example(release: Release) -> tuple[str, int, int] | None:
-    """For a first count where values are pooled: the commonest of those that are published by name
-    and belong to no event, how often it is, and how often all of these are. None without any."""
-    name, protect = release.spec.sensitive, release.spec.protect or ()
+def other_example(release: Release) -> tuple[str, str, int, int] | None:
+    """For a first count where values are pooled: a sensitive column, the commonest of its values
+    that are published by name and belong to no event, how often it is, and how often all of these
+    are. None without any."""
+    for name in release.spec.sensitive_columns:
+        found = _other_example(release.alone(name), name)
+        if found is not None:
+            return name, *found
+    return None
+
+
+def _other_example(release: Release, name: str) -> tuple[str, int, int] | None:
+    protect = release.spec.protect or ()
     events = [text for event in protect for text in (event.label, *event.values)]
     shown = pl.col(name).cast(pl.String)
     totals = release.sensitive.group_by(shown).agg(pl.col("count").sum())
@@ -108,8 +117,8 @@ def other_sql(release: Release, *, format: str) -> str:
     """SQL for how many people have the value of `other_example`, in pooled groups too."""
     found = other_example(release)
     assert found is not None, "asked for only where there is one"
-    value, count, named = found
-    weights = {value: 1.0, OTHER: count / named}
+    name, value, count, named = found
+    weights = {name: {value: 1.0, OTHER: count / named}}
     return _query(release, Files.of(release, format), {}, weights)
 
 
