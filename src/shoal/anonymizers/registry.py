@@ -23,6 +23,7 @@ from shoal.registry import Registry
 if TYPE_CHECKING:
     from shoal.grouping import Anonymizer
     from shoal.knowledge import Knowledge, Reader
+    from shoal.table import Table
 
 _OWN = {
     "art": "shoal.anonymizers.art:Art",
@@ -100,6 +101,17 @@ def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anony
                 f"Its parameters: {', '.join(known)}.",
             )
     return kind(**(parameters or {}))  # type: ignore[no-any-return]
+
+
+def check_columns(method: Anonymizer, table: Table) -> None:
+    """An InputError if a table has more sensitive columns than the method knows."""
+    if table.several is not None and not getattr(method, "takes_several", False):
+        raise InputError(
+            "method-several",
+            f"The method {method.name} knows one sensitive column, and there are "
+            f"{len(table.several.columns)}.",
+            "Use the method art, or a spec with one of them.",
+        )
 
 
 def inform(

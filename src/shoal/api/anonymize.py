@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal.adversaries.adversary import BOTH, Adversaries, as_adversaries
-from shoal.anonymizers.registry import inform, make_method
+from shoal.anonymizers.registry import check_columns, inform, make_method
 from shoal.api.inputs import Known, is_location, table_of
 from shoal.auditing.audit import audit as judge
 from shoal.engines import Dealt, Engine, default_engine
@@ -76,6 +76,13 @@ def anonymize(
         chosen = inform(chosen, knowledge=knowledge)
     table = table_of(data, spec, knowledge=knowledge, engine=rows_with, keep=not is_location(data))
     check_names(table)
+    check_columns(chosen, table)
+    if totals and table.several is not None:
+        raise InputError(
+            "totals-several",
+            "Totals tell of one sensitive column.",
+            "Leave totals out, or publish a spec with one sensitive column.",
+        )
     clock.lap("read")
     known = Knowledge.of(table, getattr(chosen, "knowledge", None) or knowledge, model=model)
     if model is not None and hasattr(chosen, "knowledge"):

@@ -15,9 +15,9 @@ from shoal.attacks import Attack, Attacker, Scene, as_attackers, run
 from shoal.attacks.scene import Remake
 from shoal.auditing.align import align_column
 from shoal.auditing.audit import grouped
-from shoal.errors import InputError
+from shoal.errors import InputError, nearest
 from shoal.grouping import Progress, silent
-from shoal.knowledge import OWN, READERS, Knowledge, as_readers
+from shoal.knowledge import OWN, READERS, Knowledge, as_readers, seen_in
 from shoal.release import Release
 from shoal.release.folder import load, private_folder
 from shoal.release.regroup import regroup, row_groups_of
@@ -40,6 +40,7 @@ def attack(
     attackers: Iterable[str | Attacker] | None = None,
     seed: int = 0,
     budget: float | None = None,
+    column: str | None = None,
     progress: Progress = silent,
 ) -> Attack:
     """Lets attackers loose on a release: whom each names, and how often they are right.
@@ -51,7 +52,7 @@ def attack(
 
     `attackers` are names or objects (all that shoal knows, unless told), `budget` the seconds after
     which nobody new begins; whoever did not try is in `not_run`. `knowledge` replaces what the spec
-    says that attackers know.
+    says that attackers know. Of several sensitive columns they attack one `column`.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -72,7 +73,38 @@ def attack(
         scene = _of_table(data, spec, groups, released, key, knowledge)
     else:
         scene = _of_release(data, table, private, knowledge)
+    scene = _one_column(scene, column)
     return run(replace(scene, seed=seed, until=until), team, progress=progress)
+
+
+def _one_column(scene: Scene, column: str | None) -> Scene:
+    """What is published of one of several sensitive columns."""
+    several = scene.table.several
+    names = scene.table.spec.sensitive_columns
+    if column is not None and column not in names:
+        raise InputError(
+            "attack-column",
+            f'"{column}" is no sensitive column{nearest(column, names)}.',
+            f"Choose among: {', '.join(names)}.",
+        )
+    if several is None:
+        return scene
+    if column is None:
+        raise InputError(
+            "attack-several",
+            f"Attackers read one sensitive column, and there are {len(names)}.",
+            f"Name one: --column {names[0]}, or column={names[0]!r}.",
+        )
+    aspect = next(one for one in several.aspects if one.column == column)
+    views = [seen_in(view, aspect.table) for view in scene.knowledge.views]
+    return replace(
+        scene,
+        table=aspect.table,
+        grouping=scene.grouping.alone(aspect),
+        knowledge=replace(scene.knowledge, views=tuple(views)),
+        readers=tuple(name for name in scene.readers if name != "together"),
+        remake=None,
+    )
 
 
 def _refuse_idle(**given: Any) -> None:

@@ -79,31 +79,54 @@ def align_release(frame: Any, released: Any, spec: Spec, *, key: str | None = No
     classes = [code_column(other[name]) for name in spec.qi]
     codes, _ = factorize([c for _, c in classes], [len(column) for column, _ in classes])
     rows = _dense(np.where(position >= 0, codes[position], -1))
-    if spec.sensitive not in other.columns:
-        table = _coded(frame, spec)
-        return Aligned(table, Grouping.of_rows(table, rows), rows)
-
-    shown = code_column(other[spec.sensitive])
     table = _coded(frame, spec)
-    members = _shows_members(shown[0].labels, table.spec)
+    told = [name for name in spec.sensitive_columns if name in other.columns]
+    if not told:
+        return Aligned(table, Grouping.of_rows(table, rows), rows)
+    shown = {name: code_column(other[name]) for name in told}
+    members = any(
+        _shows_members(column.labels, table.spec.alone(name)) for name, (column, _) in shown.items()
+    )
     if members != spec.publish_members:
         table = Table.from_frame(frame, table.spec.with_(publish_members=members))
-    known = {label: code for code, label in enumerate(table.values)}
-    unknown = [label for label in shown[0].labels if label not in known]
-    if unknown:
-        raise InputError(
-            "released-value",
-            f'The released value "{unknown[0]}" of "{spec.sensitive}" never occurs in the table'
-            f"{nearest(unknown[0], known)}.",
-            "Release values of the table, or an event's label.",
-        )
-    recode = np.array([known[label] for label in shown[0].labels], np.int32)
-    values = np.where(position >= 0, recode[shown[1]][position], table.row_value).astype(np.int32)
+    if table.several is not None:
+        for one in table.several.columns:
+            if one.members.name in told:
+                _check_same(one, _values(one, shown[one.members.name], position))
+        return Aligned(table, Grouping.of_rows(table, rows), rows)
+    values = _values(table, shown[told[0]], position)
     if key is None:
         _check_values(table, values)
     changed = not np.array_equal(values, table.row_value)
     grouping = Grouping.of_rows(table, rows, values=values if changed else None)
     return Aligned(table, grouping, rows)
+
+
+def _check_same(table: Table, values: IntArray) -> None:
+    """An InputError if values of one of several columns are not those of the table."""
+    differing = int(np.count_nonzero(values != table.row_value))
+    if differing:
+        raise InputError(
+            "released-several",
+            f'{differing:,} rows have another "{table.members.name}" in the release, and with '
+            "several sensitive columns their values must be the table's own.",
+            "Align the rows with --key COLUMN, or judge one sensitive column at a time.",
+        )
+
+
+def _values(table: Table, shown: tuple[Column, IntArray], position: NDArray[Any]) -> IntArray:
+    """The published value of each row, its own where it is not published."""
+    known = {label: code for code, label in enumerate(table.values)}
+    unknown = [label for label in shown[0].labels if label not in known]
+    if unknown:
+        raise InputError(
+            "released-value",
+            f'The released value "{unknown[0]}" of "{table.members.name}" never occurs in the table'
+            f"{nearest(unknown[0], known)}.",
+            "Release values of the table, or an event's label.",
+        )
+    recode = np.array([known[label] for label in shown[0].labels], np.int32)
+    return np.where(position >= 0, recode[shown[1]][position], table.row_value).astype(np.int32)
 
 
 def _coded(frame: Any, spec: Spec) -> Table:
@@ -115,9 +138,9 @@ def _coded(frame: Any, spec: Spec) -> Table:
 def _check_order(data: pl.DataFrame, other: pl.DataFrame, spec: Spec) -> None:
     """An InputError if a column that is not sensitive shows that the rows are in another order; a
     warning if no column, not even the sensitive one, could show it."""
-    told = spec.sensitive in other.columns
+    told = any(name in other.columns for name in spec.sensitive_columns)
     for name in other.columns:
-        if name not in data.columns or name == spec.sensitive:
+        if name not in data.columns or name in spec.sensitive_columns:
             continue
         row, tells = _compare(data[name], other[name])
         if row is not None:
@@ -236,7 +259,7 @@ def _check_values(table: Table, values: IntArray) -> None:
     if _as_by_chance(differing, by_chance, rows):
         raise InputError(
             "released-order",
-            f'{differing:,} of {rows:,} rows have another "{table.spec.sensitive}" in the release, '
+            f'{differing:,} of {rows:,} rows have another "{table.members.name}" in the release, '
             f"and a random order would make {by_chance / rows:,.0f} differ.",
             "Align them with --key COLUMN (a row number that both have will do).",
         )

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from shoal.adversaries.judging import Case
 from shoal.grouping import Grouping
-from shoal.knowledge import Knowledge, View, attribute_codes, event_chances
+from shoal.knowledge import Knowledge, View, attribute_codes, event_chances, known_values
 from shoal.spec import band_name
 from shoal.table import IntArray, Table
 from shoal.table.table import Cells
@@ -140,7 +140,7 @@ def missing_rows(table: Table, rows: NDArray[np.integer]) -> Cells:
 
 def _everybody(table: Table) -> View:
     """The whole table as one class."""
-    whole = table.value_rows / table.rows
+    whole = known_values(table).value_rows / table.rows
     return View((), np.ones(len(table.signatures), np.int32), np.stack([whole, whole]))
 
 
@@ -216,7 +216,7 @@ def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Ju
     """All classes that fail for some event, and how many of the people counted carry it there."""
     signature, value, rows = counted
     classes: list[TellingClass] = []
-    exposed = certain = 0
+    told = np.zeros((2, len(rows)), bool)  # whoever carries several events counts once
     for number, event in enumerate(table.events):
         marked = np.zeros((2, len(table.signatures)), bool)
         for one in judged(number):
@@ -225,11 +225,9 @@ def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Ju
                 marked[0] |= fails[one.view.index]
                 marked[1] |= (fails & (one.carriers >= one.among))[one.view.index]
                 classes += _named(table, event.label, one, np.flatnonzero(fails))
-        mine = np.flatnonzero(table.holds(number)[value])
-        exposed += int(rows[mine][marked[0, signature[mine]]].sum())
-        certain += int(rows[mine][marked[1, signature[mine]]].sum())
+        told |= table.holds(number)[value] & marked[:, signature]
     classes.sort(key=lambda one: (not one.certain, -one.needed / one.among, -one.carriers))
-    return Counting(exposed, certain, tuple(classes))
+    return Counting(int(rows[told[0]].sum()), int(rows[told[1]].sum()), tuple(classes))
 
 
 def _named(

@@ -58,6 +58,10 @@ def attack(
         float | None,
         typer.Option("--budget", help="Seconds after which no further attacker begins."),
     ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option("--column", help="The column to attack, where several are sensitive."),
+    ] = None,
     report: ReportOption = None,
     public_report: PublicReportOption = None,
     *,
@@ -133,6 +137,7 @@ def attack(
             attackers=attacker,
             seed=seed,
             budget=budget,
+            column=column,
             progress=progress,
         )
     if facts is not None:

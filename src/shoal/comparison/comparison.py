@@ -150,6 +150,13 @@ def compare(
     method that cannot treat the table is a line that says why.
     """
     _check(methods, parameters or {}, repeat)
+    if table.several is not None:
+        raise InputError(
+            "compare-several",
+            f"Methods are compared on one sensitive column, and there are "
+            f"{len(table.several.columns)}.",
+            "Compare them on a spec with one of them.",
+        )
     known = Knowledge.of(table, knowledge)
     queries = workload or Workload(seed=seed)
     queries.qd(table)

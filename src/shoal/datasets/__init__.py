@@ -1,4 +1,5 @@
-"""Tables to try things on: the paper's own, a made-up hospital, and UCI's Adult."""
+"""Tables to try things on: the paper's own, a made-up hospital, a made-up survey of illnesses, and
+UCI's Adult."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from shoal.datasets.hospital import (
     hospital,
     hospital_distribution,
 )
+from shoal.datasets.illnesses import ILLNESSES, ILLNESSES_QI, illnesses
 from shoal.datasets.paper import (
     TwoDiverseRelease,
     WorkedExample,
@@ -37,12 +39,15 @@ __all__ = [
     "HOSPITAL_EVENT",
     "HOSPITAL_QI",
     "HOSPITAL_SENSITIVE",
+    "ILLNESSES",
+    "ILLNESSES_QI",
     "TwoDiverseRelease",
     "WorkedExample",
     "adult",
     "delta_max_table",
     "hospital",
     "hospital_distribution",
+    "illnesses",
     "nationality_distribution",
     "raw_data",
     "two_diverse_release",

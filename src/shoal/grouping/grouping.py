@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from shoal.display import counted
 from shoal.errors import InternalError
 from shoal.table import IntArray, Table, digits, factorize
+from shoal.table.several import Aspect
 
 FormName = Literal["bucketized", "generalized"]
 Counts = NDArray[np.int64]
@@ -130,6 +131,23 @@ class Grouping:
         kept = np.flatnonzero(classes[signature] >= 0)
         signature = signature[kept]
         return cls.of_lines(table, classes[signature], signature, value[kept], rows[kept], **more)
+
+    def alone(self, aspect: Aspect) -> Grouping:
+        """The same groups with one of several sensitive columns."""
+        if self.shown is not None:
+            raise InternalError("values of several columns were changed")
+        return Grouping.of_lines(
+            aspect.table,
+            self.group,
+            self.signature,
+            aspect.value[self.value],
+            self.rows,
+            copies=self.copies,
+            pooled=self.pooled,
+            form=self.form,
+            recodings=self.recodings,
+            claims=self.claims,
+        )
 
     @property
     def count(self) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,25 +196,33 @@ def _check_one_column(table: Table, what: str) -> None:
 
 
 def event_chances(view: View, table: Table) -> NDArray[np.float64]:
-    """A view's distributions added up by event."""
+    """A view's distributions added up by event; of several sensitive columns once and for all,
+    since all of them are asked for in turn."""
+    several = table.several
+    if several is not None and view in _kept and _kept[view][0]() is table:
+        return _kept[view][1]
     chances = np.zeros((len(view.distributions), len(table.events)))
-    if table.several is not None:
-        carries = table.several.mask_carries
-        for mask in np.flatnonzero(carries.any(axis=1)):
-            chances[:, carries[mask]] += view.distributions[:, mask, None]
+    if several is not None:
+        for mask in np.flatnonzero(several.mask_carries.any(axis=1)):
+            chances[:, several.mask_carries[mask]] += view.distributions[:, mask, None]
     else:
         for value, event in enumerate(table.value_event):
             if event >= 0:
                 chances[:, event] += view.distributions[:, value]
     # 1 says that nothing else is possible: no rounded sum may say it, or fail to.
     rows, events = np.nonzero(chances > 1.0 - ROUNDING)
-    if table.several is not None:
-        outside = ~table.several.mask_carries.T[events]
+    if several is not None:
+        outside = ~several.mask_carries.T[events]
     else:
         outside = table.value_event[None, :] != events[:, None]
     others = ((view.distributions[rows] > 0.0) & outside).any(axis=1)
     chances[rows, events] = np.where(others, np.minimum(chances[rows, events], BELOW_ONE), 1.0)
+    if several is not None:
+        _kept[view] = ref(table), chances
     return chances
+
+
+_kept: WeakKeyDictionary[View, tuple[ref[Table], NDArray[np.float64]]] = WeakKeyDictionary()
 
 
 def with_pool(view: View, table: Table) -> NDArray[np.float64]:

@@ -294,7 +294,7 @@ def _advice(table: Table, events: tuple[EventPlan, ...]) -> tuple[Advice, ...]:
 def _split(table: Table, event: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows with and without an event, per signature."""
     signature, value, rows = table.cells
-    carries = table.value_event[value] == event
+    carries = table.holds(event)[value]
     counted = np.bincount(signature[carries], rows[carries], len(table.signatures))
     carriers = counted.astype(np.int64)
     return carriers, table.signature_rows - carriers

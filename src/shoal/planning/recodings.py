@@ -44,7 +44,14 @@ def _cells(table: Table) -> pl.DataFrame:
         column.name: column.values[table.signatures[signature, place]]
         for place, column in enumerate(table.qi)
     }
-    return pl.DataFrame({**qi, table.members.name: table.members.values[member], ROWS: rows})
+    if table.several is None:
+        sensitive = {table.members.name: table.members.values[member]}
+    else:
+        sensitive = {
+            one.members.name: one.members.values[codes[member]]
+            for one, codes in zip(table.several.columns, table.several.member_codes.T, strict=True)
+        }
+    return pl.DataFrame({**qi, **sensitive, ROWS: rows})
 
 
 def _recipes(table: Table, column: Column, place: int) -> Iterator[tuple[str, Recipe]]:

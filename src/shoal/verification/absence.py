@@ -37,11 +37,10 @@ def check_absence(
 def _told_by_all(case: Case) -> str:
     """The event that too many of all missing people carry, or an empty text."""
     table, part = case.table, case.partition
-    event = np.append(table.value_event, np.int32(-1))[part.value_code]
     missing = table.rows - part.published
     for number, r in enumerate(case.event_r):
         carriers = int(table.event_rows[number])
-        gone = carriers - int(part.value_count[event == number].sum())
+        gone = carriers - int(part.value_count[table.holds(number)[part.value_code]].sum())
         above = gone * r > missing
         if case.limit == "prior":
             above &= gone * table.rows > carriers * missing

@@ -26,29 +26,27 @@ MORE = 40
 
 
 def leave_out_lookalikes(
-    groups: Assembly, asked: Asked, random: np.random.Generator, least: int
+    groups: Assembly,
+    asked: Asked,
+    random: np.random.Generator,
+    least: int,
+    most_lost: float,
 ) -> bool:
     """Withholds lookalikes of the carriers who are still free: those who are free too, then members
-    that groups can do without, of at least `least` people then. Whether there were enough."""
-    cells, enough = groups.cells, True
+    that groups can do without, of at least `least` people then; no more than `most_lost` carriers
+    may be lost with them. Whether there were enough."""
+    if asked.masks is not None:
+        return _leave_out_of_several(groups, asked, random, most_lost)
+    enough = True
     for promise in asked.promises:
-        lost = np.bincount(
-            cells.signature,
-            np.where(promise.holds[cells.value], cells.free, 0),
-            len(groups.table.signatures),
-        )
+        lost = _lost(groups, promise)
         if not lost.any():
             continue
-        lack = _lacking(groups, asked, promise, lost.astype(np.int64))
-        filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
-        while (pick := lack.pick(cells.signature[filler], cells.free[filler], random)) >= 0:
-            groups.withhold(int(filler[pick]))
-            lack.take(int(cells.signature[filler[pick]]))
-        # Masks are many and their groups few each: they give nobody.
-        ask = lack.helps.any() and asked.whole.several is None
+        lack = _lacking(groups, asked, promise, lost)
+        _withhold_free(groups, lack, random)
         giving = [
             _Givers(groups, asked, which, x, y)
-            for (x, y), which in (groups.by_values().items() if ask else ())
+            for (x, y), which in (groups.by_values().items() if lack.helps.any() else ())
             if y < len(groups.table.values)
         ]
         for _ in range(ROUNDS):
@@ -56,6 +54,61 @@ def leave_out_lookalikes(
                 break
         enough = enough and not lack.helps.any()
     return enough
+
+
+def _leave_out_of_several(
+    groups: Assembly, asked: Asked, random: np.random.Generator, most_lost: float
+) -> bool:
+    """The same for several sensitive columns: people who are free, then whole groups, first those
+    who carry least of what is lost. If too many carriers are lost with them, all groups stay."""
+    before = groups.saved()
+    while True:
+        lacks = []
+        for promise in asked.promises:
+            lost = _lost(groups, promise)
+            if lost.any():
+                lacks.append((promise, _lacking(groups, asked, promise, lost)))
+                _withhold_free(groups, lacks[-1][1], random)
+        lacks = [(promise, lack) for promise, lack in lacks if lack.helps.any()]
+        group = _least_needed(groups, lacks) if lacks else -1
+        if group < 0 or groups.cells.waiting > most_lost:
+            break
+        groups.dissolve(group)
+    if lacks or groups.cells.waiting > most_lost:
+        groups.put_back(before)
+        return False
+    return True
+
+
+def _least_needed(groups: Assembly, lacks: list[tuple[Promise, Lack]]) -> int:
+    """The group whose absence helps most: by its people beyond what its own carriers need, and of
+    equal ones by its people, in classes that lack some. -1 if none helps."""
+    owner, member = groups.everybody()
+    signature, value = groups.cells.signature[member], groups.cells.value[member]
+    spare, people = np.zeros(len(member)), np.zeros(len(member))
+    for promise, lack in lacks:
+        people += lack.helps[signature]
+        spare += lack.helps[signature] * (1.0 - promise.r * promise.holds[value])
+    helping = np.bincount(owner, people)
+    worth = np.where(helping > 0, np.bincount(owner, spare), -np.inf)
+    best = np.lexsort((helping, worth))[-1] if len(worth) else -1
+    return int(best) if len(worth) and helping[best] > 0 else -1
+
+
+def _lost(groups: Assembly, promise: Promise) -> Ints:
+    """Of each signature: how many carriers of an event are in no group."""
+    cells = groups.cells
+    free = np.where(promise.holds[cells.value], cells.free, 0)
+    return np.bincount(cells.signature, free, len(groups.table.signatures)).astype(np.int64)
+
+
+def _withhold_free(groups: Assembly, lack: Lack, random: np.random.Generator) -> None:
+    """Leaves out people without an event who are in no group, as long as that helps."""
+    cells = groups.cells
+    filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
+    while (pick := lack.pick(cells.signature[filler], cells.free[filler], random)) >= 0:
+        groups.withhold(int(filler[pick]))
+        lack.take(int(cells.signature[filler[pick]]))
 
 
 def _lacking(groups: Assembly, asked: Asked, promise: Promise, lost: Ints) -> Lack:

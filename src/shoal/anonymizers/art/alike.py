@@ -7,24 +7,28 @@ to an event by its share among them. Nothing is lost by such a group either, for
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Assembly
 from shoal.anonymizers.art.kernels.alike import choose_alike
-from shoal.knowledge import event_chances
+from shoal.knowledge import event_chances, seen_in
+
+Floats = NDArray[np.float64]
 
 
 def group_alike(groups: Assembly, asked: Asked) -> None:
     """One group of each signature, with as many of its carriers as it can hide."""
     cells, table = groups.cells, groups.table
-    several = asked.whole.several
-    assert several is not None
     start = np.searchsorted(cells.signature, np.arange(len(table.signatures) + 1)).astype(np.int64)
     chosen = np.zeros(len(cells.free), np.int64)
-    value = cells.value.astype(np.int64)
-    choose_alike(start, cells.free, value, several.mask_carries, _strengths(asked), chosen)
+    read = list(_read(asked))
+    carries = np.column_stack([one for one, _ in read])
+    strength = np.column_stack([one for _, one in read])
+    choose_alike(start, cells.free, cells.value.astype(np.int64), carries, strength, chosen)
     cells.free[:] -= chosen
     members = np.repeat(np.arange(len(chosen)), chosen)
     for one in np.split(members, np.flatnonzero(np.diff(cells.signature[members])) + 1):
@@ -32,15 +36,32 @@ def group_alike(groups: Assembly, asked: Asked) -> None:
             groups.add(one, "alike")
 
 
-def _strengths(asked: Asked) -> NDArray[np.float64]:
-    """signatures x events: one over the limit, in the view where it is least."""
-    r = asked.whole.event_r
-    strength = np.tile(r, (len(asked.table.signatures), 1))
-    if not asked.prior:
-        return strength
-    least = np.full_like(strength, np.inf)
-    for view in asked.knowledge.views:
-        np.minimum(least, event_chances(view, asked.whole)[view.index], out=least)
-    known = least * r > 1.0
-    strength[known] = 1.0 / least[known]
+def _read(asked: Asked) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
+    """What is read of a group: which masks hold an event, and of each signature one over its limit.
+    Under the honest limit an event of several columns is also read in each of them alone, where
+    less is known of it beforehand."""
+    whole, views = asked.whole, asked.knowledge.views
+    several = whole.several
+    assert several is not None
+    for event, r in enumerate(whole.event_r.tolist()):
+        chances = [event_chances(view, whole)[:, event] for view in views]
+        yield several.mask_carries[:, event], _strength(asked, r, chances)
+    for aspect in several.aspects:
+        if aspect.column is None or not asked.prior:
+            continue
+        column = several.names.index(aspect.column)
+        held = np.append(aspect.table.value_event, np.int32(-1))[several.mask_codes[:, column]]
+        for number, r in enumerate(aspect.table.event_r.tolist()):
+            seen = [event_chances(seen_in(view, aspect.table), aspect.table) for view in views]
+            yield held == number, _strength(asked, r, [one[:, number] for one in seen])
+
+
+def _strength(asked: Asked, r: float, chances: list[Floats]) -> Floats:
+    """Of each signature: one over the limit, in the view where that is least."""
+    strength = np.full(len(asked.table.signatures), r)
+    if asked.prior:
+        pairs = zip(chances, asked.knowledge.views, strict=True)
+        least = np.min([chance[view.index] for chance, view in pairs], axis=0)
+        known = least * r > 1.0
+        strength[known] = 1.0 / least[known]
     return strength

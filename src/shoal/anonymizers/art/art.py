@@ -91,6 +91,7 @@ class Art:
     """The adversary's knowledge; None means what the spec says."""
 
     name = "art"
+    takes_several = True
 
     def __post_init__(self) -> None:
         if self.selection is None:

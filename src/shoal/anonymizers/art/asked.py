@@ -74,7 +74,7 @@ class Asked:
     @property
     def prior(self) -> bool:
         """Whether the limit is the honest one."""
-        return self.table.spec.limit == "prior"
+        return self.whole.spec.limit == "prior"
 
     @property
     def width(self) -> int:

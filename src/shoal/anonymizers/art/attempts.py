@@ -64,7 +64,7 @@ def group_blindly(
     best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.lost))
     if best.lost > most_lost and asked.whole.several is None:
         mix_events(best.groups, asked, seed=seed, progress=progress)  # 4
-        leave_out_lookalikes(best.groups, asked, random, how.least)
+        leave_out_lookalikes(best.groups, asked, random, how.least, most_lost)
     add_decoys(best.groups, asked, random)  # 6
     best.groups.drop_unsafe(asked)
     if how.least > 1:
@@ -87,5 +87,7 @@ def _attempt(
         hide_blindly(groups, asked, how, random=random, progress=progress)  # 2
         groups.drop_unsafe(asked)  # 3
     lost = groups.cells.waiting
-    kept = lost <= most_lost and leave_out_lookalikes(groups, asked, random, how.least)  # 5
+    kept = lost <= most_lost and leave_out_lookalikes(
+        groups, asked, random, how.least, most_lost
+    )  # 5
     return Attempt(groups, how, lost, kept)

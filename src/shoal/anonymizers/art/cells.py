@@ -86,9 +86,42 @@ class Assembly:
         """The cells of a group, one for each member."""
         return self._groups[group]
 
+    def everybody(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The group and the cell of everybody who is in one."""
+        sizes = [len(one) for one in self._groups]
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        return owner, np.concatenate([np.zeros(0, np.int64), *self._groups])
+
+    def of_kind(self, kind: GroupKind) -> list[int]:
+        """The groups of a kind."""
+        return [i for i, one in enumerate(self._kinds) if one == kind and len(self._groups[i])]
+
+    def signature_of(self, group: int) -> int:
+        """The signature of a group's first member."""
+        return int(self.cells.signature[self._groups[group][0]])
+
+    def saved(self) -> tuple[list[NDArray[np.int64]], NDArray[np.int64], NDArray[np.int64]]:
+        """Who is where, to come back to."""
+        return list(self._groups), self.cells.free.copy(), self.withheld.copy()
+
+    def put_back(
+        self, saved: tuple[list[NDArray[np.int64]], NDArray[np.int64], NDArray[np.int64]]
+    ) -> None:
+        """Everybody is where they were."""
+        self._groups = list(saved[0])
+        self.cells.free[:], self.withheld[:] = saved[1], saved[2]
+
+    def dissolve(self, group: int) -> None:
+        """Nobody of a group is published: its carriers are free, all others are left out."""
+        members = self._groups[group]
+        carries = self.cells.event[members] >= 0
+        np.add.at(self.cells.free, members[carries], 1)
+        np.add.at(self.withheld, members[~carries], 1)
+        self._groups[group] = members[:0]
+
     def smallest(self) -> int | None:
         """The size of the smallest group, if there is one."""
-        return min((len(one) for one in self._groups), default=None)
+        return min((len(one) for one in self._groups if len(one)), default=None)
 
     def is_pooled(self, group: int) -> bool:
         return self._kinds[group] == "pooled"
@@ -167,7 +200,7 @@ class Assembly:
             unsafe |= {which[i] for i in np.flatnonzero(~self.are_safe(which, x, y, asked))}
         for i in unsafe:
             np.add.at(self.cells.free, self._groups[i], 1)
-        kept = [i for i in range(len(self._groups)) if i not in unsafe]
+        kept = [i for i, one in enumerate(self._groups) if i not in unsafe and len(one)]
         self._groups = [self._groups[i] for i in kept]
         self._kinds = [self._kinds[i] for i in kept]
 
@@ -197,7 +230,7 @@ class Assembly:
         cells, other = self.cells, len(self.table.values)
         by_values: dict[tuple[int, int], list[int]] = {}
         for i, (members, kind) in enumerate(zip(self._groups, self._kinds, strict=True)):
-            if kind not in ("pure", "pooled"):
+            if kind not in ("pure", "pooled") or not len(members):
                 continue
             value, carries = cells.value[members], cells.event[members] >= 0
             filler = value[~carries]

@@ -21,11 +21,11 @@ SMALLEST_ODDS = 1e-6
 ROUNDING = 1e-13
 
 
-def _equal(odds: Floats, others: Floats) -> bool:
-    """Whether odds differ by rounding at most: groups are checked with all of them in the end."""
-    finite = np.isfinite(odds) & np.isfinite(others)
-    near = abs(odds - others) <= ROUNDING * abs(odds)
-    return bool(np.where(finite, near, odds == others).all())
+def _same(one: Block, other: Block) -> bool:
+    """Whether odds and limits differ by rounding at most: groups are checked with all of them in
+    the end."""
+    near = np.isclose(one.odds, other.odds, rtol=ROUNDING, atol=0.0, equal_nan=True)
+    return bool(near.all()) and np.allclose(one.strength, other.strength, rtol=ROUNDING, atol=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Columns:
     def _of_masks(cls, masks: Masks, kinds: NDArray[np.integer], x: int) -> Columns:
         blocks: list[Block] = []
         for one in masks.blocks(x):
-            if not any(_equal(one.odds, other.odds) for other in blocks):
+            if not any(_same(one, other) for other in blocks):
                 blocks.append(one)
         odds, strength = (
             np.hstack([getattr(one, name)[kinds] for one in blocks])

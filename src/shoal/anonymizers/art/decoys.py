@@ -33,6 +33,8 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> N
     table, cells, before = groups.table, groups.cells, groups.snapshot()
     for promise in asked.promises:
         lack = Lack(asked.knowledge, _lacking(groups, asked, promise))
+        if asked.masks is not None:
+            _join_alike(groups, promise, lack, random)
         mine = {
             values: which
             for values, which in groups.by_values().items()
@@ -48,6 +50,24 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> N
     for (x, y), which in groups.by_values().items():
         for i in np.flatnonzero(~groups.are_safe(which, x, y, asked)):
             groups.restore(which[i], before)
+
+
+def _join_alike(
+    groups: Assembly, promise: Promise, lack: Lack, random: np.random.Generator
+) -> None:
+    """Lets free filler into groups of their own signature, who cannot be told from it."""
+    cells = groups.cells
+    open_ = {
+        groups.signature_of(i): i
+        for i in groups.of_kind("alike")
+        if promise.holds[cells.value[groups.members(i)]].any()
+    }
+    filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
+    filler = filler[np.isin(cells.signature[filler], list(open_))]
+    while (pick := lack.pick(cells.signature[filler], cells.free[filler], random)) >= 0:
+        signature = int(cells.signature[filler[pick]])
+        groups.join(open_[signature], int(filler[pick]))
+        lack.take(signature)
 
 
 def _lacking(groups: Assembly, asked: Asked, promise: Promise) -> list[Ints]:
