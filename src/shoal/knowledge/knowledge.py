@@ -48,6 +48,8 @@ class View:
     """Row 0 is the fall-back, the whole table's distribution; columns are published values."""
     fitted: Fitted | None = None
     """The model that makes the view. Its people are no class whose carriers anybody has counted."""
+    people: NDArray[np.int64] | None = None
+    """How many people each distribution was counted from, if it was."""
 
     def __post_init__(self) -> None:
         total = self.distributions.sum(axis=1)
@@ -183,7 +185,8 @@ def seen_in(view: View, table: Table) -> View:
     counts = count_values(table, view.index, len(view.distributions))
     counts[0] = table.value_rows
     people = np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    return View(view.attributes, view.index, counts / people, view.fitted)
+    number = people[:, 0].astype(np.int64)
+    return View(view.attributes, view.index, counts / people, view.fitted, number)
 
 
 def _check_one_column(table: Table, what: str) -> None:
@@ -209,6 +212,8 @@ def event_chances(view: View, table: Table) -> NDArray[np.float64]:
         for value, event in enumerate(table.value_event):
             if event >= 0:
                 chances[:, event] += view.distributions[:, value]
+    if view.people is not None:  # a sum of quotients is one quotient again, to the last bit
+        chances = np.rint(chances * view.people[:, None]) / view.people[:, None]
     # 1 says that nothing else is possible: no rounded sum may say it, or fail to.
     rows, events = np.nonzero(chances > 1.0 - ROUNDING)
     if several is not None:
@@ -324,12 +329,14 @@ def _counted_view(table: Table, attributes: tuple[str, ...], min_support: int) -
     index = rank[group]
     counts = count_values(table, index, int(known.sum()) + 1)
     counts[0] = table.value_rows
-    return View(attributes, index, counts / counts.sum(axis=1, keepdims=True))
+    people = counts.sum(axis=1, keepdims=True)
+    number = people[:, 0].astype(np.int64)
+    return View(attributes, index, counts / people, people=number)
 
 
 def _whole_view(table: Table) -> View:
     index = np.zeros(len(table.signatures), np.int32)
-    return View((), index, table_distribution(table)[None])
+    return View((), index, table_distribution(table)[None], people=np.array([table.rows]))
 
 
 def count_values(table: Table, index: IntArray, size: int) -> NDArray[np.float64]:
