@@ -1,7 +1,7 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
-python -m benchmarks [--only stages|ratios|art|every|arx|methods|models|redteam|insider|neighbours]
-    [--rows 100000,1000000]
+python -m benchmarks [--only stages|ratios|art|every|arx|methods|models|several|redteam|insider|
+    neighbours] [--rows 100000,1000000]
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ SECTIONS = (
     "arx",
     "methods",
     "models",
+    "several",
     "redteam",
     "insider",
     "neighbours",
@@ -64,6 +65,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.ratios import measure_ratios
     from benchmarks.redteam import measure_redteam
     from benchmarks.settings import adult_frame, adult_subject, hospital_subject
+    from benchmarks.several import measure_several
     from benchmarks.stages import measure_stages, warm_up
     from shoal.comparison.machine import machine_note
 
@@ -86,6 +88,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "arx": achieved.measure_arx,
         "methods": achieved.measure_methods,
         "models": measure_models,
+        "several": measure_several,
         "redteam": measure_redteam,
         "insider": measure_insider,
         "neighbours": measure_neighbours,

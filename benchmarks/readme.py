@@ -3,8 +3,8 @@
     python -m benchmarks.readme [--check]
 
 A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every, arx,
-methods, models, redteam, insider, named, neighbours or speed. `--check` changes nothing and fails
-when a table is not current.
+methods, models, several, redteam, insider, named, neighbours or speed. `--check` changes nothing
+and fails when a table is not current.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ PAGES = (
     "docs/benchmarks.md",
     "docs/promise.md",
     "docs/howto/models-as-knowledge.md",
+    "docs/howto/several-columns.md",
 )
 BLOCK = re.compile(r"(<!-- bench:(\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from shoal.wording import verdict_words
+
 Lines = list[dict[str, Any]]
 
 
@@ -118,6 +120,28 @@ def models(results: dict[str, Any]) -> str:
             f"{line['search_seconds']:.1f}",
         )
         for line in results["models"]["lines"]
+    ]
+    return _table(head, rows)
+
+
+def several(results: dict[str, Any]) -> str:
+    """What it takes to protect several columns at once."""
+    head = ("columns", "r", "verdict", "people with an event", "suppressed, with an event",
+            "groups of one signature", "others", "search, seconds", "audit", "in all")  # fmt: skip
+    rows = [
+        (
+            line["columns"],
+            f"{line['r']:g}",
+            verdict_words(line["robust"]),
+            f"{line['carriers']:,}",
+            f"{line['suppressed']:,}, {line['suppressed_with_event']:,}",
+            f"{line['alike_groups']:,}",
+            f"{line['other_groups']:,}",
+            f"{line['search_seconds']:.1f}",
+            f"{line['audit_seconds']:.1f}",
+            f"{line['seconds']:.1f}",
+        )
+        for line in results["several"]["lines"]
     ]
     return _table(head, rows)
 
@@ -294,6 +318,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "arx": arx,
     "methods": methods,
     "models": models,
+    "several": several,
     "redteam": redteam,
     "insider": insider,
     "named": named,

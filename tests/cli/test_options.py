@@ -31,7 +31,7 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
     )
     asked = SpecOptions(
         spec=file,
-        qi="age, sex",
+        qi=["age", "sex"],
         sensitive="illness",
         protect=["HIV|Flu@r=5", "Cold"],
         r="3",

@@ -12,9 +12,11 @@ import pytest
 
 import shoal
 from shoal.datasets import ILLNESSES_QI, illnesses
+from shoal.knowledge import Knowledge
 from shoal.release import Release
 from shoal.release.folder import sha256
 from shoal.spec import OTHER, Spec
+from shoal.table import Table
 from shoal.utility import summarize
 from shoal.utility.sql import sql_for_count
 
@@ -124,6 +126,16 @@ def companion(lines: pl.DataFrame) -> pl.DataFrame:
     return lines.with_columns(pl.when(here).then(pl.lit("Yes")).otherwise("heart").alias("heart"))
 
 
+def moved(lines: pl.DataFrame) -> pl.DataFrame:
+    """Exchanges two people's asthma between groups."""
+    whole = lines.with_row_index().filter(pl.col("diabetes") == "No", pl.col("heart") == "No")
+    ill = whole.filter(pl.col("asthma") == "Yes")["index"][0]
+    well = whole.filter(pl.col("asthma") == "No")["index"][0]
+    at = pl.int_range(pl.len())
+    other = pl.when(at == ill).then(pl.lit("No")).when(at == well).then(pl.lit("Yes"))
+    return lines.with_columns(other.otherwise("asthma").alias("asthma"))
+
+
 def unmasked(lines: pl.DataFrame) -> pl.DataFrame:
     """Names what a pooled group hides."""
     return lines.with_columns(
@@ -132,17 +144,44 @@ def unmasked(lines: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize("forge", [swapped, companion, unmasked])
+def mend(folder: Path) -> None:
+    """Gives the certificate the hash of an edited table."""
+    certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
+    certificate["files"]["sensitive.csv"]["sha256"] = sha256(folder / "sensitive.csv")
+    (folder / "certificate.json").write_text(json.dumps(certificate), "utf-8")
+
+
+@pytest.mark.parametrize("forge", [swapped, companion, moved, unmasked])
 def test_forged_values_are_refused(forge: Forgery, folder: Path) -> None:
     lines = pl.read_csv(folder / "sensitive.csv", infer_schema=False)
     forged = forge(lines)
     assert not forged.equals(lines)
     forged.write_csv(folder / "sensitive.csv")
-    certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
-    certificate["files"]["sensitive.csv"]["sha256"] = sha256(folder / "sensitive.csv")
-    (folder / "certificate.json").write_text(json.dumps(certificate), "utf-8")
+    mend(folder)
+    assert not shoal.verify(folder, table=FRAME).confirmed
     inside = folder.with_name("inside")
     assert not shoal.verify(folder, table=FRAME, private=inside).confirmed
+
+
+def test_a_pooled_group_that_names_something_else_is_refused_without_the_table(
+    folder: Path,
+) -> None:
+    lines = pl.read_csv(folder / "sensitive.csv", infer_schema=False)
+    here = (pl.col("asthma") == "Yes") & (pl.col("diabetes") == OTHER)
+    named = pl.when(here).then(pl.lit("No")).otherwise("diabetes").alias("diabetes")
+    lines.with_columns(named).write_csv(folder / "sensitive.csv")
+    mend(folder)
+    wrong = [check.name for check in shoal.verify(folder).checks if not check.passed]
+    assert wrong == ["pooled values"]
+
+
+def test_several_columns_that_nobody_read_together_are_refused(folder: Path) -> None:
+    certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
+    audit = certificate["audit"]
+    audit["adversaries"] = [one for one in audit["adversaries"] if one["name"] != "together"]
+    (folder / "certificate.json").write_text(json.dumps(certificate), "utf-8")
+    (wrong,) = [check for check in shoal.verify(folder).checks if not check.passed]
+    assert wrong.detail == "several columns are judged one by one, and not together"
 
 
 def test_other_tools_are_judged_on_several_columns() -> None:
@@ -158,6 +197,13 @@ def test_other_tools_are_judged_on_several_columns() -> None:
         "columns their values must be the table's own. Align the rows with --key COLUMN, or judge "
         "one sensitive column at a time."
     )
+
+
+def handed_over() -> Knowledge:
+    """What somebody else may know of the same people."""
+    own = Knowledge.of(Table.from_frame(FRAME, SPEC))
+    views = [replace(view, distributions=view.distributions[:, ::-1]) for view in own.views]
+    return Knowledge(tuple(views), "handed over")
 
 
 def test_what_knows_one_column_says_so(release: Release) -> None:
@@ -176,6 +222,11 @@ def test_what_knows_one_column_says_so(release: Release) -> None:
             lambda: shoal.anonymize(FRAME, SPEC, totals=True),
             "Totals tell of one sensitive column. Leave totals out, or publish a spec with one "
             "sensitive column.",
+        ),
+        (
+            lambda: shoal.audit(FRAME, SPEC, groups=[0] * FRAME.height, knowledge=handed_over()),
+            "Knowledge of your own speaks of one sensitive column, and there are 3. Leave it out, "
+            "or judge a spec with one of them.",
         ),
         (
             lambda: shoal.anonymize(FRAME, SPEC, model="kernel"),

@@ -73,6 +73,7 @@ def audit(
     grouping, labels, rows = grouped(table, groups, rows)
     partition = Partition.of(table, grouping)
     known = knowledge or Knowledge.of(table)
+    known.check_columns(table)
     own = np.array([event.r or np.nan for event in table.events])
     strength = checked_r(table.spec.r if r is None else r)
     event_r = np.where(np.isnan(own), strength, own)

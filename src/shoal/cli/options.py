@@ -66,7 +66,10 @@ class SpecOptions:
     spec: Annotated[
         Path | None, typer.Option("--spec", help="TOML file with the spec; options override it.")
     ] = None
-    qi: Annotated[str | None, typer.Option("--qi", help="Quasi-identifier columns: a,b,c.")] = None
+    qi: Annotated[
+        list[str] | None,
+        typer.Option("--qi", help="Quasi-identifier columns: a,b,c; may be repeated."),
+    ] = None
     sensitive: Annotated[
         list[str] | None,
         typer.Option("--sensitive", help="The sensitive column; repeat it for several."),
@@ -143,7 +146,7 @@ class SpecOptions:
         given: dict[str, Any] = read_spec_file(self.spec) if self.spec else _stated(released)
         check_keys(given, source=source)
         options: dict[str, Any] = {
-            "qi": _split(self.qi),
+            "qi": [name for text in self.qi for name in _split(text) or ()] if self.qi else None,
             "sensitive": self.sensitive or None,
             "protect": [parse_event(text) for text in self.protect] if self.protect else None,
             "r": self.r,

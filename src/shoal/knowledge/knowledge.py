@@ -118,6 +118,7 @@ class Knowledge:
 
     def _checked(self, table: Table) -> Knowledge:
         """Itself, or an InputError if it cannot be of that table."""
+        self.check_columns(table)
         shape = (len(table.signatures), len(known_values(table).values))
         if any((len(view.index), view.distributions.shape[1]) != shape for view in self.views):
             raise InputError(
@@ -126,6 +127,17 @@ class Knowledge:
                 "Make it for this table and its spec.",
             )
         return self
+
+    def check_columns(self, table: Table) -> None:
+        """An InputError if there are several sensitive columns and it is not the table's own: what
+        is known of each of them is counted in the table."""
+        masks = known_values(table)
+        for view in self.views if table.several is not None else ():
+            own = len(view.index) == len(masks.signatures) and view.fitted is None
+            if not own or not np.array_equal(
+                seen_in(view, masks).distributions, view.distributions
+            ):
+                _check_one_column(table, "Knowledge of your own")
 
     @classmethod
     def from_table(cls, table: Table) -> Knowledge:

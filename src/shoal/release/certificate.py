@@ -188,6 +188,11 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             "what was recoded differs from the spec's",
             certificate.get("recoded", {}) != recoded_words(spec),
         ),
+        (
+            "several columns are judged one by one, and not together",
+            len(spec.sensitive_columns) > 1
+            and {"joint", "together"} & {one["name"] for one in audit["adversaries"]} == {"joint"},
+        ),
         ("r differs from the spec's", certificate["r"] != spec.r),
         ("limit differs from the spec's", certificate["limit"] != spec.limit),
         (

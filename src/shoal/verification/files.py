@@ -95,6 +95,7 @@ def check_tables(release: Release) -> list[Check]:
         same_figure("pooled groups", pooled, claimed["pooled"]),
         same_figure("people shown openly", _shown_openly(release, sizes), claimed["shown_openly"]),
         _check_members(release),
+        _check_masks(release),
         _check_holding(release, sizes),
         _check_told(release, agree=agree),
     ]
@@ -120,6 +121,21 @@ def _check_members(release: Release) -> Check:
         if published.get(label, 0) != total and not release.certificate["rows"]["values_changed"]:
             return Check("members", False, f'the members of "{label}" do not add up')
     return Check("members", True)
+
+
+def _check_masks(release: Release) -> Check:
+    """Of several sensitive columns, a group that hides something shows events only."""
+    names = release.spec.sensitive_columns
+    if len(names) == 1:
+        return Check("pooled values", True)
+    hidden = pl.col(GID).is_in(pooled_gids(release).implode())
+    shown = release.sensitive.filter(hidden).select(pl.col(names).cast(pl.String))
+    for name in names:
+        events = [one for one in release.certificate["events"] if name in one.get("columns", ())]
+        allowed = [OTHER, *(text for one in events for text in (*one["values"], one["shown"]))]
+        if not shown[name].is_in(allowed).all():
+            return Check("pooled values", False, f'a group that hides values shows "{name}"')
+    return Check("pooled values", True)
 
 
 def published_totals(release: Release) -> dict[str, int]:

@@ -45,6 +45,7 @@ def check_values(
     checks = [
         _check_totals(table, lines, changed),
         _check_single(table, lines, changed),
+        _check_alike(table, lines, changed),
         _check_members(release, table, rows, changed),
     ]
     if rows is not None:
@@ -98,6 +99,27 @@ def _check_single(table: Table, lines: Lines, changed: int) -> Check:
     fits = max(int(over), int((shown - free).clip(0).sum())) <= changed
     detail = "groups of one value show people whom the table does not have with that value"
     return Check("groups of one value", fits, "" if fits else detail)
+
+
+def _check_alike(table: Table, lines: Lines, changed: int) -> Check:
+    """Where all people of a group have the same attributes, its values are theirs: so many people
+    with these attributes and each value must be in the table."""
+    whole = len(table.values) if table.several is None else table.several.combinations
+    first = np.zeros(len(lines.ids), np.int32)
+    first[lines.group] = lines.signature
+    alike = np.ones(len(lines.ids), bool)
+    alike[lines.group[lines.signature != first[lines.group]]] = False
+    told = np.flatnonzero(alike[lines.value_group] & (lines.value_code < whole))
+    signature = first[lines.value_group[told]].astype(np.int64)
+    width = len(table.values)
+    keys, place = np.unique(signature * width + lines.value_code[told], return_inverse=True)
+    shown = np.bincount(place, lines.value_count[told], len(keys))
+    held_signature, held_value, held = table.cells
+    known = held_signature.astype(np.int64) * width + held_value
+    at = np.searchsorted(known, keys).clip(max=len(known) - 1)
+    over = int((shown - np.where(known[at] == keys, held[at], 0)).clip(0).sum())
+    detail = "groups of people with the same attributes show values that such people do not have"
+    return Check("groups of one kind of people", over <= changed, "" if over <= changed else detail)
 
 
 def _check_members(

@@ -136,6 +136,7 @@ class Art:
         asked = Asked.of(table, self.knowledge or Knowledge.of(table), as_readers(self.readers))
         if table.several is not None:
             self._check_several()
+            asked.knowledge.check_columns(table)
         claims: dict[str, Any] = {}
         if self.condition == "bound":
             groups = Assembly(table, Cells.of(table))
@@ -170,7 +171,7 @@ class Art:
                 "Groups made row by row know one sensitive column.",
                 'Use units="cells" and condition="joint", or one sensitive column.',
             )
-        if any(one.name not in READERS for one in as_readers(self.readers)):
+        if any(one.name not in (*READERS, "together") for one in as_readers(self.readers)):
             raise InputError(
                 "reader-several",
                 "ART answers readers of your own where there is one sensitive column.",
@@ -219,8 +220,10 @@ class Art:
 
     def _answered(self, table: Table) -> list[str]:
         """The readers that every group answers, by name."""
-        names = [one.name for one in as_readers(self.readers) if one.name in READERS]
-        return [*names, "together"] if table.several is not None and "joint" in names else names
+        names = [one.name for one in as_readers(self.readers)]
+        if table.several is not None and "joint" in names:
+            names.append("together")
+        return [name for name in dict.fromkeys(names) if name in (*READERS, "together")]
 
     def _claims(self, table: Table, groups: Assembly) -> dict[str, Any]:
         if self.condition == "bound":

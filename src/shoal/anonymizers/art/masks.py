@@ -45,7 +45,7 @@ class Masks:
         columns together."""
         several = self._several
         events = np.flatnonzero(several.mask_carries[x])
-        if "joint" in self._readers:
+        if {"joint", "together"} & set(self._readers):
             strongest = np.max([self._telling(int(e)).strength for e in events], axis=0)
             chance = self._by_signature([view.distributions[:, x] for view in self._views])
             odds = _quotient(chance, self._nothing)
