@@ -267,8 +267,13 @@ def risk_by_view(
 
 
 def guess_rate(lenses: Sequence[Lens]) -> GuessRate:
-    """How often the likeliest member is the carrier, for whoever guesses best."""
-    guesses = np.stack([lens.judged.guesses for lens in lenses])
+    """How often the likeliest member is the carrier, for whoever guesses best; of several sensitive
+    columns in all of them."""
+    together: dict[tuple[str, str], list[Lens]] = {}
+    for lens in lenses:
+        together.setdefault((lens.adversary, lens.view.name), []).append(lens)
+    guesses = np.stack([sum(one.judged.guesses for one in some) for some in together.values()])
+    lenses = [some[0] for some in together.values()]
     made = guesses[:, :, 1]
     rates = np.divide(guesses[:, :, 0], made, out=np.zeros_like(made), where=made > 0)
     worst = int(np.argmax(rates[:, 0]))
