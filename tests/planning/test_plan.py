@@ -226,13 +226,12 @@ def test_a_frame_needs_a_spec() -> None:
     assert raised.value.code == "spec-needed"
 
 
-def test_a_plan_needs_the_frame_that_the_table_was_made_of() -> None:
-    frame = pl.DataFrame({"q": list("aabb"), "v": list("xyyy")})
-    table = Table.from_frame(frame, Spec(qi=("q",), sensitive="v", r=2), keep=False)
+def test_a_plan_needs_no_frame() -> None:
+    frame, spec = hospital(600, 0), Spec(qi=("sex", "region"), sensitive="diagnosis", r=9)
+    table = Table.from_frame(frame, spec, keep=False)
     assert table.native is None
-    with pytest.raises(InputError) as raised:
-        plan(table)
-    assert raised.value.code == "table-forgotten"
+    assert plan(table) == plan(frame, spec)
+    assert plan(table).advice
 
 
 @pytest.mark.data

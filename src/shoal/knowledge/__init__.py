@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shoal.knowledge.fitted import Fitted, Quality
+from shoal.knowledge.hiding import Hiding, Scarce
 from shoal.knowledge.knowledge import (
     MAX_VIEWS,
     OWN,
@@ -26,6 +27,8 @@ from shoal.knowledge.odds import (
     against_all_else,
     as_readers,
 )
+from shoal.knowledge.sides import Sides
+from shoal.knowledge.size import check_groups
 
 __all__ = [
     "MAX_VIEWS",
@@ -34,15 +37,19 @@ __all__ = [
     "SUM_TOLERANCE",
     "BinaryReader",
     "Fitted",
+    "Hiding",
     "JointReader",
     "Knowledge",
     "Quality",
     "Reader",
+    "Scarce",
+    "Sides",
     "View",
     "against",
     "against_all_else",
     "as_readers",
     "attribute_codes",
+    "check_groups",
     "count_values",
     "event_chances",
     "known_values",

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from shoal.display import counted
 from shoal.errors import InputError, InternalError
 from shoal.knowledge.fitted import Fitted
+from shoal.knowledge.size import check_size
 from shoal.spec import Spec, band_name
 from shoal.spec.bands import band_label
 from shoal.table import IntArray, Table, factorize
@@ -144,11 +145,13 @@ class Knowledge:
         """The worst case: the exact distributions of the table itself; where there are several
         sensitive columns, of their masks, from which those of every event follow."""
         table, support = known_values(table), table.spec.min_support
-        views = [
-            view
+        classes = [
+            one
             for attributes in _attribute_sets(table)
-            if (view := _counted_view(table, attributes, support)) is not None
+            if (one := _classes(table, attributes, support)) is not None
         ]
+        check_size(table, sum(one.size for one in classes))
+        views = [_counted_view(table, one) for one in classes]
         return cls(tuple(views) or (_whole_view(table),), f"{OWN}, min_support {support}")
 
     @classmethod
@@ -210,31 +213,41 @@ def _check_one_column(table: Table, what: str) -> None:
         )
 
 
-def event_chances(view: View, table: Table) -> NDArray[np.float64]:
-    """A view's distributions added up by event; of several sensitive columns once and for all,
-    since all of them are asked for in turn."""
+def event_chances(
+    view: View, table: Table, events: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """A view's distributions added up by event: all of them, or some. Those of several sensitive
+    columns are kept, since all of them are asked for in turn."""
     several = table.several
     if several is not None and view in _kept and _kept[view][0]() is table:
-        return _kept[view][1]
-    chances = np.zeros((len(view.distributions), len(table.events)))
+        return _kept[view][1] if events is None else _kept[view][1][:, events]
+    some = np.arange(len(table.events)) if events is None else events
+    chances = np.zeros((len(view.distributions), len(some)))
     if several is not None:
-        for mask in np.flatnonzero(several.mask_carries.any(axis=1)):
-            chances[:, several.mask_carries[mask]] += view.distributions[:, mask, None]
+        carries = several.mask_carries[:, some]
+        for mask in np.flatnonzero(carries.any(axis=1)):
+            chances[:, carries[mask]] += view.distributions[:, mask, None]
     else:
-        for value, event in enumerate(table.value_event):
-            if event >= 0:
-                chances[:, event] += view.distributions[:, value]
+        place = np.full(len(table.events) + 1, -1)
+        place[some] = np.arange(len(some))
+        event = place[table.value_event]
+        values = np.flatnonzero(event >= 0)
+        if np.bincount(event[values], minlength=1).max() <= 1:  # each event is one value
+            chances[:, event[values]] = view.distributions[:, values]
+        else:
+            for value in values:
+                chances[:, event[value]] += view.distributions[:, value]
     if view.people is not None:  # a sum of quotients is one quotient again, to the last bit
         chances = np.rint(chances * view.people[:, None]) / view.people[:, None]
     # 1 says that nothing else is possible: no rounded sum may say it, or fail to.
-    rows, events = np.nonzero(chances > 1.0 - ROUNDING)
+    rows, columns = np.nonzero(chances > 1.0 - ROUNDING)
     if several is not None:
-        outside = ~several.mask_carries.T[events]
+        outside = ~several.mask_carries.T[some[columns]]
     else:
-        outside = table.value_event[None, :] != events[:, None]
+        outside = table.value_event[None, :] != some[columns][:, None]
     others = ((view.distributions[rows] > 0.0) & outside).any(axis=1)
-    chances[rows, events] = np.where(others, np.minimum(chances[rows, events], BELOW_ONE), 1.0)
-    if several is not None:
+    chances[rows, columns] = np.where(others, np.minimum(chances[rows, columns], BELOW_ONE), 1.0)
+    if several is not None and events is None:
         _kept[view] = ref(table), chances
     return chances
 
@@ -328,9 +341,19 @@ def _variants(
             yield from chosen
 
 
-def _counted_view(table: Table, attributes: tuple[str, ...], min_support: int) -> View | None:
+@dataclass(frozen=True, eq=False)
+class _Classes:
+    """The classes of people that a view tells apart."""
+
+    attributes: tuple[str, ...]
+    index: IntArray
+    """Of each signature; 0 for those whom too few share."""
+    size: int
+
+
+def _classes(table: Table, attributes: tuple[str, ...], min_support: int) -> _Classes | None:
     if not attributes:
-        return _whole_view(table)
+        return _Classes((), np.zeros(len(table.signatures), np.int32), 1)
     coded = [attribute_codes(table, name) for name in attributes]
     group, keys = factorize([codes for codes, _ in coded], [len(labels) for _, labels in coded])
     support = np.bincount(group, weights=table.signature_rows, minlength=len(keys))
@@ -338,12 +361,15 @@ def _counted_view(table: Table, attributes: tuple[str, ...], min_support: int) -
     if not known.any():
         return None
     rank = np.where(known, np.cumsum(known), 0).astype(np.int32)
-    index = rank[group]
-    counts = count_values(table, index, int(known.sum()) + 1)
+    return _Classes(attributes, rank[group], int(known.sum()) + 1)
+
+
+def _counted_view(table: Table, classes: _Classes) -> View:
+    counts = count_values(table, classes.index, classes.size)
     counts[0] = table.value_rows
     people = counts.sum(axis=1, keepdims=True)
     number = people[:, 0].astype(np.int64)
-    return View(attributes, index, counts / people, people=number)
+    return View(classes.attributes, classes.index, counts / people, people=number)
 
 
 def _whole_view(table: Table) -> View:

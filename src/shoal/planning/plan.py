@@ -18,7 +18,8 @@ table's distribution, which need not be theirs.)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -27,10 +28,16 @@ from numpy.typing import NDArray
 
 from shoal.display import counted, number
 from shoal.knowledge import Knowledge, View, event_chances
-from shoal.planning.recodings import recodings
+from shoal.planning.recodings import few_events, recodings, without_each
+from shoal.planning.supply import Supply, largest_r
 from shoal.spec import Limit
 from shoal.table import Table
 from shoal.wording import visible
+
+SHOWN_VIEWS = 5
+CLOSELY = 8
+"""How many events, the tightest, are bounded by all views at once, and blocked by people who are
+named; the others are bounded by each view alone, which rules out nobody but is less tight."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,8 @@ class ViewLimit:
     view: tuple[str, ...]
     largest_r: float
     blocking: tuple[tuple[str, int, float], ...]
-    """Signatures whose carriers use up most: their values, rows, share of all that is used up."""
+    """Signatures whose carriers use up most: their values, rows, share of all that is used up; of
+    many events the tightest only."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,8 @@ class EventPlan:
     largest_r: float
     """The smallest of the views' limits: a bound against the binary adversary, no suppression."""
     coverage_bound: int
-    """What the linear program keeps at the asked r: a bound against the binary adversary."""
+    """What the linear program keeps at the asked r: a bound against the binary adversary. Where
+    there are many events, for all but the tightest what the tightest view alone would keep."""
     coverage_bound_prior: int
     """The same under the honest limit."""
     known_before: int
@@ -150,7 +159,12 @@ class Plan:
 def plan(table: Table, *, knowledge: Knowledge | None = None) -> Plan:
     """What is possible for a table that kept its frame, before anything is run."""
     known = knowledge or Knowledge.of(table)
-    events = tuple(_plan_event(table, known, e) for e in range(len(table.events)))
+    supply = Supply.of(table, known)
+    tightest = np.argsort(supply.largest_r.min(axis=0), kind="stable")
+    closely = set(tightest[:CLOSELY].tolist())
+    events = tuple(
+        _plan_event(table, known, supply, e, closely=e in closely) for e in range(len(table.events))
+    )
     advice = () if all(e.largest_r >= e.r for e in events) else _advice(table, events)
     limit = table.spec.limit
     return Plan(table.rows, len(table.signatures), len(known.views), events, advice, limit)
@@ -196,53 +210,45 @@ def coverage_bound(
     return math.floor(-optimum.fun + 1e-6) if optimum.success else int(upper.sum())
 
 
-def _plan_event(table: Table, knowledge: Knowledge, event: int) -> EventPlan:
-    r = float(table.event_r[event])
-    carriers, _ = _split(table, event)
-    count = int(carriers.sum())
-    limits = sorted(
-        (_limit(table, view, event) for view in knowledge.views), key=lambda one: one.largest_r
-    )
-    before = np.zeros(len(table.signatures))
-    size = 1.0
-    for view in knowledge.views:
-        chance = event_chances(view, table)[view.index, event]
-        before = np.maximum(before, chance)
-        odds = _odds(view, table, event)
-        finite = np.isfinite(odds)
-        mean = (odds * table.signature_rows)[finite].sum() / table.rows
-        if mean > 0 and count:
-            size = max(size, r * (odds[finite] * carriers[finite]).sum() / count / mean)
+def _plan_event(
+    table: Table, knowledge: Knowledge, supply: Supply, event: int, *, closely: bool
+) -> EventPlan:
+    r, count = float(table.event_r[event]), int(table.event_rows[event])
+    largest = supply.largest_r[:, event]
+    order = np.argsort(largest, kind="stable")[:SHOWN_VIEWS].tolist()
+    tightest = float(largest[order[0]])
+    kept, prior = int(supply.kept[event]), int(supply.kept_prior[event])
+    if closely:
+        kept = min(kept, coverage_bound(table, knowledge, event, r)) if kept < count else kept
+        if prior < count:
+            prior = min(prior, coverage_bound(table, knowledge, event, r, "prior"))
     return EventPlan(
         label=table.events[event].label,
         r=r,
         carriers=count,
         share=count / table.rows,
-        largest_r=limits[0].largest_r if limits else math.inf,
-        coverage_bound=coverage_bound(table, knowledge, event, r),
-        coverage_bound_prior=coverage_bound(table, knowledge, event, r, "prior"),
-        known_before=int(table.signature_rows[before * r > 1].sum()),
-        expected_size=max(float(math.ceil(r)), size if limits[0].largest_r >= r else r),
-        limits=tuple(limits[:5]),
+        largest_r=tightest,
+        coverage_bound=kept,
+        coverage_bound_prior=prior,
+        known_before=int(supply.known_before[event]),
+        expected_size=max(float(math.ceil(r)), float(supply.size[event]) if tightest >= r else r),
+        limits=tuple(
+            ViewLimit(
+                table.events[event].label,
+                knowledge.views[v].attributes,
+                float(largest[v]),
+                _blocking(table, knowledge.views[v], event) if closely else (),
+            )
+            for v in order
+        ),
     )
 
 
-def _limit(table: Table, view: View, event: int) -> ViewLimit:
-    carriers, _ = _split(table, event)
-    odds = _odds(view, table, event)
-    with np.errstate(invalid="ignore"):
-        used = np.where(carriers > 0, carriers * odds, 0.0)
-        total = np.where(table.signature_rows > 0, table.signature_rows * odds, 0.0).sum()
-    largest = 1.0 if not np.isfinite(used.sum()) else total / used.sum() if used.sum() else math.inf
-    return ViewLimit(
-        table.events[event].label, view.attributes, float(largest), _blocking(table, view, used)
-    )
-
-
-def _blocking(
-    table: Table, view: View, used: NDArray[np.float64]
-) -> tuple[tuple[str, int, float], ...]:
+def _blocking(table: Table, view: View, event: int) -> tuple[tuple[str, int, float], ...]:
     """The three signatures of the view whose carriers weigh most."""
+    carriers, _ = _split(table, event)
+    with np.errstate(invalid="ignore"):
+        used = np.where(carriers > 0, carriers * _odds(view, table, event), 0.0)
     by_row = np.bincount(view.index, weights=np.nan_to_num(used, posinf=1e300))
     lines = []
     for row in np.argsort(-by_row)[:3]:
@@ -261,28 +267,23 @@ def _blocking(
 
 
 def _advice(table: Table, events: tuple[EventPlan, ...]) -> tuple[Advice, ...]:
-    """Single changes of the spec that raise the largest r, best first."""
-    spec, changes = table.spec, []
+    """Single changes of the spec that raise the largest r of the tightest events, best first."""
+    spec, tightest = table.spec, np.argsort([event.largest_r for event in events], kind="stable")
+    few = few_events(table, tightest[:CLOSELY].tolist())
+    asked = events[tightest[0]].largest_r
+    attributes = {name.split("/")[0] for event in events for name in event.limits[0].view}
+    changes: list[Iterable[tuple[str, Table]]] = []
     if len(spec.qi) > 1 and spec.views is None and spec.knowledge is None:
-        for name in spec.qi:
-            rest = tuple(q for q in spec.qi if q != name)
-            bands = tuple(band for band in spec.bands if band[0] != name)
-            recode = tuple(one for one in spec.recode if one[0] != name)
-            changes.append((f"drop {name}", spec.with_(qi=rest, bands=bands, recode=recode)))
+        changes.append(without_each(few))
     if spec.knowledge is None:
-        for factor in (2, 5):
-            support = spec.min_support * factor
-            changes.append((f"min_support {support}", spec.with_(min_support=support)))
-    asked = min(event.largest_r for event in events)
-    tightest = {name.split("/")[0] for event in events for name in event.limits[0].view}
-    tried = [] if spec.knowledge is not None else recodings(table, tightest)
-    others = chain(((name, Table.from_frame(table.frame, one)) for name, one in changes), tried)
-    advice = []
-    for change, other in others:
-        known = Knowledge.of(other)
-        largest = min(
-            _limit(other, view, e).largest_r for view in known.views for e in range(len(events))
+        changes.append(
+            (f"min_support {support}", replace(few, spec=few.spec.with_(min_support=support)))
+            for support in (spec.min_support * 2, spec.min_support * 5)
         )
+        changes.append(recodings(few, attributes - {name for name, _ in spec.recode}))
+    advice = []
+    for change, other in chain.from_iterable(changes):
+        largest = largest_r(other, Knowledge.of(other))
         if largest > asked * 1.01:
             advice.append(Advice(change, largest))
     whole = math.floor(asked * 10) / 10
@@ -301,7 +302,7 @@ def _split(table: Table, event: int) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def _odds(view: View, table: Table, event: int) -> NDArray[np.float64]:
-    chance = event_chances(view, table)[:, event]
+    chance = event_chances(view, table, np.array([event]))[:, 0]
     with np.errstate(divide="ignore"):
         return np.asarray((chance / (1.0 - chance))[view.index])
 

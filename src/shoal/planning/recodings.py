@@ -1,4 +1,4 @@
-"""Which recodings of a table's QIs are worth a try, and the table that each would make.
+"""Which changes of a table's QIs are worth a try, and the table that each would make.
 
 Only QIs of the tightest views are tried: no other can raise the largest r. The table is recoded by
 its cells, whose values are those that it was coded with.
@@ -6,7 +6,7 @@ its cells, whose values are those that it was coded with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, isfinite, log10
 
 import numpy as np
@@ -21,14 +21,33 @@ PARTS = (8, 4)
 """About how many bands numbers are cut into."""
 
 
+def few_events(table: Table, events: Sequence[int]) -> Table:
+    """The same people, counted, with these events only: all other values are one, whose number
+    makes no difference to what is possible for these. What was recoded stays so."""
+    spec = table.spec.with_(recode=())
+    if table.several is None:
+        spec = spec.with_(protect=[table.events[event] for event in events])
+    return Table.from_cells(_cells(table, events), spec, rows=ROWS)
+
+
+def without_each(table: Table) -> Iterator[tuple[str, Table]]:
+    """The table without each of its QIs."""
+    spec, cells = table.spec, _cells(table, range(len(table.events)))
+    for name in spec.qi:
+        rest = tuple(one for one in spec.qi if one != name)
+        bands = tuple(band for band in spec.bands if band[0] != name)
+        yield (
+            f"drop {name}",
+            Table.from_cells(cells, spec.with_(qi=rest, bands=bands), rows=ROWS),
+        )
+
+
 def recodings(table: Table, attributes: Iterable[str]) -> Iterator[tuple[str, Table]]:
-    """Recodings of these QIs, as the command line writes them, each with the table that it makes;
-    those that are recoded already stay so."""
-    done = {name for name, _ in table.spec.recode}
+    """Recodings of these QIs, as the command line writes them, each with the table it makes."""
     banded = {name for name, _ in table.spec.bands}
-    cells = _cells(table)
+    cells = _cells(table, range(len(table.events)))
     for place, column in enumerate(table.qi):
-        if column.name not in set(attributes) - done - banded:
+        if column.name not in set(attributes) - banded:
             continue
         for text, recipe in _recipes(table, column, place):
             spec = table.spec.with_(recode={column.name: recipe})
@@ -36,22 +55,25 @@ def recodings(table: Table, attributes: Iterable[str]) -> Iterator[tuple[str, Ta
 
 
 ROWS = "\0rows"
+ELSE = "\0else"
 
 
-def _cells(table: Table) -> pl.DataFrame:
+def _cells(table: Table, events: Sequence[int]) -> pl.DataFrame:
     signature, member, rows = table.member_cells
-    qi = {
+    columns = {
         column.name: column.values[table.signatures[signature, place]]
         for place, column in enumerate(table.qi)
     }
     if table.several is None:
-        sensitive = {table.members.name: table.members.values[member]}
+        mine = np.isin(table.value_event[table.member_value], events)
+        labels = pl.Series(table.members.labels, dtype=pl.String)
+        columns[table.members.name] = labels.set(pl.Series(~mine), ELSE)[member]
     else:
-        sensitive = {
-            one.members.name: one.members.values[codes[member]]
-            for one, codes in zip(table.several.columns, table.several.member_codes.T, strict=True)
-        }
-    return pl.DataFrame({**qi, **sensitive, ROWS: rows})
+        codes = table.several.member_codes[member]
+        for place, one in enumerate(table.several.columns):
+            columns[one.members.name] = one.members.values[codes[:, place]]
+    counted = pl.DataFrame({**columns, ROWS: rows})
+    return counted.group_by(list(columns), maintain_order=True).agg(pl.col(ROWS).sum())
 
 
 def _recipes(table: Table, column: Column, place: int) -> Iterator[tuple[str, Recipe]]:

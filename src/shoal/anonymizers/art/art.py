@@ -43,6 +43,7 @@ from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.anonymizers.art.dealing import deal_values
 from shoal.anonymizers.art.hide import hide_among_filler
 from shoal.anonymizers.art.mixed import mix_events
+from shoal.anonymizers.art.outset import refuse_impossible
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.generalization import generalize
@@ -137,6 +138,8 @@ class Art:
         if table.several is not None:
             self._check_several()
             asked.knowledge.check_columns(table)
+        if self.condition == "joint":
+            refuse_impossible(asked, self.max_suppression)
         claims: dict[str, Any] = {}
         if self.condition == "bound":
             groups = Assembly(table, Cells.of(table))

@@ -31,6 +31,8 @@ ALREADY_POOLED = 0.1
 def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> None:
     """Takes free filler into groups until no class lacks members, or nobody who helps fits."""
     table, cells, before = groups.table, groups.cells, groups.snapshot()
+    if not cells.free[cells.event < 0].any():
+        return
     for promise in asked.promises:
         lack = Lack(asked.knowledge, _lacking(groups, asked, promise))
         if asked.masks is not None:

@@ -1,0 +1,48 @@
+"""What no search can do, said before it: carriers for whom there are too few people."""
+
+from __future__ import annotations
+
+from math import floor
+
+from shoal.anonymizers.art.asked import Asked
+from shoal.errors import InputError
+from shoal.knowledge import Hiding, Scarce
+from shoal.table import Table
+from shoal.wording import plain_percent, visible
+
+
+def refuse_impossible(asked: Asked, max_suppression: float) -> None:
+    """An InputError if it is certain that more carriers than may be left out find no group."""
+    if asked.prior or "binary" not in [reader.name for reader in asked.readers]:
+        return
+    table = asked.whole
+    most = max_suppression * table.carriers
+    hiding = Hiding(table, asked.knowledge)
+    lost = hiding.lost()
+    if lost <= most:
+        return
+    worst = hiding.scarce()[0]
+    event = table.events[worst.event]
+    r = float(table.event_r[worst.event])
+    possible = floor(max(1.0, r * hiding.largest_scale(most)) * 100) / 100
+    raise InputError(
+        "r-impossible",
+        f"At least {lost:,} of {table.carriers:,} rows that carry an event "
+        f"({plain_percent(lost / table.carriers)}) can find no group at r = {r:g}, over the limit "
+        f"of {plain_percent(max_suppression)}: {_where(table, worst)} carry "
+        f'"{visible(event.label)}", and the table has partners for {worst.hidden:,} of them at '
+        "most. That is proven for any groups that withstand the binary adversary. "
+        + (f"An r of {possible:g} is not ruled out." if possible > 1 else "Every r is ruled out."),
+        "Lower r, protect rarer values, make a QI coarser (--recode age:bands=10), drop one, raise "
+        "max_suppression, or use --limit prior, which leaves people at what is known of them "
+        "beforehand; `shoal plan` says what stands in the way.",
+    )
+
+
+def _where(table: Table, scarce: Scarce) -> str:
+    """The carriers who are too many, in words."""
+    if scarce.carriers == table.event_rows[scarce.event]:
+        return f"{scarce.carriers:,} people of {table.rows:,}"
+    seen = " and ".join(visible(name) for name in scarce.view.attributes)
+    chance = plain_percent(scarce.chance)
+    return f"by {seen}, {scarce.carriers:,} people with a chance of {chance} or more"

@@ -1,0 +1,111 @@
+"""How many carriers can be hidden at most, whatever groups are made: a proven bound.
+
+Take a group with c carriers of an event, and the binary adversary in one view, to whom its people
+have the odds o_k. Their posteriors p_k add up to c, and p_k / (1 - p_k) = o_k R_k, where
+R_k = e_(c-1) / e_c of the odds of everybody else (e are the elementary symmetric sums). That ratio
+falls as any of these odds grows, so R_k is largest for the member m with the largest odds. The
+limit 1/r holds for m, hence R_m <= 1 / ((r-1) o_m), and for everybody
+    p_k <= (o_k / o_m) / (r-1 + o_k / o_m)   and   p_k <= 1/r.
+The carriers' part of c = sum p_k is at most c/r, so the others make up the rest: c (r-1)/r is at
+most the sum of these bounds over the group's people who do not carry the event.
+
+Now count only carriers with odds of at least t. A group that holds one has o_m >= t, and the bounds
+only grow if o_m is replaced by t. Summed over all groups, of those carriers at most
+    sum over people without the event of min(1, r q / (r-1 + q)) / (r-1),   q = o_k / t
+find a group, for every view and every t. Nothing is assumed of the groups: neither how many
+carriers they have, nor which other values, nor who is left out. It does not hold under the honest
+limit, which is above 1/r for some, nor if nobody answers the binary adversary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.knowledge.knowledge import Knowledge, View
+from shoal.knowledge.sides import Sides
+from shoal.table import Table
+
+THRESHOLDS = 64
+"""How many values of t are tried in a view, by the carriers' odds: each gives a bound."""
+EVENTS = 64
+"""How many events are looked at, those with the most carriers."""
+SLACK = 1e-6
+"""Rounding never proves anything impossible."""
+STEPS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Scarce:
+    """Carriers of one event who are too many in one view, and who could hide them."""
+
+    event: int
+    view: View
+    threshold: float
+    """The smallest odds of these carriers."""
+    carriers: int
+    hidden: int
+    """How many of them can find a group at most."""
+
+    @property
+    def lost(self) -> int:
+        return self.carriers - self.hidden
+
+    @property
+    def chance(self) -> float:
+        """The smallest probability of the event among these carriers."""
+        return 1.0 if np.isinf(self.threshold) else self.threshold / (1.0 + self.threshold)
+
+
+class Hiding:
+    """The bound for the commonest events of a table."""
+
+    def __init__(self, table: Table, knowledge: Knowledge) -> None:
+        self._table = table
+        self._events = np.argsort(-table.event_rows, kind="stable")[:EVENTS]
+        self._sides = [Sides.of(view, table, self._events) for view in knowledge.views]
+
+    def scarce(self, scale: float = 1.0) -> list[Scarce]:
+        """Of each event the view in which most carriers are lost for certain, if some are; with
+        every r multiplied by `scale`, but not below 1."""
+        found = []
+        for place, event in enumerate(self._events.tolist()):
+            r = max(1.0, float(self._table.event_r[event]) * scale)
+            every = [_scarce(one, event, place, r) for one in self._sides]
+            worst = max(every, key=lambda one: one.lost)
+            if worst.lost > 0:
+                found.append(worst)
+        return sorted(found, key=lambda one: -one.lost)
+
+    def lost(self, scale: float = 1.0) -> int:
+        """At least so many people who carry an event find no group. Who carries two events counts
+        once, so that of several columns one event speaks for all."""
+        by_event = [one.lost for one in self.scarce(scale)]
+        return sum(by_event) if self._table.several is None else max(by_event, default=0)
+
+    def largest_scale(self, most_lost: float) -> float:
+        """By how much every r has to be multiplied, at the least, for no more to be lost."""
+        low, high = 1.0 / float(self._table.event_r.max()), 1.0
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.lost(middle) <= most_lost else (low, middle)
+        return low
+
+
+def _scarce(sides: Sides, event: int, place: int, r: float) -> Scarce:
+    """The threshold by which most carriers are lost in one view."""
+    odds, carriers = sides.odds[:, place], sides.carriers[:, place]
+    some = np.unique(odds[(carriers > 0) & (odds > 0)])
+    if r <= 1.0 or not len(some):
+        return Scarce(event, sides.view, 0.0, 0, 0)
+    chosen = some[np.unique(np.linspace(0, len(some) - 1, THRESHOLDS).astype(np.int64))]
+    enough = odds[:, None] >= chosen
+    with np.errstate(invalid="ignore"):
+        q = np.where(enough, 1.0, odds[:, None] / chosen)
+    asked = carriers @ enough
+    bound = sides.others[:, place] @ (r * q / (r - 1.0 + q)) / (r - 1.0)
+    bound = np.floor(bound * (1.0 + SLACK) + SLACK)
+    worst = int(np.argmax(asked - bound))
+    hidden = min(asked[worst], bound[worst])
+    return Scarce(event, sides.view, float(chosen[worst]), int(asked[worst]), int(hidden))

@@ -1,0 +1,81 @@
+"""Whether what is known fits into memory, said before it is counted."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+from shoal.errors import InputError
+from shoal.spec import InputWarning
+from shoal.table import Table
+from shoal.wording import visible
+
+COPIES = 4
+"""How often such an array is held at the same time by whoever judges or searches."""
+SHARE = 0.5
+"""Of the machine's memory."""
+LARGE = 3
+"""Groups of several events hold at most about so many times r people."""
+MANY_STEPS = 10**10
+"""Events times views times people: some seconds for a thousand million."""
+UNTOLD = 8 << 30
+"""Bytes, where the machine does not say."""
+
+
+def check_size(table: Table, classes: int) -> None:
+    """An InputError if the distributions of so many classes, and the chances of the events of every
+    signature, need more memory than there is."""
+    numbers = classes * len(table.values) + len(table.signatures) * len(table.events)
+    _check(
+        table,
+        8 * COPIES * numbers,
+        f"to hold their distributions in {classes:,} classes and chances for "
+        f"{len(table.signatures):,} combinations of QI values",
+    )
+
+
+def check_groups(table: Table, views: int) -> None:
+    """An InputError if to judge every event in every group needs more memory than there is, and a
+    warning if it takes long. Groups hold some times r people; how many, nobody knows before."""
+    groups = int(table.carriers / (LARGE * max(1.0, float(table.event_r.min()))))
+    needed = 8 * 2 * groups * len(table.events)
+    _check(table, needed, f"to judge them in about {groups:,} groups")
+    if len(table.events) * views * table.rows > MANY_STEPS:
+        warnings.warn(
+            f'"{visible(table.members.name)}" has {len(table.events):,} events: to judge them in '
+            f"{views:,} views of {table.rows:,} people takes minutes. {_remedy(table)}",
+            InputWarning,
+            stacklevel=3,
+        )
+
+
+def _check(table: Table, needed: float, what: str) -> None:
+    budget = SHARE * machine_memory()
+    if needed > budget:
+        events = "each an event" if table.spec.protect is None else f"{len(table.events):,} events"
+        raise InputError(
+            "too-large",
+            f'"{visible(table.members.name)}" has {len(table.values):,} values, {events}: {what} '
+            f"takes {_gib(needed)} of memory, and this machine has {_gib(budget)} for it.",
+            _remedy(table),
+        )
+
+
+def _remedy(table: Table) -> str:
+    return (
+        "Name the events with protect, gather values that few people have (--recode "
+        f"{visible(table.spec.sensitive_columns[0])}:rare=100), or limit the adversary with "
+        "--max-attributes."
+    )
+
+
+def machine_memory() -> int:
+    """The bytes of memory that the machine has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return UNTOLD
+
+
+def _gib(size: float) -> str:
+    return f"{size / 2**30:,.1f} GiB"
