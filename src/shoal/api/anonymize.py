@@ -17,7 +17,7 @@ from shoal.auditing.audit import audit as judge
 from shoal.engines import Dealt, Engine, default_engine
 from shoal.errors import InputError, InternalError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, check_groups
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
 from shoal.release.models import describe_models, model_files
@@ -74,7 +74,14 @@ def anonymize(
     rows_with = engine or default_engine()
     if isinstance(knowledge, Knowledge):
         chosen = inform(chosen, knowledge=knowledge)
-    table = table_of(data, spec, knowledge=knowledge, engine=rows_with, keep=not is_location(data))
+    table = table_of(
+        data,
+        spec,
+        knowledge=knowledge,
+        engine=rows_with,
+        keep=not is_location(data),
+        publish=True,
+    )
     check_names(table)
     check_columns(chosen, table)
     if totals and table.several is not None:
@@ -85,6 +92,7 @@ def anonymize(
         )
     clock.lap("read")
     known = Knowledge.of(table, getattr(chosen, "knowledge", None) or knowledge, model=model)
+    check_groups(table, len(known.views))
     if model is not None and hasattr(chosen, "knowledge"):
         chosen = replace(chosen, knowledge=known)  # type: ignore[type-var]
     clock.lap("knowledge")

@@ -13,7 +13,7 @@ from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
 from shoal.grouping import Progress, silent
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, check_groups
 from shoal.spec import Limit, Spec
 from shoal.table import IntArray
 
@@ -88,10 +88,12 @@ def audit(
         groups = labels_of(frame, groups)
     else:
         table = table_of(data, spec, knowledge=knowledge)
+    known = Knowledge.of(table, knowledge, model=model)
+    check_groups(table, len(known.views))
     return judge(
         table,
         groups,
-        knowledge=Knowledge.of(table, knowledge, model=model),
+        knowledge=known,
         r=r,
         limit=limit,
         adversary=adversary,

@@ -51,7 +51,7 @@ def compare(
     >>> found.to_frame().select("method", "robust").rows()
     [('art', True), ('anatomy', False)]
     """
-    table = table_of(data, spec, knowledge=knowledge)
+    table = table_of(data, spec, knowledge=knowledge, publish=True)
     return compare_on(
         table,
         methods=methods,

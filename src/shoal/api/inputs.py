@@ -10,6 +10,7 @@ from shoal.engines import Engine, default_engine
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.propose.alike import warn_of_lookalikes
+from shoal.propose.naming import refuse_keys, warn_of_naming
 from shoal.sources import read_table
 from shoal.spec import Spec
 from shoal.table import Table
@@ -25,9 +26,10 @@ def table_of(
     knowledge: Known = None,
     engine: Engine | None = None,
     keep: bool = True,
+    publish: bool = False,
 ) -> Table:
     """The data as a Table, counted by the engine if it is none; `keep` its frame for whoever codes
-    it again.
+    it again. Of a table to `publish` no QI may be a key.
 
     A file of outside knowledge becomes part of the table's spec, so that certificates speak of it.
     """
@@ -37,6 +39,9 @@ def table_of(
     else:
         table = (engine or default_engine()).count(data, asked)
         table = table if keep else replace(table, native=None)
+    if publish:
+        refuse_keys(table)
+    warn_of_naming(table)
     warn_of_lookalikes(table)
     return table
 

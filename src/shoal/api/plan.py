@@ -30,5 +30,5 @@ def plan(
     >>> shoal.plan(hospital, spec.with_(r=100)).feasible
     False
     """
-    table = table_of(data, spec, knowledge=knowledge)
+    table = table_of(data, spec, knowledge=knowledge, publish=True)
     return plan_table(table, knowledge=Knowledge.of(table, knowledge, model=model))

@@ -1,0 +1,66 @@
+"""What does not fit into memory, or takes long, is said before the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import InputError
+from shoal.knowledge import size
+from shoal.spec import InputWarning, Spec
+
+FRAME = pl.DataFrame({"q": ["a", "b"] * 200, "v": [str(i % 200) for i in range(400)]})
+SPEC = Spec(qi="q", sensitive="v", r=2, min_support=50)
+REMEDY = (
+    "Name the events with protect, gather values that few people have (--recode v:rare=100), or "
+    "limit the adversary with --max-attributes."
+)
+VERBS: list[Callable[..., Any]] = [
+    shoal.anonymize,
+    shoal.plan,
+    lambda frame, spec: shoal.audit(frame, spec, groups=np.arange(400) // 4),
+]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_too_many_values_for_the_memory(verb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(size, "machine_memory", lambda: 2 * 10**4)
+    monkeypatch.setattr(size, "_gib", lambda bytes_: f"{bytes_:,.0f} bytes")
+    with pytest.raises(InputError) as raised:
+        verb(FRAME, SPEC)
+    assert raised.value.code == "too-large"
+    assert str(raised.value) == (
+        '"v" has 200 values, each an event: to hold their distributions in 3 classes and chances '
+        "for 2 combinations of QI values takes 32,000 bytes of memory, and this machine has 10,000 "
+        f"bytes for it. {REMEDY}"
+    )
+
+
+@pytest.mark.parametrize("verb", [VERBS[0], VERBS[2]])
+def test_too_many_groups_for_the_memory(verb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(size, "machine_memory", lambda: 10**5)
+    monkeypatch.setattr(size, "_gib", lambda bytes_: f"{bytes_:,.0f} bytes")
+    with pytest.raises(InputError) as raised:
+        verb(FRAME, SPEC)
+    assert raised.value.problem == (
+        '"v" has 200 values, each an event: to judge them in about 66 groups takes 211,200 bytes '
+        "of memory, and this machine has 50,000 bytes for it."
+    )
+
+
+def test_what_takes_long_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(size, "MANY_STEPS", 200 * 400 - 1)
+    with pytest.warns(InputWarning) as warned:
+        VERBS[2](FRAME, SPEC)
+    assert str(warned[0].message) == (
+        f'"v" has 200 events: to judge them in 1 views of 400 people takes minutes. {REMEDY}'
+    )
+
+
+def test_a_machine_has_memory() -> None:
+    assert size.machine_memory() > 2**26
