@@ -136,9 +136,13 @@ def test_the_strongest_of_several_sensitive_names_wins() -> None:
     }
     proposal = propose_spec(mixed(**choice))
     assert [guess.column for guess in proposal.columns("sensitive")] == ["diag_1"]
-    for other, word in (("income", "income"), ("diag_2", "diag"), ("religion", "religion")):
+    for other, word in (
+        ("income", '"income"'),
+        ("diag_2", '"diag"; sensitive may be a list of both, with events of each'),
+        ("religion", '"religion"'),
+    ):
         assert reasons(proposal)[other] == (
-            f'another candidate for the sensitive column: its name says "{word}"'
+            f"another candidate for the sensitive column: its name says {word}"
         )
     assert roles(proposal)["number_diagnoses"] == "unpublished"
 

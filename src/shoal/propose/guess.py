@@ -1,12 +1,15 @@
 """Guesses the role of every column of a table.
 
-Names are the strongest hint (`age`, `diagnosis`, `patient_id`), then uniqueness, then how a column
+Names are the strongest hint (`age`, `diagnosis`, `patient_id`), then uniqueness, then what values
+look like (answers of yes and no, codes for missing values, codes of categories), then how a column
 depends on the sensitive one. Nothing is decided: the proposal is a commented TOML file to correct.
 Columns that nothing speaks for stay unpublished, which is the safe side.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil, comb, log10
 from typing import Any
@@ -16,7 +19,10 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.knowledge import MAX_VIEWS
 from shoal.propose.alike import SAME_BUT_FOR, alike_values
-from shoal.propose.proposal import Guess, Proposal, Role, Shares
+from shoal.propose.naming import ENOUGH_ROWS as NAMING_ROWS
+from shoal.propose.naming import MOST_ALONE
+from shoal.propose.proposal import Guess, Proposal, Recoding, Role, Shares
+from shoal.propose.values import YesNo, held_by_one, is_nominal, missing_codes, yes_no
 from shoal.propose.words import (
     CODE_WORDS,
     COUNTING_WORDS,
@@ -24,11 +30,13 @@ from shoal.propose.words import (
     NUMBERING_WORDS,
     QI_WORDS,
     SENSITIVE_WORDS,
+    illness_in,
     words_of,
 )
 from shoal.spec import MAX_QI, MISSING
 from shoal.spec.toml_text import toml_string
 from shoal.table.frames import to_polars
+from shoal.wording import plain_percent
 
 UNIQUE_SHARE = 0.95
 ENOUGH_ROWS = 20
@@ -38,6 +46,9 @@ ROWS_PER_VALUE = 5
 FEW_VALUES = 50
 UNHINTED_QIS = 8
 BANDED_FROM = 20
+FAMILY, SELDOM = 3, 0.3
+"""So many columns with the same answers, and so few who say yes, speak for an illness."""
+MOSTLY_NO = 0.5
 
 
 def propose_spec(frame: Any) -> Proposal:
@@ -47,7 +58,11 @@ def propose_spec(frame: Any) -> Proposal:
         raise InputError("table-empty", "The table has no rows.", "Give a table with people in it.")
     distinct = {column.name: _distinct(column) for column in data}
     guesses = {column.name: _by_itself(column, distinct[column.name]) for column in data}
+    missing = {column.name: missing_codes(column) for column in data if distinct[column.name] > 1}
     sensitive = _sensitive(guesses, distinct, data.height)
+    events = _illnesses(data, guesses, missing, sensitive)
+    if events:
+        sensitive = None
     values = () if sensitive is None else _shares(data[sensitive.column])
     if sensitive is not None:
         guesses[sensitive.column] = _with_alike(sensitive, values)
@@ -61,8 +76,14 @@ def propose_spec(frame: Any) -> Proposal:
         rows=data.height,
         guesses=tuple(guesses.values()),
         values=values,
-        bands=tuple((name, _width(data[name])) for name in qi if _is_long(data[name], distinct)),
+        bands=tuple(
+            (name, _width(data[name], missing[name]))
+            for name in qi
+            if _is_long(data[name], distinct) and not is_nominal(data[name], missing[name])
+        ),
         max_attributes=_max_attributes(len(qi)),
+        events=events,
+        recodings=tuple(_recodings(data, guesses, missing)),
     )
 
 
@@ -86,6 +107,13 @@ def _by_itself(column: pl.Series, distinct: int) -> Guess:
         if column.dtype.is_float():
             return guess("unpublished", f"a measurement: {distinct:,} values in {filled:,} rows")
         return guess("identifier", f"nearly unique: {distinct:,} values in {filled:,} rows")
+    if filled >= NAMING_ROWS and column.dtype == pl.String:
+        alone = held_by_one(column)
+        if alone > MOST_ALONE * filled:
+            return guess(
+                "identifier",
+                f"nearly unique: {alone:,} of its {distinct:,} values are in one row only",
+            )
     kind = "numeric" if column.dtype.is_numeric() else "categorical"
     if known := words & QI_WORDS:
         return guess("qi", f"its name says {_any(known)}; {kind}, {distinct:,} values")
@@ -111,9 +139,62 @@ def _sensitive(guesses: dict[str, Guess], distinct: dict[str, int], rows: int) -
     candidates.sort(key=lambda candidate: candidate[0])
     for _, name, word in candidates[1:]:
         reason = f'another candidate for the sensitive column: its name says "{word}"'
+        if word == candidates[0][2]:
+            reason += "; sensitive may be a list of both, with events of each"
         guesses[name] = Guess(name, "unpublished", reason)
     _, name, word = candidates[0]
     return Guess(name, "sensitive", f'its name says "{word}"; {distinct[name]:,} values')
+
+
+def _illnesses(
+    data: pl.DataFrame,
+    guesses: dict[str, Guess],
+    missing: dict[str, tuple[str, ...]],
+    named: Guess | None,
+) -> tuple[tuple[str, str], ...]:
+    """Columns of yes and no that could be sensitive, each with its event: those whose name says an
+    illness, and three or more alike in which few say yes. Where a name says what the sensitive
+    column is, they are candidates only."""
+    answers: dict[str, YesNo] = {}
+    for name, guess in guesses.items():
+        if guess.role == "unpublished" and name in missing:
+            found = yes_no(data[name], missing[name])
+            if found is not None and found.share <= MOSTLY_NO:
+                answers[name] = found
+    alike = Counter((one.yes, one.no) for one in answers.values())
+    chosen = {}
+    for name, one in answers.items():
+        many, word = alike[one.yes, one.no], illness_in(name)
+        family = many >= FAMILY and one.share <= SELDOM
+        if word is None and not family:
+            continue
+        reason = f"{toml_string(one.yes)} or {toml_string(one.no)}, {plain_percent(one.share)} "
+        reason += toml_string(one.yes) + (f"; its name says {toml_string(word)}" if word else "")
+        reason += f"; one of {many} such columns" if family else ""
+        chosen[name] = (one.yes, reason)
+    if named is not None and named.column not in chosen:
+        for name, (_, reason) in chosen.items():
+            guesses[name] = Guess(name, "unpublished", f"could be sensitive too: {reason}")
+        return ()
+    for name, (_, reason) in chosen.items():
+        guesses[name] = Guess(name, "sensitive", reason)
+    return tuple((name, yes) for name, (yes, _) in chosen.items())
+
+
+def _recodings(
+    data: pl.DataFrame, guesses: dict[str, Guess], missing: dict[str, tuple[str, ...]]
+) -> Iterator[Recoding]:
+    """What published columns seem to need before anything else."""
+    for name, guess in guesses.items():
+        if guess.role not in ("qi", "sensitive"):
+            continue
+        codes = missing[name]
+        nominal = is_nominal(data[name], codes) if guess.role == "qi" else None
+        shown = ", ".join(map(toml_string, codes))
+        reasons = [f"{shown} may mean that nothing is known"] if codes else []
+        reasons += [f"categories: {nominal}"] if nominal else []
+        if reasons:
+            yield Recoding(name, codes, nominal is not None, "; ".join(reasons))
 
 
 def _with_alike(sensitive: Guess, values: Shares) -> Guess:
@@ -206,10 +287,10 @@ def _is_long(column: pl.Series, distinct: dict[str, int]) -> bool:
     return column.dtype.is_numeric() and distinct[column.name] > BANDED_FROM and not is_code
 
 
-def _width(column: pl.Series) -> float:
+def _width(column: pl.Series, missing: tuple[str, ...]) -> float:
     """A round width that makes about eight bands."""
     numbers = column.cast(pl.Float64).drop_nulls()
-    numbers = numbers.filter(numbers.is_finite())
+    numbers = numbers.filter(numbers.is_finite() & ~numbers.is_in([float(one) for one in missing]))
     raw = (float(numbers.max() or 0) - float(numbers.min() or 0)) / 8  # type: ignore[arg-type]
     power = 10.0 ** ceil(log10(raw) - 1)
     return next(step * power for step in (1, 2, 5, 10) if step * power >= raw)

@@ -25,6 +25,16 @@ class Guess:
 
 
 @dataclass(frozen=True)
+class Recoding:
+    """What a column seems to need before it is anonymized, and why."""
+
+    column: str
+    missing: tuple[str, ...]
+    nominal: bool
+    reason: str
+
+
+@dataclass(frozen=True)
 class Proposal:
     """A guessed spec, to be read and corrected by a person."""
 
@@ -37,6 +47,9 @@ class Proposal:
     """Band widths that suit numeric QIs with many values."""
     max_attributes: int | None
     """A limit for the views, if the QIs make too many."""
+    events: tuple[tuple[str, str], ...] = ()
+    """Columns of yes and no that are sensitive together, and what says yes."""
+    recodings: tuple[Recoding, ...] = ()
 
     def columns(self, role: Role) -> list[Guess]:
         """The guesses of one role."""
@@ -55,12 +68,16 @@ class Proposal:
             _unpublished_block(self.columns("unpublished")),
             _strength_block(self),
             _knowledge_block(self),
+            _recode_block(self.recodings),
         ]
         return "\n".join(block for block in blocks if block)
 
 
 def _sensitive_block(proposal: Proposal) -> str:
     head = "# The sensitive column: what nobody may be linked to.\n"
+    if len(proposal.events) > 1:
+        head = "# The sensitive columns: what nobody may be linked to, read alone and together.\n"
+        return head + _list("sensitive", proposal.columns("sensitive"), none="")
     candidates = proposal.columns("sensitive")
     if not candidates:
         return head + '# No name suggests one: write it here.\nsensitive = ""\n'
@@ -87,6 +104,9 @@ def _strength_block(proposal: Proposal) -> str:
         f"# {PROPOSED_R} is a start, not a finding: choose it by the harm that a link would do.",
         f"r = {PROPOSED_R}",
     ]
+    if proposal.events:
+        lines += ["", "# Protected events: to say yes in any of the sensitive columns."]
+        lines += ["protect = [", *(_event(*one, proposal) for one in proposal.events), "]"]
     if proposal.values:
         common, share = proposal.values[0]
         lines += [
@@ -106,6 +126,29 @@ def _strength_block(proposal: Proposal) -> str:
                 "# name the values that would harm, one event in each pair of inner brackets.",
             ]
         lines += _protect_lines([value for value, _ in proposal.values])
+    return "\n".join(lines) + "\n"
+
+
+def _event(column: str, yes: str, proposal: Proposal) -> str:
+    of = f", column = {toml_string(column)}" if len(proposal.events) > 1 else ""
+    return f"    {{ values = [{toml_string(yes)}]{of} }},"
+
+
+def _recode_block(recodings: tuple[Recoding, ...]) -> str:
+    """Comes last: what follows the head of a table belongs to it."""
+    if not recodings:
+        return ""
+    lines = [
+        "# Columns that are recoded before anything else; only the result is published.",
+        "[recode]",
+    ]
+    for one in recodings:
+        parts = []
+        if one.missing:
+            parts.append(f"missing = [{', '.join(map(toml_string, one.missing))}]")
+        if one.nominal:
+            parts.append("nominal = true")
+        lines.append(f"{toml_string(one.column)} = {{ {', '.join(parts)} }}  # {one.reason}")
     return "\n".join(lines) + "\n"
 
 

@@ -13,6 +13,23 @@ SENSITIVE_WORDS = (
     "earnings", "debt",
 )
 """What people keep to themselves, strongest first: the first that fits is proposed."""
+ILLNESS_WORDS = frozenset({
+    "diabetes", "diabetic", "asthma", "copd", "cancer", "tumor", "tumour", "kidney", "renal",
+    "liver", "heart", "cardiac", "coronary", "angina", "stroke", "hypertension", "obesity",
+    "obese", "hiv", "aids", "hepatitis", "tuberculosis", "epilepsy", "depression", "anxiety",
+    "bipolar", "dementia", "arthritis", "pneumonia", "immunosuppression", "immunosuppressed",
+    "anemia", "anaemia", "migraine", "infertility", "abortion", "pregnant", "pregnancy",
+    "smoker", "smoking", "alcohol", "drugs", "addiction", "disabled", "disability",
+})
+"""Illnesses and what else is asked with yes and no, and kept to oneself."""
+ILLNESS_ENDINGS = ("itis", "osis", "emia", "aemia", "pathy", "oma")
+NOMINAL_WORDS = frozenset({
+    "id", "code", "type", "kind", "category", "class", "status", "group", "region", "state",
+    "county", "district", "province", "country", "zone", "zip", "zipcode", "postcode", "postal",
+    "plz", "sex", "gender", "race", "ethnicity", "occupation", "job", "industry", "marital",
+    "insurance", "payer", "relationship", "religion", "language", "source", "disposition",
+})
+"""What has no order, even if it is written in numbers."""
 QI_WORDS = frozenset({
     "age", "sex", "gender", "birth", "birthdate", "birthday", "dob", "born", "zip", "zipcode",
     "postcode", "postal", "plz", "city", "town", "county", "state", "region", "province",
@@ -44,3 +61,11 @@ def words_of(name: str) -> set[str]:
     """The words of a column name: `birthDate`, `birth-date` and `BIRTH_DATE` are the same."""
     parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
     return {part.lower() for part in parts}
+
+
+def illness_in(name: str) -> str | None:
+    """The word in a column name that says an illness."""
+    for word in sorted(words_of(name)):
+        if word in ILLNESS_WORDS or word.endswith(ILLNESS_ENDINGS):
+            return word
+    return None
