@@ -156,7 +156,7 @@ def test_past_the_suppression_limit_nothing_is_written(home: Path, tmp_path: Pat
     spec = [*SPEC[:-1], "500"]
     refused(
         shoal_("anonymize", home / "table.csv", "--out", out, *spec),
-        "suppression-limit",
+        "r-impossible",
     )
     assert not any(tmp_path.iterdir())
 

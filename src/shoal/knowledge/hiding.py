@@ -20,6 +20,7 @@ limit, which is above 1/r for some, nor if nobody answers the binary adversary.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -66,14 +67,25 @@ class Hiding:
         self._events = np.argsort(-table.event_rows, kind="stable")[:EVENTS]
         self._sides = [Sides.of(view, table, self._events) for view in knowledge.views]
 
+    @cached_property
+    def _tight(self) -> dict[int, tuple[int, list[Sides]]]:
+        """Of each event: where it stands, and the views in which some carriers are lost at the
+        asked r. In the others none are lost at any smaller r either."""
+        tight = {}
+        for place, event in enumerate(self._events.tolist()):
+            r = float(self._table.event_r[event])
+            views = [one for one in self._sides if _scarce(one, event, place, r).lost > 0]
+            if views:
+                tight[event] = (place, views)
+        return tight
+
     def scarce(self, scale: float = 1.0) -> list[Scarce]:
         """Of each event the view in which most carriers are lost for certain, if some are; with
-        every r multiplied by `scale`, but not below 1."""
+        every r multiplied by `scale`, which is at most 1, but not below 1."""
         found = []
-        for place, event in enumerate(self._events.tolist()):
+        for event, (place, views) in self._tight.items():
             r = max(1.0, float(self._table.event_r[event]) * scale)
-            every = [_scarce(one, event, place, r) for one in self._sides]
-            worst = max(every, key=lambda one: one.lost)
+            worst = max((_scarce(one, event, place, r) for one in views), key=lambda one: one.lost)
             if worst.lost > 0:
                 found.append(worst)
         return sorted(found, key=lambda one: -one.lost)
