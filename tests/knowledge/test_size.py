@@ -41,15 +41,19 @@ def test_too_many_values_for_the_memory(verb: Any, monkeypatch: pytest.MonkeyPat
     )
 
 
-@pytest.mark.parametrize("verb", [VERBS[0], VERBS[2]])
-def test_too_many_groups_for_the_memory(verb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("verb", "groups", "needed"), [(VERBS[0], 66, "211,200"), (VERBS[2], 100, "320,000")]
+)
+def test_too_many_groups_for_the_memory(
+    verb: Any, groups: int, needed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(size, "machine_memory", lambda: 10**5)
     monkeypatch.setattr(size, "_gib", lambda bytes_: f"{bytes_:,.0f} bytes")
     with pytest.raises(InputError) as raised:
         verb(FRAME, SPEC)
     assert raised.value.problem == (
-        '"v" has 200 values, each an event: to judge them in about 66 groups takes 211,200 bytes '
-        "of memory, and this machine has 50,000 bytes for it."
+        f'"v" has 200 values, each an event: to judge them in {groups} groups or so takes {needed} '
+        "bytes of memory, and this machine has 50,000 bytes for it."
     )
 
 

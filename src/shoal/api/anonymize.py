@@ -17,7 +17,7 @@ from shoal.auditing.audit import audit as judge
 from shoal.engines import Dealt, Engine, default_engine
 from shoal.errors import InputError, InternalError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
-from shoal.knowledge import Knowledge, check_groups
+from shoal.knowledge import Knowledge, check_groups, warn_of_time
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
 from shoal.release.models import describe_models, model_files
@@ -92,7 +92,8 @@ def anonymize(
         )
     clock.lap("read")
     known = Knowledge.of(table, getattr(chosen, "knowledge", None) or knowledge, model=model)
-    check_groups(table, len(known.views))
+    check_groups(table)
+    warn_of_time(table, len(known.views))
     if model is not None and hasattr(chosen, "knowledge"):
         chosen = replace(chosen, knowledge=known)  # type: ignore[type-var]
     clock.lap("knowledge")

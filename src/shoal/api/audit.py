@@ -13,7 +13,7 @@ from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
 from shoal.grouping import Progress, silent
-from shoal.knowledge import Knowledge, check_groups
+from shoal.knowledge import Knowledge, warn_of_time
 from shoal.spec import Limit, Spec
 from shoal.table import IntArray
 
@@ -89,7 +89,7 @@ def audit(
     else:
         table = table_of(data, spec, knowledge=knowledge)
     known = Knowledge.of(table, knowledge, model=model)
-    check_groups(table, len(known.views))
+    warn_of_time(table, len(known.views))
     return judge(
         table,
         groups,

@@ -40,7 +40,7 @@ from shoal.auditing.verdict import Audit, robustness
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.partition import Partition, number_groups
-from shoal.knowledge import Knowledge, event_chances
+from shoal.knowledge import Knowledge, check_groups, event_chances
 from shoal.spec import Limit, checked_r, checked_seed
 from shoal.table import IntArray, Table
 from shoal.table.frames import to_polars
@@ -72,6 +72,7 @@ def audit(
     adversaries = for_table(as_adversaries(adversary), table)
     grouping, labels, rows = grouped(table, groups, rows)
     partition = Partition.of(table, grouping)
+    check_groups(table, partition.groups)
     known = knowledge or Knowledge.of(table)
     known.check_columns(table)
     own = np.array([event.r or np.nan for event in table.events])

@@ -87,7 +87,7 @@ def audit(
     from shoal.api.released import align, is_own
     from shoal.auditing.align import align_column
     from shoal.auditing.audit import audit as judge
-    from shoal.knowledge import Knowledge
+    from shoal.knowledge import Knowledge, warn_of_time
     from shoal.sources import read_table, write_table
 
     frame = read_table(table, separator=separator, encoding=encoding)
@@ -99,11 +99,13 @@ def audit(
         other = released if own else read_table(released, separator=separator, encoding=encoding)
         aligned = align(frame, other, spec, key=key)
     original = aligned.table
+    known = Knowledge.of(original, model=model)
+    warn_of_time(original, len(known.views))
     with progress_bar(quiet=json) as progress:
         result = judge(
             original,
             aligned.grouping if groups is None else frame[groups],
-            knowledge=Knowledge.of(original, model=model),
+            knowledge=known,
             adversary=adversary or BOTH,
             seed=seed,
             rows=aligned.rows,

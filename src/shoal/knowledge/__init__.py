@@ -28,7 +28,7 @@ from shoal.knowledge.odds import (
     as_readers,
 )
 from shoal.knowledge.sides import Sides
-from shoal.knowledge.size import check_groups
+from shoal.knowledge.size import check_groups, warn_of_time
 
 __all__ = [
     "MAX_VIEWS",
@@ -55,5 +55,6 @@ __all__ = [
     "known_values",
     "seen_in",
     "table_distribution",
+    "warn_of_time",
     "with_pool",
 ]

@@ -34,12 +34,16 @@ def check_size(table: Table, classes: int) -> None:
     )
 
 
-def check_groups(table: Table, views: int) -> None:
-    """An InputError if to judge every event in every group needs more memory than there is, and a
-    warning if it takes long. Groups hold some times r people; how many, nobody knows before."""
-    groups = int(table.carriers / (LARGE * max(1.0, float(table.event_r.min()))))
-    needed = 8 * 2 * groups * len(table.events)
-    _check(table, needed, f"to judge them in about {groups:,} groups")
+def check_groups(table: Table, groups: int | None = None) -> None:
+    """An InputError if to judge every event in every group needs more memory than there is. How
+    many groups there will be, nobody knows before: they hold some times r people."""
+    if groups is None:
+        groups = int(table.carriers / (LARGE * max(1.0, float(table.event_r.min()))))
+    _check(table, 8 * 2 * groups * len(table.events), f"to judge them in {groups:,} groups or so")
+
+
+def warn_of_time(table: Table, views: int) -> None:
+    """Warns of events that take long to judge."""
     if len(table.events) * views * table.rows > MANY_STEPS:
         warnings.warn(
             f'"{visible(table.members.name)}" has {len(table.events):,} events: to judge them in '
