@@ -112,6 +112,11 @@ def test_an_event_in_any_column_is_carried_by_whoever_has_it_in_one() -> None:
             'asthma=yes, or in a spec file column = "asthma".',
         ),
         (
+            {"protect": ["astma=yes", "code=401"]},
+            '"astma" is no sensitive column (did you mean "asthma"?). Write one of them before the '
+            "value, as asthma=yes.",
+        ),
+        (
             {"protect": ["asthma=yes"]},
             'No event of the sensitive column "code" is protected. Name one, as code=yes, or take '
             "the column out of sensitive.",

@@ -234,6 +234,13 @@ class Spec:
                     f"{nearest(strange[0], columns)}.",
                     "Name that column as sensitive too, or give the event another.",
                 )
+            name, equals, value = event.values[0].partition("=")
+            if len(columns) > 1 and not event.column and equals:
+                raise InputError(
+                    "event-column",
+                    f'"{name.strip()}" is no sensitive column{nearest(name.strip(), columns)}.',
+                    f"Write one of them before the value, as {columns[0]}={value.strip()}.",
+                )
             if len(columns) > 1 and not event.column:
                 raise InputError(
                     "event-column",

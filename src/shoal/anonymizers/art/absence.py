@@ -30,7 +30,7 @@ def leave_out_lookalikes(
     asked: Asked,
     random: np.random.Generator,
     least: int,
-    most_lost: float,
+    most_lost: float = np.inf,
 ) -> bool:
     """Withholds lookalikes of the carriers who are still free: those who are free too, then members
     that groups can do without, of at least `least` people then; no more than `most_lost` carriers
