@@ -113,7 +113,7 @@ def _practised(scene: Scene, method: Method, rng: np.random.Generator) -> Lineup
     try:
         return practise(scene, method, rng)
     except InputError as error:
-        if error.code != "suppression-limit":
+        if error.code not in ("suppression-limit", "r-impossible"):
             raise
         return None
 

@@ -60,7 +60,7 @@ def measured(subject: Subject, units: Units, r: float, say: Say) -> dict[str, An
     try:
         return line | _attacked(table, units, limit, say)
     except InputError as error:
-        if error.code != "suppression-limit":
+        if error.code not in ("suppression-limit", "r-impossible"):
             raise
         say(f"    {error}")
         return line | {"failed": error.problem}

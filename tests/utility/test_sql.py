@@ -100,9 +100,9 @@ def run(sql: str) -> float:
 
 def first_count(release: Release) -> float:
     """What the README's example asks for."""
-    value, column = example(release)
+    name, value, column = example(release)
     attribute = {} if column is None else {column.name: column.labels[0]}
-    return release.count({**attribute, release.spec.sensitive: value})
+    return release.count({**attribute, name: value})
 
 
 def readme_sql() -> str:

@@ -97,9 +97,9 @@ class _Beside:
         """The values that one entry stands for: at least one, or an InputError."""
         if text in self.known:
             return [text]
-        text = text.removeprefix(f"{self.column.name}=").strip()
-        if text in self.known:
-            return [text]
+        front = f"{self.column.name}="
+        if text.startswith(front):
+            return self.covered(text.removeprefix(front).strip())
         entry = parse_entry(text, self.column.name)
         if isinstance(entry, Listed):
             return self.under(entry) if entry.node is not None else self.listed(entry)
