@@ -96,7 +96,7 @@ def test_dealing_keeps_everybody_and_what_they_hold() -> None:
 @pytest.mark.parametrize("limit", ["absolute", "prior"])
 @pytest.mark.parametrize(("columns", "r"), [(2, 3), (2, 5), (5, 5), (11, 3)])
 def test_illnesses_are_robust_for_every_reader(columns: int, r: float, limit: str) -> None:
-    frame, spec = survey(12_000, columns, r, limit=limit)
+    frame, spec = survey(8_000, columns, r, limit=limit)
     release = shoal.anonymize(frame, spec, seed=0)
     assert release.robust
     assert set(release.audit.by_adversary) == {"joint", "binary", "together"}  # type: ignore[union-attr]

@@ -72,3 +72,5 @@ def test_the_tutorial_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     assert run_page("tutorial.md", work, python=str(python)) >= 10
+    assert (work / "release" / "certificate.json").is_file()
+    assert (work / "report.html").is_file()
