@@ -45,7 +45,9 @@ def test_people_of_one_signature_hide_as_many_as_their_shares_allow(seed: int) -
     free = rng.integers(0, 8, cells)
     strength = rng.choice([1.5, 2.0, 3.0, 5.0], events)
     chosen = np.zeros(cells, np.int64)
-    choose_alike(np.array([0, cells]), free, np.arange(cells), carries, strength[None, :], chosen)
+    choose_alike(
+        np.array([0, cells]), free, np.arange(cells), carries, strength[None, :], 1, chosen
+    )
     assert (chosen >= 0).all()
     assert (chosen <= free).all()
     assert fits(chosen.tolist(), carries, strength)
@@ -104,11 +106,19 @@ def test_illnesses_are_robust_for_every_reader(columns: int, r: float, limit: st
     assert lost <= 0.05 * (frame.height - release.certificate["rows"]["suppressed"])
 
 
-def test_the_same_seed_gives_the_same_groups_in_any_order_of_columns_values() -> None:
+def test_the_same_seed_gives_the_same_groups() -> None:
     frame, spec = survey(3_000, 3, 3)
     first, second = (shoal.anonymize(frame, spec, seed=5) for _ in range(2))
     assert first.sensitive.equals(second.sensitive)
     assert first.qi.equals(second.qi)
+
+
+def test_nobody_is_in_a_smaller_group_than_asked_for() -> None:
+    frame, spec = survey(4_000, 2, 3)
+    release = shoal.anonymize(frame, spec, seed=0, smallest_group=8)
+    assert release.robust
+    assert release.certificate["groups"]["smallest"] >= 8
+    assert release.certificate["groups"]["shown_openly"] == 0
 
 
 def test_values_of_one_person_stay_together() -> None:

@@ -20,15 +20,16 @@ from shoal.knowledge import event_chances, seen_in
 Floats = NDArray[np.float64]
 
 
-def group_alike(groups: Assembly, asked: Asked) -> None:
-    """One group of each signature, with as many of its carriers as it can hide."""
+def group_alike(groups: Assembly, asked: Asked, least: int) -> None:
+    """One group of each signature, of at least `least` people, with as many of its carriers as it
+    can hide."""
     cells, table = groups.cells, groups.table
     start = np.searchsorted(cells.signature, np.arange(len(table.signatures) + 1)).astype(np.int64)
     chosen = np.zeros(len(cells.free), np.int64)
     read = list(_read(asked))
     carries = np.column_stack([one for one, _ in read])
     strength = np.column_stack([one for _, one in read])
-    choose_alike(start, cells.free, cells.value.astype(np.int64), carries, strength, chosen)
+    choose_alike(start, cells.free, cells.value.astype(np.int64), carries, strength, least, chosen)
     cells.free[:] -= chosen
     members = np.repeat(np.arange(len(chosen)), chosen)
     for one in np.split(members, np.flatnonzero(np.diff(cells.signature[members])) + 1):

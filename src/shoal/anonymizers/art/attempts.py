@@ -82,7 +82,7 @@ def _attempt(
     groups = Assembly(asked.table, Cells.of(asked.table))  # 1
     several = asked.whole.several is not None
     if several:
-        group_alike(groups, asked)
+        group_alike(groups, asked, how.least)
     if several or groups.cells.filler_suffices():
         hide_blindly(groups, asked, how, random=random, progress=progress)  # 2
         groups.drop_unsafe(asked)  # 3

@@ -15,9 +15,11 @@ def choose_alike(
     value: NDArray[np.int64],
     carries: NDArray[np.bool_],
     strength: NDArray[np.float64],
+    least: int,
     chosen: NDArray[np.int64],
 ) -> None:
-    """For each signature, how many people of each of its cells form one group; 0 if none do.
+    """For each signature, how many people of each of its cells form one group, of at least `least`;
+    0 if none do.
 
     The people of one signature are alike in every view, so that whoever reads their group sees an
     event in proportion to how many carry it: strength times carriers must not exceed the group.
@@ -55,9 +57,12 @@ def choose_alike(
             size -= 1
             for e in range(events):
                 held[e] -= carries[value[best], e]
-        # Others who are not needed stay out.
+        # Others who are not needed stay out, and all if there is no carrier or too few of them.
         worst = _most_linked(held, strength[s])
-        smallest = max(size - others, int(held[worst] * strength[s, worst]))
+        if size < least or not held.any():
+            chosen[start[s] : start[s + 1]] = 0
+            continue
+        smallest = max(size - others, int(held[worst] * strength[s, worst]), least)
         while smallest > 0 and held[worst] / smallest * strength[s, worst] > 1.0:
             smallest += 1
         _leave_out(size - smallest, start[s], start[s + 1], value, carries, chosen)
