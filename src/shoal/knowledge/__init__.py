@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from shoal.knowledge.attributes import MAX_VIEWS, attribute_codes
 from shoal.knowledge.fitted import Fitted, Quality
 from shoal.knowledge.hiding import Hiding, Scarce
 from shoal.knowledge.knowledge import (
-    MAX_VIEWS,
     OWN,
     SUM_TOLERANCE,
     Knowledge,
     View,
-    attribute_codes,
     count_values,
     event_chances,
     known_values,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time
+from itertools import product
 from numbers import Number
 from typing import Any
 
-from shoal.errors import InputError
+from shoal.errors import InputError, nearest
 from shoal.spec.checks import checked_names, checked_r
 from shoal.spec.entries import entry_label
 
@@ -125,3 +126,63 @@ def _text(value: Any) -> Any:
 
 def _label(values: tuple[str, ...]) -> str:
     return "|".join(dict.fromkeys(entry_label(value) for value in values))
+
+
+def check_events(events: tuple[Event, ...] | None, columns: Sequence[str]) -> None:
+    """An InputError for events that name nothing, the same twice, or no column of theirs."""
+    if events == ():
+        raise InputError(
+            "protect-none",
+            "protect names no event, so nothing would be protected.",
+            "Name an event, or leave protect out to protect each value.",
+        )
+    seen: set[tuple[str, str]] = set()
+    for event in events or ():
+        for pair in product(event.column or columns, event.values):
+            if pair in seen:
+                raise InputError(
+                    "event-overlap",
+                    f'The value "{pair[1]}" is protected twice.',
+                    "Put each value into one event.",
+                )
+            seen.add(pair)
+    _check_columns(events or (), columns)
+    labels = [event.name for event in events or ()]
+    if len(set(labels)) < len(labels):
+        raise InputError(
+            "event-label", "Two protected events have the same label.", "Rename one of them."
+        )
+
+
+def _check_columns(events: Sequence[Event], columns: Sequence[str]) -> None:
+    for event in events:
+        strange = [name for name in event.column if name not in columns]
+        if strange:
+            raise InputError(
+                "event-column",
+                f'The event "{event.label}" is of "{strange[0]}", which is no sensitive column'
+                f"{nearest(strange[0], columns)}.",
+                "Name that column as sensitive too, or give the event another.",
+            )
+        name, equals, value = event.values[0].partition("=")
+        if len(columns) > 1 and not event.column and equals:
+            raise InputError(
+                "event-column",
+                f'"{name.strip()}" is no sensitive column{nearest(name.strip(), columns)}.',
+                f"Write one of them before the value, as {columns[0]}={value.strip()}.",
+            )
+        if len(columns) > 1 and not event.column:
+            raise InputError(
+                "event-column",
+                f'The event "{event.label}" does not say which of {len(columns)} sensitive '
+                "columns it is of.",
+                f'Write {columns[0]}={event.values[0]}, or in a spec file column = "{columns[0]}".',
+            )
+    named = {name for event in events for name in event.column}
+    without = [name for name in columns if name not in named]
+    if len(columns) > 1 and without:
+        raise InputError(
+            "event-columns",
+            f'No event of the sensitive column "{without[0]}" is protected.',
+            f"Name one, as {without[0]}=yes, or take the column out of sensitive.",
+        )

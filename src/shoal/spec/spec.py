@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import InputError, nearest
 from shoal.spec.checks import checked_names, checked_r, listed
-from shoal.spec.events import Event, EventLike, as_event, of_columns
+from shoal.spec.events import Event, EventLike, as_event, check_events, of_columns
 from shoal.spec.places import read_spec_file
 from shoal.spec.recipe import Recipe, RecipeLike, as_recipes, public_recipes
 from shoal.spec.toml_text import toml_text
@@ -162,7 +161,7 @@ class Spec:
             )
         self._check_views()
         self._check_recode()
-        self._check_events()
+        check_events(self.protect, self.sensitive_columns)
 
     def _check_views(self) -> None:
         known = [*self.qi, *(band_name(name, width) for name, width in self.bands)]
@@ -198,65 +197,6 @@ class Spec:
                     f'"{name}" is recoded but not published{nearest(name, published)}.',
                     "Recode a QI or the sensitive column.",
                 )
-
-    def _check_events(self) -> None:
-        if self.protect == ():
-            raise InputError(
-                "protect-none",
-                "protect names no event, so nothing would be protected.",
-                "Name an event, or leave protect out to protect each value.",
-            )
-        seen: set[tuple[str, str]] = set()
-        for event in self.protect or ():
-            for pair in product(event.column or self.sensitive_columns, event.values):
-                if pair in seen:
-                    raise InputError(
-                        "event-overlap",
-                        f'The value "{pair[1]}" is protected twice.',
-                        "Put each value into one event.",
-                    )
-                seen.add(pair)
-        self._check_event_columns()
-        labels = [event.name for event in self.protect or ()]
-        if len(set(labels)) < len(labels):
-            raise InputError(
-                "event-label", "Two protected events have the same label.", "Rename one of them."
-            )
-
-    def _check_event_columns(self) -> None:
-        columns = self.sensitive_columns
-        for event in self.protect or ():
-            strange = [name for name in event.column if name not in columns]
-            if strange:
-                raise InputError(
-                    "event-column",
-                    f'The event "{event.label}" is of "{strange[0]}", which is no sensitive column'
-                    f"{nearest(strange[0], columns)}.",
-                    "Name that column as sensitive too, or give the event another.",
-                )
-            name, equals, value = event.values[0].partition("=")
-            if len(columns) > 1 and not event.column and equals:
-                raise InputError(
-                    "event-column",
-                    f'"{name.strip()}" is no sensitive column{nearest(name.strip(), columns)}.',
-                    f"Write one of them before the value, as {columns[0]}={value.strip()}.",
-                )
-            if len(columns) > 1 and not event.column:
-                raise InputError(
-                    "event-column",
-                    f'The event "{event.label}" does not say which of {len(columns)} sensitive '
-                    "columns it is of.",
-                    f"Write {columns[0]}={event.values[0]}, or in a spec file column = "
-                    f'"{columns[0]}".',
-                )
-        named = {name for event in self.protect or () for name in event.column}
-        without = [name for name in columns if name not in named]
-        if len(columns) > 1 and without:
-            raise InputError(
-                "event-columns",
-                f'No event of the sensitive column "{without[0]}" is protected.',
-                f"Name one, as {without[0]}=yes, or take the column out of sensitive.",
-            )
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ engine (shoal.engines) touches them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,8 +20,8 @@ from shoal.display import counted
 from shoal.errors import InputError, nearest
 from shoal.spec import Event, Spec
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
-from shoal.table.events import resolve_events
 from shoal.table.frames import to_polars
+from shoal.table.published import column_events, published_values, specs_alone
 from shoal.table.recoding import recoded
 from shoal.table.several import Several
 from shoal.wording import visible
@@ -129,7 +128,7 @@ class Table:
         qi = tuple(column for column, _ in coded)
         lines = Lines(qi, digits(keys, sizes), signature, counts, native)
         columns = [code_column(data[name]) for name in spec.sensitive_columns]
-        specs = _alone(spec, [column for column, _ in columns])
+        specs = specs_alone(spec, [column for column, _ in columns])
         tables = tuple(
             cls._of_column(alone, column, codes, lines)
             for alone, (column, codes) in zip(specs, columns, strict=True)
@@ -143,10 +142,10 @@ class Table:
     @classmethod
     def _of_column(cls, spec: Spec, members: Column, member: IntArray, lines: Lines) -> Table:
         """The table of one sensitive column."""
-        spec, events = _events(
+        spec, events = column_events(
             members, spec, lambda: np.bincount(member, lines.rows, len(members)).astype(np.int64)
         )
-        values, member_value, value_event = _published(members, events, spec)
+        values, member_value, value_event = published_values(members, events, spec)
         return cls(
             spec=spec,
             qi=lines.qi,
@@ -179,12 +178,12 @@ class Table:
             return same and all(
                 one.answers(alone)
                 for one, alone in zip(
-                    columns, _alone(spec, [one.members for one in columns]), strict=True
+                    columns, specs_alone(spec, [one.members for one in columns]), strict=True
                 )
             )
         try:
             return spec == self.spec or (
-                _events(self.members, spec, lambda: self.member_rows)[0] == self.spec
+                column_events(self.members, spec, lambda: self.member_rows)[0] == self.spec
             )
         except InputError:  # its events are those of another column
             return False
@@ -340,76 +339,3 @@ def _check_columns(data: pl.DataFrame, spec: Spec, *, rows: int) -> None:
                 f'The {role} column "{name}" does not exist{nearest(name, data.columns)}.',
                 f"Columns: {', '.join(data.columns)}.",
             )
-
-
-def _events(
-    members: Column, spec: Spec, rows: Callable[[], NDArray[np.int64]]
-) -> tuple[Spec, tuple[Event, ...]]:
-    """The events in the column's own values, and the spec with these."""
-    if len(members) == 1:
-        raise InputError(
-            "sensitive-constant",
-            f'The sensitive column "{members.name}" has one value, "{members.labels[0]}": '
-            "everybody is known to have it.",
-            "Choose a column that differs between people.",
-        )
-    if spec.protect is None:
-        return spec, tuple(Event((label,)) for label in members.labels)
-    known = set(members.labels)
-    is_recoded = members.name in dict(spec.recode)
-    events = resolve_events(spec.protect, members, rows, recoded=is_recoded)
-    for event in events:
-        others = known - set(event.values)
-        if event.is_set and event.label in others:
-            raise InputError(
-                "label-taken",
-                f'The event label "{event.label}" is also a value of "{members.name}" outside it.',
-                "Choose another label.",
-            )
-        if not others:
-            raise InputError(
-                "event-everything",
-                f'The event "{event.label}" covers every value of "{members.name}".',
-                "Leave at least one value outside it.",
-            )
-    return (spec if events == spec.protect else spec.with_(protect=events)), events
-
-
-def _alone(spec: Spec, columns: Sequence[Column]) -> list[Spec]:
-    """What is asked of each column. A value that an event of several columns names for another of
-    them is none of a column that does not have it."""
-    if len(columns) == 1:
-        return [spec]
-    known = {column.name: set(column.labels) for column in columns}
-
-    def mine(event: Event, name: str) -> Event:
-        others = set().union(*(known[other] for other in event.column))
-        kept = [one for one in event.values if one in known[name] or one not in others]
-        return replace(event, values=tuple(kept or event.values), column=())
-
-    return [
-        spec.alone(name).with_(
-            protect=[mine(event, name) for event in spec.protect or () if name in event.column]
-        )
-        for name in known
-    ]
-
-
-def _published(
-    members: Column, events: tuple[Event, ...], spec: Spec
-) -> tuple[tuple[str, ...], IntArray, IntArray]:
-    """Published values, the published code of each member, the event of each published value."""
-    event_of = {value: e for e, event in enumerate(events) for value in event.values}
-    shown = [
-        label
-        if spec.publish_members or label not in event_of
-        else (events[event_of[label]].label if events[event_of[label]].is_set else label)
-        for label in members.labels
-    ]
-    values = tuple(dict.fromkeys(shown))
-    code = {value: position for position, value in enumerate(values)}
-    member_value = np.array([code[label] for label in shown], dtype=np.int32)
-    value_event = np.full(len(values), -1, dtype=np.int32)
-    for label, value in zip(members.labels, member_value, strict=True):
-        value_event[value] = event_of.get(label, -1)
-    return values, member_value, value_event
