@@ -293,6 +293,7 @@ def _spec(table: Table) -> Record:
         "public_toml": spec.published().to_toml(),
         "qi": list(spec.qi),
         "sensitive": " and ".join(spec.sensitive_columns),
+        "columns": len(spec.sensitive_columns),
         "min_support": spec.min_support,
         "max_attributes": spec.max_attributes,
         "outside": spec.knowledge is not None,
