@@ -79,24 +79,18 @@ def _check_totals(table: Table, lines: Lines, changed: int) -> Check:
 def _check_single(table: Table, lines: Lines, changed: int) -> Check:
     """Where a group publishes one value, everybody in it has it: so many people with these
     attributes and this value (or, pooled, with one outside every event) must be in the table."""
-    pooled, signatures = len(table.values), len(table.signatures)
+    signatures = len(table.signatures)
     edge = np.searchsorted(lines.value_group, np.arange(len(lines.ids) + 1))
     code = lines.value_code[edge[:-1]]
     people = np.flatnonzero((code == lines.value_code[edge[1:] - 1])[lines.group])
     signature, value = lines.signature[people], code[lines.group[people]]
-    told = value < (pooled if table.several is None else table.several.combinations)
+    over = _excess(table, signature, value, np.ones(len(people), np.int64))
     held_signature, held_value, held = table.cells
-    known = held_signature.astype(np.int64) * pooled + held_value
-    keys, counts = np.unique(
-        signature[told].astype(np.int64) * pooled + value[told], return_counts=True
-    )
-    place = np.searchsorted(known, keys).clip(max=len(known) - 1)
-    over = (counts - np.where(known[place] == keys, held[place], 0)).clip(0).sum()
     outside = np.append(table.value_event, np.int32(-1)) < 0
     shown = np.bincount(signature[outside[value]], minlength=signatures)
     there = outside[held_value]
     free = np.bincount(held_signature[there], held[there], signatures).astype(np.int64)
-    fits = max(int(over), int((shown - free).clip(0).sum())) <= changed
+    fits = max(over, int((shown - free).clip(0).sum())) <= changed
     detail = "groups of one value show people whom the table does not have with that value"
     return Check("groups of one value", fits, "" if fits else detail)
 
@@ -104,22 +98,30 @@ def _check_single(table: Table, lines: Lines, changed: int) -> Check:
 def _check_alike(table: Table, lines: Lines, changed: int) -> Check:
     """Where all people of a group have the same attributes, its values are theirs: so many people
     with these attributes and each value must be in the table."""
-    whole = len(table.values) if table.several is None else table.several.combinations
     first = np.zeros(len(lines.ids), np.int32)
     first[lines.group] = lines.signature
     alike = np.ones(len(lines.ids), bool)
     alike[lines.group[lines.signature != first[lines.group]]] = False
-    told = np.flatnonzero(alike[lines.value_group] & (lines.value_code < whole))
-    signature = first[lines.value_group[told]].astype(np.int64)
-    width = len(table.values)
-    keys, place = np.unique(signature * width + lines.value_code[told], return_inverse=True)
-    shown = np.bincount(place, lines.value_count[told], len(keys))
+    told = np.flatnonzero(alike[lines.value_group])
+    signature = first[lines.value_group[told]]
+    over = _excess(table, signature, lines.value_code[told], lines.value_count[told])
+    detail = "groups of people with the same attributes show values that such people do not have"
+    return Check("groups of one kind of people", over <= changed, "" if over <= changed else detail)
+
+
+def _excess(table: Table, signature: IntArray, value: IntArray, count: NDArray[np.int64]) -> int:
+    """How many more people with these attributes and values are shown than the table has; where a
+    value is hidden, it is not known."""
+    whole = len(table.values) if table.several is None else table.several.combinations
+    told, width = value < whole, len(table.values)
+    keys, place = np.unique(
+        signature[told].astype(np.int64) * width + value[told], return_inverse=True
+    )
+    shown = np.bincount(place, count[told], len(keys))
     held_signature, held_value, held = table.cells
     known = held_signature.astype(np.int64) * width + held_value
     at = np.searchsorted(known, keys).clip(max=len(known) - 1)
-    over = int((shown - np.where(known[at] == keys, held[at], 0)).clip(0).sum())
-    detail = "groups of people with the same attributes show values that such people do not have"
-    return Check("groups of one kind of people", over <= changed, "" if over <= changed else detail)
+    return int((shown - np.where(known[at] == keys, held[at], 0)).clip(0).sum())
 
 
 def _check_members(

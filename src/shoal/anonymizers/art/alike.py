@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Assembly
 from shoal.anonymizers.art.kernels.alike import choose_alike
+from shoal.anonymizers.art.limits import strengths
 from shoal.knowledge import event_chances, seen_in
 
 Floats = NDArray[np.float64]
@@ -52,17 +53,13 @@ def _read(asked: Asked) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
             continue
         column = several.names.index(aspect.column)
         held = np.append(aspect.table.value_event, np.int32(-1))[several.mask_codes[:, column]]
+        seen = [event_chances(seen_in(view, aspect.table), aspect.table) for view in views]
         for number, r in enumerate(aspect.table.event_r.tolist()):
-            seen = [event_chances(seen_in(view, aspect.table), aspect.table) for view in views]
             yield held == number, _strength(asked, r, [one[:, number] for one in seen])
 
 
 def _strength(asked: Asked, r: float, chances: list[Floats]) -> Floats:
     """Of each signature: one over the limit, in the view where that is least."""
-    strength = np.full(len(asked.table.signatures), r)
-    if asked.prior:
-        pairs = zip(chances, asked.knowledge.views, strict=True)
-        least = np.min([chance[view.index] for chance, view in pairs], axis=0)
-        known = least * r > 1.0
-        strength[known] = 1.0 / least[known]
-    return strength
+    pairs = zip(chances, asked.knowledge.views, strict=True)
+    least = np.min([chance[view.index] for chance, view in pairs], axis=0)
+    return strengths(r, least, prior=asked.prior)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.art.limits import strengths
 from shoal.anonymizers.art.masks import Masks
 from shoal.knowledge import (
     Knowledge,
@@ -111,7 +112,8 @@ class Asked:
         for reader in self.readers:
             for number, view in enumerate(self.knowledge.views):
                 odds, chance = reader.odds(view, self.table, x, y), self._chances[number][:, event]
-                strength = self.strength(float(self.table.event_r[event]), chance)
+                r = float(self.table.event_r[event])
+                strength = strengths(r, chance, prior=self.prior)
                 yield Column(view, odds, strength, chance, self._values[number][:, some])
 
     @cached_property
@@ -121,11 +123,3 @@ class Asked:
             return None
         names = tuple(reader.name for reader in self.readers)
         return Masks(self.whole, self.knowledge, names, prior=self.prior)
-
-    def strength(self, r: float, chance: Floats) -> Floats:
-        """r, or one over an event's probability where the honest limit is more than 1/r."""
-        strength = np.full(len(chance), r)
-        if self.prior:
-            known = chance * r > 1.0
-            strength[known] = 1.0 / chance[known]
-        return strength

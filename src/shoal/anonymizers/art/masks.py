@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.art.limits import strengths
 from shoal.knowledge import Knowledge, against, event_chances, seen_in, with_pool
 from shoal.table import Table
 
@@ -68,17 +69,14 @@ class Masks:
         none = int(self._several.mask[-1])
         return self._by_signature([view.distributions[:, none] for view in self._views])
 
-    @cached_property
-    def _chances(self) -> list[Floats]:
-        """By view: distributions x events."""
-        return [event_chances(view, self._whole) for view in self._views]
-
     def _telling(self, event: int) -> Block:
         """For whoever tells an event from all else."""
         key = ("event", event, 0)
         if key not in self._blocks:
-            chance = self._by_signature([one[:, event] for one in self._chances])
-            strength = self._strength(float(self._whole.event_r[event]), chance)
+            chances = [event_chances(view, self._whole)[:, event] for view in self._views]
+            chance = self._by_signature(chances)
+            r = float(self._whole.event_r[event])
+            strength = strengths(r, chance, prior=self._prior)
             self._blocks[key] = Block(_quotient(chance, 1.0 - chance), strength, chance, ())
         return self._blocks[key]
 
@@ -94,17 +92,9 @@ class Masks:
             chance = [event_chances(view, table)[:, event] for view in seen]
             values = (self._by_signature(mine), self._by_signature(none))
             known = self._by_signature(chance)
-            strength = self._strength(float(table.event_r[event]), known)
+            strength = strengths(float(table.event_r[event]), known, prior=self._prior)
             self._blocks[key] = Block(_quotient(*values), strength, known, values)
         return self._blocks[key]
-
-    def _strength(self, r: float, chance: Floats) -> Floats:
-        """One over the limit."""
-        strength = np.full(chance.shape, r)
-        if self._prior:
-            known = chance * r > 1.0
-            strength[known] = 1.0 / chance[known]
-        return strength
 
 
 def _quotient(chance: Floats, other: Floats) -> Floats:
