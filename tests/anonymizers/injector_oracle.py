@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations, product
+from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 import polars as pl
@@ -85,8 +85,11 @@ def check_buckets(table: Table, grouping: Grouping, denied: np.ndarray, l: int) 
     events = len(table.events)
     event = np.where(table.row_event < 0, events, table.row_event)
     incomplete = 0
-    for group in range(grouping.count):
-        rows = np.flatnonzero(row_groups(table, grouping) == group)
+    group = row_groups(table, grouping)
+    order = np.argsort(group, kind="stable")
+    edges = np.searchsorted(group[order], np.arange(grouping.count + 1))
+    for first, last in pairwise(edges.tolist()):
+        rows = order[first:last]
         carried = event[rows][event[rows] < events]
         assert len(set(carried.tolist())) == len(carried)
         possible = ~denied[np.ix_(rows, event[rows])]
