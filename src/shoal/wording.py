@@ -74,6 +74,15 @@ def judges_words(names: Sequence[str]) -> str:
     return " ".join([f"Judged by the {adversaries_words(names)}.", *left_out])
 
 
+def apart_words(columns: str) -> str:
+    """What is published, and claimed, of several columns that are permuted apart."""
+    return (
+        f"Within a group each of {columns} is permuted by itself: values on one line belong to "
+        "different people, and each column has to be read alone. Nothing is claimed against "
+        "somebody who knows how often values of two columns go together."
+    )
+
+
 def open_words(count: int) -> str:
     """Who is published alone, with a value that everybody can read."""
     if not count:

@@ -3,7 +3,8 @@
 The joint adversary reads every column alone, by its own distribution. The one called *together*
 reads all columns at once, by their joint distribution. The binary one tells an event from all else,
 whichever columns it is of. Each reading is that of an ordinary table (table/several.py), and is
-brought back to the groups of the whole.
+brought back to the groups of the whole. Where columns are published apart, there are no
+combinations to read, and every column is read alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from shoal.adversaries.adversary import Adversary, Together
 from shoal.adversaries.judging import Case, Judgement
+from shoal.errors import InputError
 from shoal.knowledge import View, seen_in
 from shoal.table import IntArray, Table
 from shoal.table.several import Aspect
@@ -41,16 +43,22 @@ class Reading(NamedTuple):
 
 def for_table(adversaries: Sequence[Adversary], table: Table) -> tuple[Adversary, ...]:
     """The adversaries of a table: of several columns, whoever weighs values also weighs them
-    together."""
-    names = [one.name for one in adversaries]
-    if table.several is None or "joint" not in names or "together" in names:
+    together, unless they are published apart."""
+    names, apart = [one.name for one in adversaries], table.spec.publish_apart
+    if apart and "together" in names:
+        raise InputError(
+            "adversary-apart",
+            "Columns that are published apart show no combinations for the adversary together.",
+            "Choose among: joint, binary.",
+        )
+    if table.several is None or apart or "joint" not in names or "together" in names:
         return tuple(adversaries)
     return (*adversaries, Together())
 
 
 def readings(adversaries: Sequence[Adversary], case: Case) -> list[Reading]:
     """All that adversaries do to a table."""
-    several = case.table.several
+    several, apart = case.table.several, case.table.spec.publish_apart
     if several is None:
         return [Reading(one, None, case, case) for one in adversaries]
     cases = [_read(case, aspect) for aspect in several.aspects]
@@ -58,7 +66,7 @@ def readings(adversaries: Sequence[Adversary], case: Case) -> list[Reading]:
         Reading(one, aspect, case, seen)
         for one in adversaries
         for aspect, seen in zip(several.aspects, cases, strict=True)
-        if (one.name in ("binary", "together")) == (aspect.column is None)
+        if (not apart and one.name in ("binary", "together")) == (aspect.column is None)
     ]
 
 

@@ -131,6 +131,14 @@ class SpecOptions:
             "--publish-members", help="Publish a set event's member values, not its label."
         ),
     ] = False
+    publish_apart: Annotated[
+        bool,
+        typer.Option(
+            "--publish-apart",
+            help="Permute each of several sensitive columns by itself within a group, so that "
+            "nobody can cross them.",
+        ),
+    ] = False
 
     def make_spec(self, released: str | None = None) -> Spec:
         """The spec of the file, with what the other options say instead; without a file, that of a
@@ -158,6 +166,7 @@ class SpecOptions:
             "knowledge": self.knowledge,
             "identifiers": _split(self.identifiers),
             "publish_members": self.publish_members or None,
+            "publish_apart": self.publish_apart or None,
         }
         if self.recode:
             given["recode"] = {**given.get("recode", {}), **parse_recipes(self.recode)}

@@ -301,4 +301,5 @@ def _spec(table: Table) -> Record:
         "bands": [[name, width] for name, width in spec.bands],
         "recoded": [[name, recipe.words()] for name, recipe in spec.recode],
         "publish_members": spec.publish_members,
+        "publish_apart": spec.publish_apart,
     }

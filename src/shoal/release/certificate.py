@@ -177,6 +177,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
     safe = all(event["worst_posterior"] * event["r"] <= 1 + ROUNDING for event in events)
     safe = safe or spec.limit == "prior"
     members = {event.name: list(event.values) for event in spec.protect or ()}
+    judges = {one["name"] for one in audit["adversaries"]}
     for fault, present in (
         ("its format is not known", certificate.get("format") != FORMAT),
         (
@@ -191,7 +192,12 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         (
             "several columns are judged one by one, and not together",
             len(spec.sensitive_columns) > 1
-            and {"joint", "together"} & {one["name"] for one in audit["adversaries"]} == {"joint"},
+            and not spec.publish_apart
+            and {"joint", "together"} & judges == {"joint"},
+        ),
+        (
+            "columns that are published apart are judged together",
+            spec.publish_apart and "together" in judges,
         ),
         ("r differs from the spec's", certificate["r"] != spec.r),
         ("limit differs from the spec's", certificate["limit"] != spec.limit),

@@ -31,6 +31,17 @@ def value_codes(release: Release, table: Table) -> IntArray:
     return np.array(codes, np.int32)
 
 
+def column_codes(release: Release, table: Table) -> IntArray:
+    """lines of the sensitive table x columns: the same for each of several columns alone."""
+    assert table.several is not None
+    codes = []
+    for column in table.several.columns:
+        known = {text: code for code, text in enumerate((*column.values, OTHER))}
+        shown = release.sensitive[column.members.name].cast(pl.String)
+        codes.append(shown.replace_strict(known, default=-1, return_dtype=pl.Int32).to_numpy())
+    return np.column_stack(codes)
+
+
 def pooled_gids(release: Release) -> pl.Series:
     """The groups in which some value is published as pooled."""
     other = pl.any_horizontal(

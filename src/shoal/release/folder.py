@@ -155,9 +155,12 @@ def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
 
 
 def _said_of(release: Release, column: pl.Series) -> dict[str, str]:
-    """How a column was recoded, for its description."""
+    """How a column was recoded or permuted, for its description."""
     words = release.certificate.get("recoded", {}).get(column.name)
-    return {"description": f"recoded before publication: {words}"} if words else {}
+    told = [f"recoded before publication: {words}"] if words else []
+    if release.spec.publish_apart and column.name in release.spec.sensitive_columns:
+        told.append("permuted by itself within each group")
+    return {"description": "; ".join(told)} if told else {}
 
 
 def _write_tables(release: Release, folder: Path, format: str) -> dict[str, str]:

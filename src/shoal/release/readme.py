@@ -9,6 +9,7 @@ from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
 from shoal.wording import (
+    apart_words,
     judges_words,
     limit_words,
     open_words,
@@ -64,6 +65,7 @@ def _claim(release: Release) -> str:
         f"{judges_words(_adversaries(certificate))} An adversary takes one group and one view (set "
         "of published attributes) at a time.",
         _known(release),
+        _apart(release),
         _verdict(certificate),
         _known_before(certificate),
         public_absence_words(
@@ -76,6 +78,11 @@ def _claim(release: Release) -> str:
         "certificate.json has the details; `shoal verify` checks it.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _apart(release: Release) -> str:
+    columns = release.spec.sensitive_columns
+    return apart_words(" and ".join(columns)) if release.spec.publish_apart else ""
 
 
 def _adversaries(certificate: dict[str, Any]) -> list[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.grouping import Grouping
-from shoal.release.codes import pooled_gids, value_codes
+from shoal.release.codes import column_codes, pooled_gids, value_codes
 from shoal.release.lines import GID
 from shoal.release.release import Release
 from shoal.sources import read_table
@@ -36,10 +36,12 @@ def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
     ids = np.unique(gid)
     kept = np.flatnonzero(rows >= 0)
     place = np.searchsorted(ids, rows[kept]).clip(max=len(ids) - 1)
-    shown = value_codes(release, table).astype(np.int64)
+    parts = _parts(release, table)
+    shown = parts[0].shown
     line = np.searchsorted(ids, gid)
     fits = np.array_equal(np.bincount(place, minlength=len(ids)), np.bincount(line, count))
-    if not fits or (ids[place] != rows[kept]).any() or shown.min(initial=0) < 0:
+    known = all(part.shown.min(initial=0) >= 0 for part in parts)
+    if not fits or (ids[place] != rows[kept]).any() or not known:
         raise _strangers()
     groups = np.full(len(rows), -1, np.int32)
     groups[kept] = place
@@ -52,12 +54,36 @@ def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
         published = np.repeat(shown, count)[np.argsort(np.repeat(gid, count), kind="stable")]
         values[kept[np.argsort(place, kind="stable")]] = published
     grouping = Grouping.of_rows(table, groups, values=values, pooled=pooled)
-    width = len(table.values) + 1
-    made = grouping.group * np.int64(width) + grouping.published_values(table)
-    told = np.bincount(line * np.int64(width) + shown, count, len(ids) * width)
-    if not np.array_equal(np.bincount(made, grouping.people, len(ids) * width), told):
-        raise _strangers()
+    for part in parts:
+        cells, held = len(ids) * part.width, part.of_value[grouping.published_values(table)]
+        made = np.bincount(grouping.group * part.width + held, grouping.people, cells)
+        if not np.array_equal(made, np.bincount(line * part.width + part.shown, count, cells)):
+            raise _strangers()
     return grouping
+
+
+class _Part(NamedTuple):
+    """What is published as one: whole values, or one column that is published apart."""
+
+    shown: NDArray[np.int64]
+    """Its code on each line of the sensitive table."""
+    of_value: NDArray[np.integer]
+    """Its code in each value of the table, and in the pooled one."""
+    width: np.int64
+
+
+def _parts(release: Release, table: Table) -> list[_Part]:
+    if not release.spec.publish_apart:
+        width = len(table.values) + 1
+        shown = value_codes(release, table).astype(np.int64)
+        return [_Part(shown, np.arange(width), np.int64(width))]
+    assert table.several is not None
+    widths = [len(column.values) + 1 for column in table.several.columns]
+    shown = column_codes(release, table).astype(np.int64)
+    return [
+        _Part(shown[:, c], table.several.codes[:, c], np.int64(width))
+        for c, width in enumerate(widths)
+    ]
 
 
 def _strangers() -> InputError:

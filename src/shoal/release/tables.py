@@ -54,7 +54,31 @@ def build_tables(
         raise InputError("nothing-published", "No row is in a group.", "Publish at least one row.")
     qi, ranges = form_named(grouping.form).tables(table, grouping)
     members = _members(table, _published_members(table, grouping, dealt, seed))
-    return qi, _sensitive(table, grouping), members, ranges
+    held = _sensitive(table, grouping)
+    if table.spec.publish_apart:
+        held = permuted(held, table.spec.sensitive_columns, seed)
+    return qi, held, members, ranges
+
+
+def permuted(held: pl.DataFrame, columns: Sequence[str], seed: int) -> pl.DataFrame:
+    """The same values in the same groups, each column in an order of its own, by chance. It starts
+    from values in alphabetical order, so that whoever knows the seed does not know who goes with
+    whom either."""
+    random = np.random.default_rng(seed)
+    people = held.select(pl.exclude("count").repeat_by("count")).explode(held.columns[:-1])
+    shuffled = [
+        people.select(GID, pl.col(name).alias(name))
+        .sort(GID, pl.col(name).cast(pl.String))
+        .with_columns(pl.Series("place", random.random(people.height)))
+        .sort(GID, "place")[name]
+        for name in columns
+    ]
+    return (
+        pl.DataFrame([people[GID].sort(), *shuffled])
+        .group_by(GID, *columns)
+        .agg(pl.len().cast(pl.Int64).alias("count"))
+        .sort(GID, *(pl.col(name).cast(pl.String) for name in columns))
+    )
 
 
 def _sensitive(table: Table, grouping: Grouping) -> pl.DataFrame:
@@ -85,12 +109,14 @@ def shown_parts(table: Table) -> Sequence[tuple[str, ...]]:
 def canonical(table: Table, grouping: Grouping) -> Grouping:
     """The same groups, numbered in the order of a hash of what each publishes: the numbers say
     nothing that the groups' content does not say."""
-    signature_rank, value_rank = _published_ranks(table, grouping)
+    shown = grouping.published_values(table)
+    signature_rank = _signature_ranks(table, grouping)
     rows = grouping.rows.astype(np.uint64)
     total = np.zeros(len(grouping.copies), np.uint64)
     with np.errstate(over="ignore"):
-        held = value_rank[grouping.published_values(table)].astype(np.uint64)
-        np.add.at(total, grouping.group, rows * mix(held + np.uint64(1 << 40)))
+        for part, texts in enumerate(_read_together(table)):
+            held = _text_ranks(texts, shown)[shown].astype(np.uint64)
+            np.add.at(total, grouping.group, rows * mix(held + np.uint64(part + 1 << 40)))
         total = form_named(grouping.form).hashed(total, grouping, signature_rank)
         order = np.argsort(mix(total), kind="stable")
     number = np.empty(len(order), np.int32)
@@ -111,16 +137,27 @@ def canonical(table: Table, grouping: Grouping) -> Grouping:
     )
 
 
-def _published_ranks(table: Table, grouping: Grouping) -> tuple[IntArray, IntArray]:
-    """Numbers of the signatures and of the values that are published, among these alone; values by
-    their texts."""
-    signatures = np.zeros(len(table.signatures), bool)
-    signatures[grouping.signature] = True
-    values = np.zeros(len(table.values) + 1, bool)
-    values[grouping.published_values(table)] = True
-    texts = np.where(values, np.array([*table.values, OTHER]), "")
-    by_text = np.argsort(np.argsort(texts, kind="stable"), kind="stable") - int((~values).sum())
-    return np.cumsum(signatures).astype(np.int32), by_text.astype(np.int32) + 1
+def _read_together(table: Table) -> list[list[str]]:
+    """What published values show, and last the pooled one: as a whole, or, where columns are
+    published apart, column by column, for nothing may be told of who goes with whom."""
+    if table.spec.publish_apart:
+        return [list(texts) for texts in zip(*shown_parts(table), strict=True)]
+    return [[*table.values, OTHER]]
+
+
+def _signature_ranks(table: Table, grouping: Grouping) -> IntArray:
+    """Numbers of the signatures that are published, among these alone."""
+    published = np.zeros(len(table.signatures), bool)
+    published[grouping.signature] = True
+    return np.cumsum(published).astype(np.int32)
+
+
+def _text_ranks(texts: list[str], shown: IntArray) -> IntArray:
+    """For each value the place of its text among those that are shown, from 1 on."""
+    codes = np.unique(shown)
+    place = np.zeros(len(texts), np.int32)
+    place[codes] = np.unique(np.array(texts)[codes], return_inverse=True)[1] + 1
+    return place
 
 
 def _published_members(

@@ -93,7 +93,12 @@ def _weighting(release: Release, names: dict[str, str]) -> str:
     )
     if release.form == "generalized":
         told += f"Attributes are ranges; {names['ranges']} says which values each covers. "
-    return told + f"In Python: shoal.Release.load(folder).table(), without {GID}."
+    alone = ""
+    if release.spec.publish_apart:
+        first = release.spec.sensitive_columns[0]
+        told += f"Sensitive columns are taken one by one, here {_shown(first)}. "
+        alone = ".alone(column)"
+    return told + f"In Python: shoal.Release.load(folder){alone}.table(), without {GID}."
 
 
 def _shown(text: str) -> str:

@@ -11,6 +11,7 @@ from shoal.report.measured import class_errors_in_short
 from shoal.report.words import FEW, hidden_count, judged
 from shoal.wording import (
     absence_words,
+    apart_words,
     counter_words,
     isolated,
     joined,
@@ -218,6 +219,8 @@ def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
                 "before is published nowhere.",
             ),
         )
+    if spec.get("publish_apart"):
+        lines.append(("Columns published apart", apart_words(quoted(spec["sensitive"]))))
     if spec["publish_members"]:
         lines.append(
             (

@@ -154,6 +154,24 @@ def check_events(events: tuple[Event, ...] | None, columns: Sequence[str]) -> No
         )
 
 
+def check_apart(events: tuple[Event, ...] | None, columns: Sequence[str]) -> None:
+    """An InputError where columns cannot be published apart."""
+    if len(columns) == 1:
+        raise InputError(
+            "apart-one",
+            f'publish_apart is for several sensitive columns, and "{columns[0]}" is the only one.',
+            "Leave it out, or name the others as sensitive too.",
+        )
+    for event in events or ():
+        if len(event.column) > 1:
+            raise InputError(
+                "apart-event",
+                f'The event "{event.label}" is one of several columns, and once these are '
+                "permuted apart nobody can say how many people carry it.",
+                "Name an event for each column, or leave publish_apart out.",
+            )
+
+
 def _check_columns(events: Sequence[Event], columns: Sequence[str]) -> None:
     for event in events:
         strange = [name for name in event.column if name not in columns]

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import InputError, nearest
 from shoal.spec.checks import checked_names, checked_r, listed
-from shoal.spec.events import Event, EventLike, as_event, check_events, of_columns
+from shoal.spec.events import (
+    Event,
+    EventLike,
+    as_event,
+    check_apart,
+    check_events,
+    of_columns,
+)
 from shoal.spec.places import read_spec_file
 from shoal.spec.recipe import Recipe, RecipeLike, as_recipes, public_recipes
 from shoal.spec.toml_text import toml_text
@@ -70,6 +77,8 @@ class Spec:
     says of a person before anything is published, if that is more already."""
     publish_members: bool = False
     """Publish the member values of a set event instead of its label."""
+    publish_apart: bool = False
+    """Permute each of several sensitive columns by itself within a group: nobody can cross them."""
 
     if TYPE_CHECKING:  # what callers may write; __post_init__ turns it into the types above
 
@@ -89,6 +98,7 @@ class Spec:
             knowledge: str | Path | None = None,
             limit: Limit = "absolute",
             publish_members: bool = False,
+            publish_apart: bool = False,
         ) -> None: ...
 
     def __repr__(self) -> str:
@@ -151,10 +161,11 @@ class Spec:
             raise InputError(
                 "limit", f"limit is {self.limit!r}.", f"Choose among: {', '.join(LIMITS)}."
             )
-        if not isinstance(self.publish_members, bool):
-            raise InputError(
-                "spec-flag", f"publish_members is {self.publish_members!r}.", "Give true or false."
-            )
+        for name in ("publish_members", "publish_apart"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(
+                    "spec-flag", f"{name} is {getattr(self, name)!r}.", "Give true or false."
+                )
         if self.knowledge is not None and not isinstance(self.knowledge, str):
             raise InputError(
                 "spec-path", f"knowledge is {self.knowledge!r}.", "Give the path of a file."
@@ -162,6 +173,8 @@ class Spec:
         self._check_views()
         self._check_recode()
         check_events(self.protect, self.sensitive_columns)
+        if self.publish_apart:
+            check_apart(self.protect, self.sensitive_columns)
 
     def _check_views(self) -> None:
         known = [*self.qi, *(band_name(name, width) for name, width in self.bands)]
@@ -209,7 +222,13 @@ class Spec:
             return self
         mine = [replace(e, column=()) for e in self.protect or () if column in e.column]
         recode = [pair for pair in self.recode if pair[0] in (*self.qi, column)]
-        return replace(self, sensitive=column, protect=tuple(mine), recode=tuple(recode))
+        return replace(
+            self,
+            sensitive=column,
+            protect=tuple(mine),
+            recode=tuple(recode),
+            publish_apart=False,
+        )
 
     def with_(self, **changes: Any) -> Spec:
         """The same spec with some fields changed (and checked again)."""

@@ -52,6 +52,31 @@ def combine(spec: Spec, columns: tuple[Table, ...], codes: list[IntArray], lines
     return replace(whole, several=made.several(whole))
 
 
+def with_pairs(table: Table, pairs: IntArray) -> tuple[Table, IntArray]:
+    """The same people in a table that also knows combinations that nobody has, and the code of each
+    line of `pairs` in it (lines x columns, in the columns' own codes; one more for the pooled
+    value). For columns that are published apart: how their values are paired says nothing, but
+    whoever judges them takes whole values."""
+    several = table.several
+    assert several is not None
+    width = [len(column.values) + 1 for column in several.columns]
+    known = several.codes[: several.combinations]
+    line, keys = factorize([*np.vstack([known, pairs]).T], width)
+    place = np.full(len(keys), -1, np.int32)
+    place[line[: len(known)]] = np.arange(len(known))
+    new = np.flatnonzero(place < 0)
+    place[new] = len(known) + np.arange(len(new))
+    combinations = np.vstack([known, digits(keys[new], width)])
+    made = _Made.of(table.spec, several.columns, combinations, several.member_codes)
+    wider = replace(
+        table,
+        values=tuple(JOINED.join(row) for row in made.parts[:-1]),
+        value_event=_first(made.carries[:-1]),
+        several=None,
+    )
+    return replace(wider, several=made.several(wider)), place[line[len(known) :]]
+
+
 def _texts(table: Table, codes: IntArray) -> list[str]:
     return [table.members.labels[code] for code in codes.tolist()]
 
@@ -98,7 +123,10 @@ class _Made:
     ) -> _Made:
         nothing = np.array([len(table.values) for table in columns], np.int32)
         held = np.column_stack(
-            [table.value_event[combinations[:, c]] >= 0 for c, table in enumerate(columns)]
+            [
+                np.append(table.value_event, np.int32(-1))[combinations[:, c]] >= 0
+                for c, table in enumerate(columns)
+            ]
         )
         hidden = np.vstack([np.where(held, combinations, nothing), nothing])
         masks, mask = np.unique(hidden, axis=0, return_inverse=True)
@@ -138,6 +166,7 @@ class _Made:
         return Several(
             columns=self.columns,
             combinations=self.combinations,
+            codes=self.codes,
             member_codes=self.members,
             parts=self.parts,
             masked=place[self.mask],

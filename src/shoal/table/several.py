@@ -47,6 +47,8 @@ class Several:
     """Each column alone, with its part of the events."""
     combinations: int
     """How many of the values are combinations, the first."""
+    codes: IntArray
+    """Of each value: its parts, in the columns' own codes, with one more for the pooled value."""
     member_codes: IntArray
     """members x columns: the values as they stand in each column."""
     parts: tuple[tuple[str, ...], ...]

@@ -75,6 +75,14 @@ def uses_totals(release: Release, shares: Shares | None) -> bool:
 
 def check_names(release: Release, where: Mapping[str, Any]) -> None:
     known = [*release.spec.qi, *release.spec.sensitive_columns]
+    crossed = [name for name in release.spec.sensitive_columns if name in where]
+    if release.spec.publish_apart and len(crossed) > 1:
+        raise InputError(
+            "count-apart",
+            f'"{crossed[0]}" and "{crossed[1]}" were permuted apart: which of their values go '
+            "together is not in the release.",
+            "Count one of them at a time.",
+        )
     for name in where:
         if name not in known:
             raise InputError(

@@ -123,9 +123,11 @@ def other_sql(release: Release, *, format: str) -> str:
 
 
 def weights_sql(release: Release, *, format: str) -> str:
-    """SQL that lists everybody with each value that they may have, and its weight."""
+    """SQL that lists everybody with each value that they may have, and its weight; of columns that
+    are published apart, those of the first."""
     files = Files.of(release, format)
-    held = [name for name in release.sensitive.columns if name not in (GID, "count")]
+    columns = release.spec.sensitive_columns
+    held = columns[:1] if release.spec.publish_apart else columns
     values = ", ".join(f"held.{files.name('sensitive', name)}" for name in held)
     return (
         f"WITH people AS (\n  SELECT * FROM {files.source('qi')}\n"

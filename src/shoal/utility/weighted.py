@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.errors import InputError
 from shoal.release.lines import GID
 from shoal.sources.columnar import missing_extra
 from shoal.utility.count import uses_totals
@@ -25,6 +26,13 @@ WEIGHT = "weight"
 
 def weighted(release: Release, shares: Shares | None = None) -> pl.DataFrame:
     """What is published of people, a value that they may have, and how many are expected to."""
+    if release.spec.publish_apart:
+        raise InputError(
+            "table-apart",
+            "The sensitive columns were permuted apart: which of their values go together is not "
+            "in the release.",
+            f'Take one of them at a time: release.alone("{release.spec.sensitive_columns[0]}").',
+        )
     by_totals = uses_totals(release, shares)
     values = [name for name in release.sensitive.columns if name not in (GID, COUNT)]
     if by_totals:

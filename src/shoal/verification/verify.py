@@ -27,7 +27,7 @@ from shoal.grouping.partition import Partition
 from shoal.knowledge import OWN, Knowledge, event_chances
 from shoal.release import GID, Release
 from shoal.release.certificate import given_seed
-from shoal.release.codes import value_codes
+from shoal.release.codes import column_codes, value_codes
 from shoal.release.folder import load
 from shoal.release.forms import form_named
 from shoal.release.regroup import row_groups_of
@@ -35,7 +35,8 @@ from shoal.release.stated import read_certificate
 from shoal.release.totals import event_totals
 from shoal.sources import recover_folder
 from shoal.spec.recipe import public_recipes, with_files
-from shoal.table import Table
+from shoal.table import IntArray, Table
+from shoal.table.combining import with_pairs
 from shoal.verification.absence import check_absence
 from shoal.verification.files import (
     Check,
@@ -151,13 +152,17 @@ def verify(
     original = Table.from_frame(table, release.spec.with_(recode=recipes))
     if original.spec.protect != release.spec.protect:
         checks.append(Check("events", False, "the certificate names no values of the table"))
-    checks += _recompute(release, original, private, knowledge)
+    original, code, strange = _coded(release, original)
+    if strange:
+        return outcome([*checks, Check("people", False, strange)], recomputed=True)
+    checks += _recompute(release, original, code, private, knowledge)
     return outcome(checks, recomputed=True)
 
 
 def _recompute(
     release: Release,
     table: Table,
+    code: IntArray,
     private: str | Path | None,
     knowledge: Knowledge | str | Path | None,
 ) -> list[Check]:
@@ -180,7 +185,7 @@ def _recompute(
         same = event_totals(table, known).equals(release.totals)
         checks.append(Check("totals of the table", same, "" if same else "they are others"))
     rows = None if private is None else row_groups_of(Path(private), table)
-    lines, problem = _published(release, table, rows)
+    lines, problem = _published(release, table, code, rows)
     if lines is None:
         return [*checks, Check("people", False, problem)]
     checks += [Check("people", True), *check_values(release, table, lines, rows)]
@@ -295,13 +300,23 @@ def _same_views(views: list[list[str]], claimed: dict[str, Any], *, whole: bool)
     return Check("views", there == left, "" if there == left else "differ")
 
 
-def _published(release: Release, table: Table, rows: Any) -> tuple[Lines | None, str]:
-    """The release in the table's codes, or what contradicts the original table."""
-    code = value_codes(release, table)
-    if code.min(initial=0) < 0:
-        line = release.sensitive.row(int(code.argmin()), named=True)
+def _coded(release: Release, table: Table) -> tuple[Table, IntArray, str]:
+    """The code of the value on each line of the sensitive table; of columns that are published
+    apart, in a table that knows the pairs that they happen to be in. Or what is no value of it."""
+    apart = release.spec.publish_apart
+    code = column_codes(release, table) if apart else value_codes(release, table)[:, None]
+    unknown = (code < 0).any(axis=1)
+    if unknown.any():
+        line = release.sensitive.row(int(unknown.argmax()), named=True)
         strange = " | ".join(str(line[name]) for name in release.spec.sensitive_columns)
-        return None, f'the value "{strange}" never occurs in the table'
+        return table, code, f'the value "{strange}" never occurs in the table'
+    return (*with_pairs(table, code), "") if apart else (table, code[:, 0], "")
+
+
+def _published(
+    release: Release, table: Table, code: IntArray, rows: Any
+) -> tuple[Lines | None, str]:
+    """The release in the table's codes, or what contradicts the original table."""
     people, problem = form_named(release.form).people(release, table, rows)
     if people is None:
         return None, problem

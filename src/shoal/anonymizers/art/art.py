@@ -224,7 +224,7 @@ class Art:
     def _answered(self, table: Table) -> list[str]:
         """The readers that every group answers, by name."""
         names = [one.name for one in as_readers(self.readers)]
-        if table.several is not None and "joint" in names:
+        if table.several is not None and "joint" in names and not table.spec.publish_apart:
             names.append("together")
         return [name for name in dict.fromkeys(names) if name in (*READERS, "together")]
 
