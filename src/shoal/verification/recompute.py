@@ -1,0 +1,239 @@
+"""Every posterior and count of a certificate again, from the published tables and the original."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.adversaries.adversary import as_adversaries
+from shoal.adversaries.aspects import readings
+from shoal.adversaries.joint import JOINT_BUDGET
+from shoal.adversaries.judging import Case
+from shoal.auditing.counting import count_classes
+from shoal.auditing.measures import Lens, adversary_verdict
+from shoal.auditing.verdict import robustness
+from shoal.errors import InputError
+from shoal.grouping.partition import Partition
+from shoal.knowledge import OWN, Knowledge, event_chances
+from shoal.release import GID, Release
+from shoal.release.certificate import given_seed
+from shoal.release.codes import column_codes, value_codes
+from shoal.release.forms import form_named
+from shoal.release.regroup import row_groups_of
+from shoal.release.totals import event_totals
+from shoal.table import IntArray, Table
+from shoal.table.combining import with_pairs
+from shoal.verification.absence import check_absence
+from shoal.verification.files import (
+    Check,
+    same_figure,
+    same_figures,
+)
+from shoal.verification.models import with_models
+from shoal.verification.values import Lines, check_values
+from shoal.wording import verdict_words
+
+AGREEMENT = 1e-9
+"""How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""
+ESTIMATES_AGREE = 0.05
+"""The same where one or both were estimated."""
+
+
+def recompute(
+    release: Release,
+    table: Table,
+    code: IntArray,
+    private: str | Path | None,
+    knowledge: Knowledge | str | Path | None,
+) -> list[Check]:
+    certificate = release.certificate
+    claimed = certificate["knowledge"]
+    known, fitted, whole = with_models(Knowledge.of(table, knowledge), claimed, table, private)
+    views = [list(view.attributes) for view in known.views]
+    if knowledge is None and not claimed["source"].startswith(OWN):
+        raise InputError(
+            "verify-knowledge",
+            f"The release was judged against {claimed['source']}.",
+            "Give that file again with --knowledge.",
+        )
+    checks = [
+        same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
+        _same_views(views, claimed, whole=whole),
+        *fitted,
+    ]
+    if release.totals.height:
+        same = event_totals(table, known).equals(release.totals)
+        checks.append(Check("totals of the table", same, "" if same else "they are others"))
+    rows = None if private is None else row_groups_of(Path(private), table)
+    lines, problem = _published(release, table, code, rows)
+    if lines is None:
+        return [*checks, Check("people", False, problem)]
+    checks += [Check("people", True), *check_values(release, table, lines, rows)]
+    case = Case(
+        table=table,
+        partition=_partition(table, lines),
+        event_r=table.event_r,
+        limit=table.spec.limit,
+        known=np.zeros((len(table.signatures), len(table.events)), bool),
+        budget=JOINT_BUDGET,
+        seed=given_seed(certificate) or 0,
+    )
+    people = _known_before(table, known)[lines.signature]
+    stated = certificate["audit"]["known_before"]
+    before = _same_figure("known before", int(people.sum()), stated, whole=whole)
+    absence = check_absence(case, known, certificate, rows)
+    counted = count_classes(case, known).public()
+    counter = same_figures("counting class by class", counted, certificate["audit"]["counter"])
+    return [*checks, before, counter, absence, *_compare(case, known, certificate, whole=whole)]
+
+
+def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
+    """The signatures whose global probability of some event exceeds 1/r in some view."""
+    known_above = np.zeros(len(table.signatures), bool)
+    for view in known.views:
+        chance = event_chances(view, table)[view.index]
+        known_above |= np.asarray((chance * table.event_r > 1.0).any(axis=1))
+    return known_above
+
+
+def _compare(
+    case: Case, known: Knowledge, certificate: dict[str, Any], *, whole: bool
+) -> list[Check]:
+    """Every verdict and figure again; not `whole`: as far as they go without a model's view."""
+    part, worst = case.partition, np.zeros(len(case.table.events))
+    held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
+    breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
+    exact, contradictory = True, False
+    checks = []
+    claimed, sizes = certificate["audit"], part.pair_size[held]
+    for one in claimed["adversaries"]:
+        (adversary,) = as_adversaries(one["name"])
+        lenses = [
+            Lens(adversary.name, view, reading.judge(view, number))
+            for reading in readings([adversary], case)
+            for number, view in enumerate(known.views)
+        ]
+        mine = adversary_verdict(case, adversary.reasoning, lenses)
+        checks.append(
+            _same_verdict(f"{adversary.name} adversary", mine.robust, one["robust"], whole=whole)
+        )
+        agree = AGREEMENT if not mine.posteriors["estimate"] else ESTIMATES_AGREE
+        near = _near(mine.worst_posterior, one["worst_posterior"], agree, whole=whole)
+        detail = f"{mine.worst_posterior:.6f}, claimed {one['worst_posterior']:.6f}"
+        name = f"worst posterior of the {adversary.name} adversary"
+        checks.append(Check(name, near, "" if near else detail))
+        exact &= mine.posteriors["estimate"] == 0
+        if not mine.posteriors["estimate"]:
+            for figure in ("problematic", "undecided")[: 1 + whole]:
+                name = f"{figure} people, {adversary.name} adversary"
+                checks.append(_same_figure(name, getattr(mine, figure), one[figure], whole=whole))
+        for judged in (lens.judged for lens in lenses):
+            breach |= judged.breach
+            undecided |= judged.undecided
+            contradictory |= len(judged.contradictory) > 0
+            np.maximum(worst, judged.event_worst, out=worst)
+    undecided &= ~breach
+    robust = robustness(
+        breach=bool(breach.any()) or not claimed["absence"]["kept"],
+        undecided=bool(undecided.any()),
+        contradictory=contradictory,
+    )
+    checks.append(_same_verdict("verdict", robust, claimed["robust"], whole=whole))
+    for event, largest in zip(certificate["events"], worst, strict=True):
+        stated = event["worst_posterior"]
+        near = _near(largest, stated, AGREEMENT if exact else ESTIMATES_AGREE, whole=whole)
+        detail = f"{largest:.6f}" + ("" if exact else " (estimated)")
+        detail += "" if near else f", claimed {stated:.6f}"
+        checks.append(Check(f"worst posterior of {event['label']}", near, detail))
+    if exact:  # estimates from another start may call other people
+        # Without a model's view people may be undecided of whom it would have decided.
+        for name, mask in [("problematic", breach), ("undecided", undecided)][: 1 + whole]:
+            found = int(sizes[mask].sum())
+            checks.append(_same_figure(f"{name} people", found, claimed[name], whole=whole))
+    return checks
+
+
+def _near(found: float, claimed: float, agree: float, *, whole: bool) -> bool:
+    return (abs(found - claimed) if whole else found - claimed) <= agree
+
+
+def _same_figure(name: str, found: int, claimed: int, *, whole: bool) -> Check:
+    if whole or found > claimed:
+        return same_figure(name, found, claimed)
+    return Check(name, True, f"{found} without the model, claimed {claimed}")
+
+
+def _same_verdict(
+    name: str, recomputed: bool | None, claimed: bool | None, *, whole: bool
+) -> Check:
+    """Without a view a release can only look better than it is."""
+    better = [False, None, True].index
+    same = recomputed == claimed or (not whole and better(recomputed) > better(claimed))
+    detail = f"recomputed {verdict_words(recomputed)}, claimed {verdict_words(claimed)}"
+    return Check(name, same, "" if same else detail)
+
+
+def _same_views(views: list[list[str]], claimed: dict[str, Any], *, whole: bool) -> Check:
+    models = [] if whole else [one["view"] for one in claimed["models"]]
+    left = [view for view in claimed["views"] if " + ".join(view) not in models]
+    there = [view for view in views if " + ".join(view) not in models]
+    return Check("views", there == left, "" if there == left else "differ")
+
+
+def coded(release: Release, table: Table) -> tuple[Table, IntArray, str]:
+    """The code of the value on each line of the sensitive table; of columns that are published
+    apart, in a table that knows the pairs that they happen to be in. Or what is no value of it."""
+    apart = release.spec.publish_apart
+    code = column_codes(release, table) if apart else value_codes(release, table)[:, None]
+    unknown = (code < 0).any(axis=1)
+    if unknown.any():
+        line = release.sensitive.row(int(unknown.argmax()), named=True)
+        strange = " | ".join(str(line[name]) for name in release.spec.sensitive_columns)
+        return table, code, f'the value "{strange}" never occurs in the table'
+    return (*with_pairs(table, code), "") if apart else (table, code[:, 0], "")
+
+
+def _published(
+    release: Release, table: Table, code: IntArray, rows: Any
+) -> tuple[Lines | None, str]:
+    """The release in the table's codes, or what contradicts the original table."""
+    people, problem = form_named(release.form).people(release, table, rows)
+    if people is None:
+        return None, problem
+    counts = np.bincount(people.signature, minlength=len(table.signatures))
+    if (counts > table.signature_rows).any():
+        return None, "more people share some attributes than in the table"
+    ids = np.unique(release.sensitive[GID].to_numpy())
+    value_group = np.searchsorted(ids, release.sensitive[GID].to_numpy())
+    count = release.sensitive["count"].to_numpy().astype(np.int64)
+    order = np.lexsort((code, value_group))
+    line_group = np.searchsorted(ids, people.gid).astype(np.int32)
+    held = np.bincount(value_group, weights=count, minlength=len(ids))
+    if not np.array_equal(np.bincount(line_group, minlength=len(ids)), held):
+        return None, "the groups of the table's rows have other sizes than those published"
+    return (
+        Lines(
+            ids=ids,
+            group=line_group,
+            signature=people.signature.astype(np.int32),
+            value_group=value_group[order].astype(np.int32),
+            value_code=code[order],
+            value_count=count[order],
+        ),
+        "",
+    )
+
+
+def _partition(table: Table, lines: Lines) -> Partition:
+    """The release as the adversary sees it."""
+    return Partition.from_published(
+        table,
+        lines.group,
+        lines.signature,
+        lines.value_group,
+        lines.value_code,
+        lines.value_count,
+    )
