@@ -16,10 +16,10 @@ from shoal.datasets import ILLNESSES_QI, illnesses
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.release import GID, Release
-from shoal.release.folder import sha256
 from shoal.release.tables import build_tables, canonical, permuted
 from shoal.spec import OTHER, Spec
 from shoal.table import Table
+from tests.forging import mend
 from tests.release.test_recipient import check_readme
 
 NAMES = ("asthma", "diabetes", "heart")
@@ -123,9 +123,7 @@ def test_it_is_verified(folder: Path) -> None:
 def edited(folder: Path, lines: pl.DataFrame) -> None:
     """Other values, under a certificate that has their hash."""
     lines.write_csv(folder / "sensitive.csv")
-    certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
-    certificate["files"]["sensitive.csv"]["sha256"] = sha256(folder / "sensitive.csv")
-    (folder / "certificate.json").write_text(json.dumps(certificate), "utf-8")
+    mend(folder)
 
 
 @pytest.mark.parametrize("private", [False, True])
@@ -148,6 +146,7 @@ def test_a_certificate_that_claims_more_is_refused(folder: Path) -> None:
     adversaries = certificate["audit"]["adversaries"]
     adversaries.append({**adversaries[0], "name": "together"})
     (folder / "certificate.json").write_text(json.dumps(certificate), "utf-8")
+    mend(folder)
     wrong = [check.detail for check in shoal.verify(folder).checks if not check.passed]
     assert wrong == ["columns that are published apart are judged together"]
 

@@ -13,6 +13,7 @@ import shoal
 from shoal.cli.report import render_reports
 from shoal.facts import release_facts
 from shoal.table import Table
+from tests.forging import mend
 
 FRAME = shoal.datasets.hospital(3_000, seed=3)
 SPEC = shoal.Spec(
@@ -73,6 +74,7 @@ def test_an_edited_entry_is_refused(folder: Path, tmp_path: Path, both: bool) ->
     if both:
         certificate["spec"]["recode"]["age"] = {"bands": 10}
     (edited / "certificate.json").write_text(json.dumps(certificate))
+    mend(edited)
     assert shoal.verify(edited).confirmed is both  # without the table they agree
     assert not shoal.verify(edited, FRAME).confirmed
 

@@ -359,7 +359,7 @@ def test_what_is_no_release_is_said(release: Release, tmp_path: Path) -> None:
     (tmp_path / "out" / "certificate.json").write_text("{}", encoding="utf-8")
     with pytest.raises(InputError) as raised:
         Release.load(tmp_path / "out")
-    assert raised.value.code == "certificate-damaged"
+    assert raised.value.code == "certificate-format"
 
 
 @pytest.mark.parametrize("name", ["gid", "count"])

@@ -14,11 +14,11 @@ import shoal
 from shoal.datasets import ILLNESSES_QI, illnesses
 from shoal.knowledge import Knowledge
 from shoal.release import Release
-from shoal.release.folder import sha256
 from shoal.spec import OTHER, Spec
 from shoal.table import Table
 from shoal.utility import summarize
 from shoal.utility.sql import sql_for_count
+from tests.forging import mend
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -142,13 +142,6 @@ def unmasked(lines: pl.DataFrame) -> pl.DataFrame:
         pl.when(pl.col(name) == OTHER).then(pl.lit("No")).otherwise(name).alias(name)
         for name in NAMES
     )
-
-
-def mend(folder: Path) -> None:
-    """Gives the certificate the hash of an edited table."""
-    certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
-    certificate["files"]["sensitive.csv"]["sha256"] = sha256(folder / "sensitive.csv")
-    (folder / "certificate.json").write_text(json.dumps(certificate), "utf-8")
 
 
 @pytest.mark.parametrize("forge", [swapped, companion, moved, unmasked])

@@ -13,6 +13,7 @@ import pytest
 import shoal
 from shoal.table import Table
 from shoal.verification.verify import Verification, verify
+from tests.forging import mend
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE, Fixed
 
 
@@ -31,6 +32,7 @@ def edited(release: Path, **figures: Any) -> Path:
         assert any(certificate["audit"][part][key] != value for key, value in changes.items())
         certificate["audit"][part].update(changes)
     file.write_text(json.dumps(certificate), encoding="utf-8")
+    mend(release)
     return release
 
 
@@ -107,6 +109,7 @@ def test_who_is_shown_openly_is_said_and_counted_again(tmp_path: Path) -> None:
     file = release / "certificate.json"
     changed = file.read_text(encoding="utf-8").replace('"shown_openly": 8', '"shown_openly": 0')
     file.write_text(changed, encoding="utf-8")
+    mend(release)
     assert failures(verify(release)) == ["people shown openly"]
 
 
@@ -145,6 +148,7 @@ def robust(release: Path) -> Path:
     certificate = json.loads(file.read_text(encoding="utf-8"))
     certificate["audit"]["robust"] = True
     file.write_text(json.dumps(certificate), encoding="utf-8")
+    mend(release)
     return release
 
 

@@ -42,7 +42,8 @@ def release() -> Release:
 
 
 def failures(found: Verification) -> list[str]:
-    return [check.name for check in found.checks if not check.passed]
+    """What is wrong besides the order, which a forger could mend."""
+    return [check.name for check in found.checks if not check.passed and check.name != "order"]
 
 
 def saved(release: Release, home: Path, **changed: pl.DataFrame) -> Path:
@@ -93,7 +94,7 @@ def test_an_honest_release_passes_with_and_without_the_private_record(
 
 def test_a_value_published_too_often_is_caught(release: Release, tmp_path: Path) -> None:
     folder = saved(release, tmp_path, sensitive=relabelled(release, alone(release, "a"), "a", "b"))
-    assert verify(folder).confirmed
+    assert not failures(verify(folder))
     found = verify(folder, table=FRAME)
     assert "values of the table" in failures(found)
     assert '"b" is published more often than it occurs in the table' in str(found.checks)
@@ -186,6 +187,8 @@ def test_saying_that_values_were_changed_does_not_hide_more_changes(
     folder = saved(release, tmp_path, sensitive=relabelled_again(sensitive))
     certificate = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
     certificate["rows"]["values_changed"] = 1
+    assert failures(verify(folder, table=FRAME))
+    certificate["method"]["name"] = "mask"
     (folder / "certificate.json").write_text(json.dumps(certificate), encoding="utf-8")
     assert "values of the table" in failures(verify(folder, table=FRAME))
 

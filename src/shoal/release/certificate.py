@@ -12,11 +12,13 @@ from shoal._version import __version__
 from shoal.auditing.verdict import Audit
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
+from shoal.release.stated import FORMAT
 from shoal.spec import Spec
 from shoal.table import Table
 
-FORMAT = "shoal-certificate/1"
 ROUNDING = 1e-9
+TRUE_METHODS = ("art", "anatomy", "injector", "t-closeness", "mondrian")
+"""Those of shoal's own methods that publish true values only."""
 
 
 def make_certificate(
@@ -53,7 +55,7 @@ def make_certificate(
                 "r": float(r),
                 **_columns(table.spec, number),
                 "worst_posterior": (
-                    audit.worst_by_event[event.label].posterior
+                    _chance(audit.worst_by_event[event.label].posterior)
                     if event.label in audit.worst_by_event
                     else 0.0
                 ),
@@ -71,14 +73,14 @@ def make_certificate(
                 {
                     "name": name,
                     "robust": one.robust,
-                    "worst_posterior": one.worst_posterior,
+                    "worst_posterior": _chance(one.worst_posterior),
                     "problematic": one.problematic,
                     "undecided": one.undecided,
                 }
                 for name, one in audit.by_adversary.items()
             ],
             "robust": audit.robust,
-            "worst_posterior": audit.worst_posterior,
+            "worst_posterior": _chance(audit.worst_posterior),
             "problematic": audit.problematic,
             "undecided": audit.undecided,
             "known_before": audit.known_before,
@@ -107,6 +109,11 @@ def make_certificate(
         "totals": {"told": told_by_attribute(totals), "linked_above": linked},
         "seed": {"given": False} if seed is None else {"given": True, "value": seed},
     }
+
+
+def _chance(posterior: float) -> float:
+    """A probability: rounding may put it a digit above 1."""
+    return min(posterior, 1.0)
 
 
 def told_by_attribute(totals: pl.DataFrame) -> dict[str, int]:
@@ -141,7 +148,9 @@ def recoded_words(spec: Spec) -> dict[str, str]:
 
 def _combined(audit: Mapping[str, Any]) -> bool | None:
     """The verdict of all adversaries together, and of what absence tells."""
-    verdicts = [*(one["robust"] for one in audit["adversaries"]), audit["absence"]["kept"]]
+    absence = audit["absence"]  # certificates of the older format do not speak of it
+    verdicts = [*(one["robust"] for one in audit["adversaries"])]
+    verdicts += [] if absence is None else [absence["kept"]]
     if False in verdicts:
         return False
     return None if None in verdicts else True
@@ -178,12 +187,19 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
     safe = safe or spec.limit == "prior"
     members = {event.name: list(event.values) for event in spec.protect or ()}
     judges = {one["name"] for one in audit["adversaries"]}
+    absence, method = audit["absence"], certificate["method"]
+    answered = method["claims"].get("readers", [])
+    convinced = {one["name"] for one in audit["adversaries"] if one["robust"]}
     for fault, present in (
-        ("its format is not known", certificate.get("format") != FORMAT),
         (
             "the events' values differ from the spec's",
             spec.protect is not None
             and members != {event["label"]: event["values"] for event in events},
+        ),
+        (
+            "the events' columns differ from the spec's",
+            [_columns(spec, number) for number in range(len(events))]
+            != [{key: one[key] for key in ("columns", "shown") if key in one} for one in events],
         ),
         (
             "what was recoded differs from the spec's",
@@ -230,12 +246,21 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
         (
             "what it says of absence does not fit together",
-            audit["absence"]["kept"] is not (audit["absence"]["carriers"] == 0)
-            or not 0 <= audit["absence"]["carriers"] <= rows["suppressed_with_event"],
+            absence is not None
+            and (
+                absence["kept"] is not (absence["carriers"] == 0)
+                or not 0 <= absence["carriers"] <= rows["suppressed_with_event"]
+            ),
         ),
         (
             "what it says of counting class by class does not fit together",
-            _counter_contradiction(audit["counter"]),
+            audit["counter"] is not None and _counter_contradiction(audit["counter"]),
+        ),
+        ("adversaries are named twice", len(judges) < len(audit["adversaries"])),
+        ("the method answers somebody who is not convinced", not convinced.issuperset(answered)),
+        (
+            f"the method {method['name']} changes no values",
+            method["name"] in TRUE_METHODS and rows["values_changed"] != 0,
         ),
         ("people are problematic", bool(audit["robust"]) and audit["problematic"] != 0),
     ):

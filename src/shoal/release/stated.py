@@ -2,88 +2,115 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
 
 CERTIFICATE = "certificate.json"
-QUALITY = ("auc", "expected", "carriers", "calibration")
-FIGURES = ("worst_posterior", "problematic", "undecided")
-COUNTED = (
-    "kept",
-    "classes",
-    "certain_classes",
-    "carriers_in_worst_view",
-    "certain_in_worst_view",
-)
-_PARTS: dict[str, Any] = {
-    "spec": dict,
-    "form": str,
-    "r": float | int,
-    "events": list,
-    "knowledge": dict,
-    "audit": dict,
-    "rows": dict,
-    "groups": dict,
-    "totals": dict,
-    "files": dict,
-}
+FORMAT = "shoal-certificate/2"
+OLDER = "shoal-certificate/1"
+SCHEMA = "certificate.schema.json"
+_UNSAID = (("audit", "counter"), ("audit", "absence"), ("groups", "shown_openly"))
+"""What certificates of the older format may not say; it is None then."""
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
     """The certificate of a release folder, or an InputError."""
-    if not (path / CERTIFICATE).is_file():
+    file = path / CERTIFICATE
+    if not file.is_file():
         raise InputError(
             "release-not", f"{path} holds no {CERTIFICATE}.", "Name the folder of a release."
         )
     try:
-        certificate = json.loads((path / CERTIFICATE).read_text(encoding="utf-8"))
-        whole = all(isinstance(certificate[name], kind) for name, kind in _PARTS.items())
-        whole = whole and _says_verdicts(certificate["audit"])
-        whole = whole and isinstance(certificate["totals"]["told"], dict)
-        whole = whole and type(certificate["totals"]["linked_above"]) is int
-        whole = whole and isinstance(certificate.get("recoded", {}), dict)
-        whole = whole and _describes_models(certificate["knowledge"])
-        whole = whole and all(isinstance(file, dict) for file in certificate["files"].values())
-    except (ValueError, KeyError, TypeError, AttributeError):
-        whole = False
-    if not whole:
+        told: Any = json.loads(
+            file.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number
+        )
+    except (ValueError, RecursionError):
+        raise _damaged(file, "it is no JSON") from None
+    if not isinstance(told, dict):
+        raise _damaged(file, "it is no object")
+    if told.get("format") not in (FORMAT, OLDER):
         raise InputError(
-            "certificate-damaged",
-            f"{path / CERTIFICATE} is no certificate that shoal can read.",
-            "Get the release again.",
+            "certificate-format",
+            f"{file} is of no format that this version of shoal reads ({OLDER} and {FORMAT}).",
+            "Get the release again, or a newer shoal.",
         )
-    return certificate  # type: ignore[no-any-return]
+    certificate = _upgraded(told) if told["format"] == OLDER else told
+    if fault := _fault(certificate):
+        raise _damaged(file, fault)
+    return certificate
 
 
-def _says_verdicts(audit: dict[str, Any]) -> bool:
-    """Whether the audit's part names adversaries, each with its verdict and figures."""
-    return (
-        bool(audit["adversaries"])
-        and all(
-            isinstance(one.get("name", "audit"), str)
-            and (one["robust"] is None or isinstance(one["robust"], bool))
-            and all(type(one[key]) in (int, float) for key in FIGURES)
-            for one in [audit, *audit["adversaries"]]
-        )
-        and all(isinstance(one["name"], str) for one in audit["adversaries"])
-        and all(type(audit["counter"][key]) in (bool, int) for key in COUNTED)
-        and all(type(audit["absence"][key]) in (bool, int) for key in ("kept", "carriers"))
+@cache
+def schema() -> dict[str, Any]:
+    """The JSON Schema of certificates, as it is published."""
+    text = files("shoal.release").joinpath(SCHEMA).read_text(encoding="utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+def _damaged(file: Path, fault: str) -> InputError:
+    return InputError(
+        "certificate-damaged",
+        f"{file} is no certificate that shoal can read: {fault}.",
+        "Get the release again.",
     )
 
 
-def _describes_models(knowledge: dict[str, Any]) -> bool:
-    """Whether it says of every model which view it is, and which file goes with it."""
-    models = knowledge.get("models", [])
-    return isinstance(models, list) and all(
-        all(isinstance(one[key], str) for key in ("view", "file", "sha256"))
-        and type(one["folds"]) in (int, type(None))
-        and all(_is_quality(of) for of in one["quality"])
-        for one in models
-    )
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; no name in it may stand twice, for readers would take one or the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
 
 
-def _is_quality(of: dict[str, Any]) -> bool:
-    return all(type(of[key]) in (int, float, type(None)) for key in QUALITY)
+def _no_number(_: str) -> float:
+    raise ValueError
+
+
+def _fault(told: dict[str, Any]) -> str:
+    """What of the schema a certificate does not meet, or an empty text."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    asked = _older_schema() if told["format"] == OLDER else schema()
+    found = best_match(Draft202012Validator(asked).iter_errors(told))
+    if found is None:
+        return ""
+    place = " > ".join(str(step) for step in found.absolute_path)
+    what = {"required": "something is missing", "additionalProperties": "something is unknown"}
+    told_of = what.get(str(found.validator), "a value is of another kind")
+    return f"{told_of} in {place}" if place else told_of
+
+
+@cache
+def _older_schema() -> dict[str, Any]:
+    asked = copy.deepcopy(schema())
+    asked["properties"]["format"] = {"const": OLDER}
+    for part, name in _UNSAID:
+        of_part = asked["properties"][part]["properties"]
+        of_part[name] = {"anyOf": [{"type": "null"}, of_part[name]]}
+    return asked
+
+
+def _upgraded(told: dict[str, Any]) -> dict[str, Any]:
+    """A certificate of the older format in the words of this one."""
+    told = {"limit": "absolute", "totals": {"told": {}, "linked_above": 0}, **told}
+    for part in ("audit", "groups"):
+        said = told.get(part)
+        if isinstance(said, dict):
+            told[part] = {**{name: None for of, name in _UNSAID if of == part}, **said}
+    audit = told.get("audit")
+    if isinstance(audit, dict) and "adversary" in audit:
+        figures = ("robust", "worst_posterior", "problematic", "undecided")
+        one = {"name": audit.pop("adversary"), **{key: audit.get(key) for key in figures}}
+        audit["adversaries"] = [one]
+    seed = told.get("seed")
+    if seed is None or isinstance(seed, int):
+        told["seed"] = {"given": False} if seed is None else {"given": True, "value": seed}
+    return told

@@ -19,6 +19,7 @@ from shoal.errors import InputError
 from shoal.grouping import Grouping, Recoding
 from shoal.release.forms import form_named
 from shoal.release.lines import GID, as_enum, copied, mix
+from shoal.release.numbering import hashed_values
 from shoal.spec import OTHER
 from shoal.table import IntArray, Table
 
@@ -110,15 +111,10 @@ def canonical(table: Table, grouping: Grouping) -> Grouping:
     """The same groups, numbered in the order of a hash of what each publishes: the numbers say
     nothing that the groups' content does not say."""
     shown = grouping.published_values(table)
-    signature_rank = _signature_ranks(table, grouping)
-    rows = grouping.rows.astype(np.uint64)
-    total = np.zeros(len(grouping.copies), np.uint64)
-    with np.errstate(over="ignore"):
-        for part, texts in enumerate(_read_together(table)):
-            held = _text_ranks(texts, shown)[shown].astype(np.uint64)
-            np.add.at(total, grouping.group, rows * mix(held + np.uint64(part + 1 << 40)))
-        total = form_named(grouping.form).hashed(total, grouping, signature_rank)
-        order = np.argsort(mix(total), kind="stable")
+    parts = [_text_ranks(texts, shown)[shown] for texts in _read_together(table)]
+    total = hashed_values(parts, grouping.group, grouping.rows, len(grouping.copies))
+    total = form_named(grouping.form).hashed(total, grouping, _signature_ranks(table, grouping))
+    order = np.argsort(mix(total), kind="stable")
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order))
     by_number = np.argsort(number[grouping.group], kind="stable")

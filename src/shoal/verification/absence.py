@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.adversaries.judging import Case
 from shoal.auditing.counting import count_missing, missing_rows
 from shoal.knowledge import Knowledge
-from shoal.verification.files import Check, same_figures
+from shoal.verification.files import UNSAID, Check, same_figures
 
 NOT_RECOMPUTED = "not recomputed: who is missing is in the private folder"
 
@@ -25,6 +25,8 @@ def check_absence(
     """With the publisher's own record (the gid of every `row`, -1 if it is missing) class by class.
     Without it, it is known only how many people are missing and how many of them carry what."""
     claimed, counts = certificate["audit"]["absence"], certificate["rows"]
+    if claimed is None:
+        return Check("absence", True, UNSAID)
     if rows is not None:
         mine = count_missing(case, known, missing_rows(case.table, rows))
         return same_figures("absence", {"kept": mine.kept, "carriers": mine.carriers}, claimed)

@@ -23,6 +23,7 @@ from shoal.spec import OTHER
 from shoal.utility.count import coded
 
 ROUNDING = 1e-9
+UNSAID = "an older certificate does not say"
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,11 @@ def check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:
         if not file.is_file():
             checks.append(Check(f"file {name}", False, "it is missing"))
             continue
-        same = sha256(file) == claimed.get("sha256")
-        checks.append(Check(f"file {name}", same, "" if same else "its SHA-256 differs"))
+        if file.is_symlink():
+            checks.append(Check(f"file {name}", False, "it is a link to somewhere else"))
+            continue
+        same = sha256(file) == claimed["sha256"] and file.stat().st_size == claimed["bytes"]
+        checks.append(Check(f"file {name}", same, "" if same else "its SHA-256 or size differs"))
     named = {CERTIFICATE, *certificate["files"]}
     strange = sorted(path.name for path in folder.iterdir() if path.name not in named)
     detail = f'it holds "{strange[0]}", which the certificate does not name' if strange else ""
@@ -93,7 +97,7 @@ def check_tables(release: Release) -> list[Check]:
         same_figure("smallest group", int(sizes["len"].min() or 0), claimed["smallest"]),  # type: ignore[arg-type]
         same_figure("largest group", int(sizes["len"].max() or 0), claimed["largest"]),  # type: ignore[arg-type]
         same_figure("pooled groups", pooled, claimed["pooled"]),
-        same_figure("people shown openly", _shown_openly(release, sizes), claimed["shown_openly"]),
+        _check_openly(release, sizes),
         _check_members(release),
         _check_masks(release),
         _check_holding(release, sizes),
@@ -106,13 +110,16 @@ def check_tables(release: Release) -> list[Check]:
     return checks
 
 
-def _shown_openly(release: Release, sizes: pl.DataFrame) -> int:
+def _check_openly(release: Release, sizes: pl.DataFrame) -> Check:
     """How many people are in a group of one that publishes a value."""
+    name, claimed = "people shown openly", release.certificate["groups"]["shown_openly"]
+    if claimed is None:
+        return Check(name, True, UNSAID)
     alone = release.sensitive.join(sizes.filter(pl.col("len") == 1), on=GID, how="semi")
     shown = pl.any_horizontal(
         pl.col(name).cast(pl.String).ne_missing(OTHER) for name in release.spec.sensitive_columns
     )
-    return alone.filter(shown).height
+    return same_figure(name, alone.filter(shown).height, claimed)
 
 
 def _check_members(release: Release) -> Check:

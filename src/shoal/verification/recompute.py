@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from shoal.table import IntArray, Table
 from shoal.table.combining import with_pairs
 from shoal.verification.absence import check_absence
 from shoal.verification.files import (
+    UNSAID,
     Check,
     same_figure,
     same_figures,
@@ -61,6 +63,7 @@ def recompute(
         )
     checks = [
         same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
+        _same_source(known, claimed),
         _same_views(views, claimed, whole=whole),
         *fitted,
     ]
@@ -85,9 +88,22 @@ def recompute(
     stated = certificate["audit"]["known_before"]
     before = _same_figure("known before", int(people.sum()), stated, whole=whole)
     absence = check_absence(case, known, certificate, rows)
-    counted = count_classes(case, known).public()
-    counter = same_figures("counting class by class", counted, certificate["audit"]["counter"])
+    counter = _check_counter(case, known, certificate["audit"]["counter"])
     return [*checks, before, counter, absence, *_compare(case, known, certificate, whole=whole)]
+
+
+def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Check:
+    """Where knowledge comes from, in words; names of files and of models are the publisher's."""
+    said, found = claimed["source"].split("; ")[0], known.source.split("; ")[0]
+    same = not said.startswith(OWN) or said == found
+    return Check("source of knowledge", same, "" if same else f"it is {found}")
+
+
+def _check_counter(case: Case, known: Knowledge, claimed: dict[str, Any] | None) -> Check:
+    name = "counting class by class"
+    if claimed is None:
+        return Check(name, True, UNSAID)
+    return same_figures(name, count_classes(case, known).public(), claimed)
 
 
 def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
@@ -106,7 +122,7 @@ def _compare(
     part, worst = case.partition, np.zeros(len(case.table.events))
     held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
-    exact, contradictory = True, False
+    exact, contradictory, kinds = True, False, Counter[str]()
     checks = []
     claimed, sizes = certificate["audit"], part.pair_size[held]
     for one in claimed["adversaries"]:
@@ -126,6 +142,7 @@ def _compare(
         name = f"worst posterior of the {adversary.name} adversary"
         checks.append(Check(name, near, "" if near else detail))
         exact &= mine.posteriors["estimate"] == 0
+        kinds.update(mine.posteriors)
         if not mine.posteriors["estimate"]:
             for figure in ("problematic", "undecided")[: 1 + whole]:
                 name = f"{figure} people, {adversary.name} adversary"
@@ -137,7 +154,7 @@ def _compare(
             np.maximum(worst, judged.event_worst, out=worst)
     undecided &= ~breach
     robust = robustness(
-        breach=bool(breach.any()) or not claimed["absence"]["kept"],
+        breach=bool(breach.any()) or not (claimed["absence"] or {"kept": True})["kept"],
         undecided=bool(undecided.any()),
         contradictory=contradictory,
     )
@@ -148,6 +165,8 @@ def _compare(
         detail = f"{largest:.6f}" + ("" if exact else " (estimated)")
         detail += "" if near else f", claimed {stated:.6f}"
         checks.append(Check(f"worst posterior of {event['label']}", near, detail))
+    if exact and whole:
+        checks.append(same_figures("how posteriors were computed", kinds, claimed["posteriors"]))
     if exact:  # estimates from another start may call other people
         # Without a model's view people may be undecided of whom it would have decided.
         for name, mask in [("problematic", breach), ("undecided", undecided)][: 1 + whole]:

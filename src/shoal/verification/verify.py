@@ -25,6 +25,7 @@ from shoal.verification.files import (
     check_tables,
 )
 from shoal.verification.recompute import coded, recompute
+from shoal.verification.texts import check_texts, check_types
 from shoal.wording import limit_named, verdict_words, visible
 
 
@@ -117,7 +118,10 @@ def verify(
         return outcome(files, recomputed=False)
     release = load(folder)
     checks = [*files, *check_tables(release), *check_package(folder, release)]
-    if table is None or not all(check.passed for check in checks):
+    whole = all(check.passed for check in checks)
+    if whole:
+        checks += check_texts(folder, release)
+    if table is None or not whole:
         return outcome(checks, recomputed=False)
     # Only the working folder is searched for files that a certificate names.
     recipes = with_files(public_recipes(release.spec.recode), hierarchies or {})
@@ -127,5 +131,6 @@ def verify(
     original, code, strange = coded(release, original)
     if strange:
         return outcome([*checks, Check("people", False, strange)], recomputed=True)
+    checks.append(check_types(folder, release, original))
     checks += recompute(release, original, code, private, knowledge)
     return outcome(checks, recomputed=True)

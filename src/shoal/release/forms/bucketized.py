@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
-from shoal.release.lines import GID, as_enum, copied, mix
+from shoal.release.lines import GID, as_enum, copied
+from shoal.release.numbering import hashed_people
 from shoal.spec import MISSING
 from shoal.table import Column, IntArray, Table, code_column, factorize
 
@@ -48,10 +49,14 @@ class Bucketized:
         return pl.DataFrame([pl.Series(GID, np.repeat(gid, rows).astype(np.int32)), *columns]), None
 
     def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
-        shown = mix(signature_rank[grouping.signature].astype(np.uint64) + np.uint64(1))
-        total = total.copy()
-        np.add.at(total, grouping.group, grouping.rows.astype(np.uint64) * shown)
-        return total
+        signature = signature_rank[grouping.signature]
+        return hashed_people(total, grouping.group, signature, grouping.rows)
+
+    def published(self, total: Hashes, release: Release) -> tuple[list[IntArray], Hashes]:
+        columns = [code_column(release.qi[name]) for name in release.spec.qi]
+        signature, _ = factorize([codes for _, codes in columns], [len(one) for one, _ in columns])
+        gid, rows = release.qi[GID].to_numpy(), np.ones(release.qi.height, np.int32)
+        return [gid, signature], hashed_people(total, gid - 1, signature + 1, rows)
 
     def people(
         self, release: Release, table: Table, rows: NDArray[Any] | None

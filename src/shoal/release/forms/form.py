@@ -67,6 +67,10 @@ class Form(Protocol):
     def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
         """The hash of each group, and in it now also what the form shows of its people."""
 
+    def published(self, total: Hashes, release: Release) -> tuple[list[IntArray], Hashes]:
+        """The same from published tables alone; and before it the keys that lines of the QI table
+        are ordered by, the first first."""
+
     def people(
         self, release: Release, table: Table, rows: NDArray[Any] | None
     ) -> tuple[People | None, str]:

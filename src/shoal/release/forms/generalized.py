@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
-from shoal.release.lines import GID, as_enum, mix
+from shoal.release.lines import GID, as_enum
+from shoal.release.numbering import hashed_ranges
 from shoal.spec import MISSING
 from shoal.table import Column, IntArray, Table, code_column
 
@@ -41,11 +42,14 @@ class Generalized:
         return _qi_table(table, grouping), _ranges(table, grouping)
 
     def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
-        for recoding in grouping.recodings:
-            labels = np.array(recoding.labels)[recoding.node]
-            shown = np.unique(labels, return_inverse=True)[1].astype(np.uint64)
-            total = mix(total + shown + np.uint64(1))
-        return total
+        labels = (np.array(one.labels)[one.node] for one in grouping.recodings)
+        return hashed_ranges(total, labels)
+
+    def published(self, total: Hashes, release: Release) -> tuple[list[IntArray], Hashes]:
+        gid = release.qi[GID].to_numpy()
+        first = release.qi.unique(subset=[GID], keep="first").sort(GID)
+        texts = (first[name].cast(pl.String).to_numpy().astype(str) for name in release.spec.qi)
+        return [gid], hashed_ranges(total, texts)
 
     def people(
         self, release: Release, table: Table, rows: NDArray[Any] | None

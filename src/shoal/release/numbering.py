@@ -1,0 +1,104 @@
+"""How groups are numbered and lines are ordered: by what they show, and by nothing else.
+
+Groups stand in the order of a hash of their content, and the lines of a group in the order of their
+values. Whoever has a release can reckon both again, and see that no order tells who carries what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.release.lines import GID, mix
+
+if TYPE_CHECKING:
+    from shoal.release.release import Release
+
+Hashes = NDArray[np.uint64]
+
+
+def hashed_values(
+    parts: Iterable[NDArray[np.integer]],
+    group: NDArray[np.integer],
+    rows: NDArray[np.integer],
+    groups: int,
+) -> Hashes:
+    """A hash of the values of each group. `parts` are the places of the lines' texts among all that
+    are published, from 1 on: of whole values, or of each column that is published apart."""
+    total = np.zeros(groups, np.uint64)
+    with np.errstate(over="ignore"):
+        for number, places in enumerate(parts):
+            held = mix(places.astype(np.uint64) + np.uint64(number + 1 << 40))
+            np.add.at(total, group, rows.astype(np.uint64) * held)
+    return total
+
+
+def hashed_people(
+    total: Hashes,
+    group: NDArray[np.integer],
+    signature: NDArray[np.integer],
+    rows: NDArray[np.integer],
+) -> Hashes:
+    """The same with the people of each group; `signature` is the place of a line's attributes among
+    all that are published, from 1 on."""
+    total = total.copy()
+    with np.errstate(over="ignore"):
+        shown = mix(signature.astype(np.uint64) + np.uint64(1))
+        np.add.at(total, group, rows.astype(np.uint64) * shown)
+    return total
+
+
+def hashed_ranges(total: Hashes, labels: Iterable[NDArray[np.str_]]) -> Hashes:
+    """The same with the ranges of each group, attribute by attribute."""
+    with np.errstate(over="ignore"):
+        for of_group in labels:
+            place = np.unique(of_group, return_inverse=True)[1].astype(np.uint64)
+            total = mix(total + place + np.uint64(1))
+    return total
+
+
+def misplaced(release: Release) -> str:
+    """What in a release is not in the order that its content gives it, or an empty text."""
+    from shoal.release.forms import form_named
+
+    gid = release.sensitive[GID].to_numpy()
+    ids = np.unique(gid)
+    if not np.array_equal(ids, np.arange(1, len(ids) + 1)):
+        return "groups are not numbered from 1 on"
+    columns = [release.sensitive[name] for name in release.spec.sensitive_columns]
+    places = [_places(column.cast(pl.String)) for column in columns]
+    if not _increases([gid, *places], strictly=True):
+        return "values of a group are not in the order of their texts"
+    if not release.spec.publish_apart and len(columns) > 1:
+        joined = release.sensitive.select(
+            pl.concat_str([pl.col(one.name).cast(pl.String) for one in columns], separator=" | ")
+        ).to_series()
+        places = [_places(joined)]
+    held = hashed_values(places, gid - 1, release.sensitive["count"].to_numpy(), len(ids))
+    form = form_named(release.form)
+    order, total = form.published(held, release)
+    if not _increases(order):
+        return "people of a group are not in the order of their attributes"
+    numbers = mix(total)
+    if (numbers[1:] < numbers[:-1]).any():
+        return "groups are not numbered by what they publish"
+    return ""
+
+
+def _places(texts: pl.Series) -> NDArray[np.int64]:
+    """The place of each text among those that are there, from 1 on."""
+    return texts.rank("dense").to_numpy().astype(np.int64)
+
+
+def _increases(keys: Sequence[NDArray[np.integer]], *, strictly: bool = False) -> bool:
+    """Whether lines are in the order of their keys, the first first."""
+    equal = np.ones(max(0, len(keys[0]) - 1), bool)
+    for key in keys:
+        if (equal & (key[1:] < key[:-1])).any():
+            return False
+        equal &= key[1:] == key[:-1]
+    return not (strictly and equal.any())

@@ -1,0 +1,136 @@
+"""The words and bytes of a release folder: made again from its tables and its certificate.
+
+What a page or a description says has to follow from the certificate, and a file may hold nothing
+besides its table: neither a note nor a way of writing that marks people.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal._version import __version__
+from shoal.errors import InputError
+from shoal.release import Release
+from shoal.release.folder import README, TABLES, data_package, sha256
+from shoal.release.numbering import misplaced
+from shoal.release.readme import readme_text
+from shoal.release.stated import FORMAT
+from shoal.release.typed import PACKAGE, described_fields, field_of
+from shoal.sources import read_table, write_table
+from shoal.spec import Spec
+from shoal.table import Table
+from shoal.verification.files import Check
+
+ARROW_SCHEMA = b"ARROW:schema"
+"""The one note that a Parquet file holds: the types of its columns."""
+
+
+def same_software(certificate: dict[str, Any]) -> bool:
+    """Whether this version of shoal knows the words and the order of a release."""
+    made = (certificate["format"], certificate["software"])
+    return made == (FORMAT, f"shoal {__version__}")
+
+
+def check_texts(folder: Path, release: Release) -> list[Check]:
+    """All that can be seen without the original table."""
+    names = _names(folder)
+    checks = [_check_bytes(folder, release, names)]
+    if same_software(release.certificate):
+        checks += [
+            _check_order(release),
+            _check_readme(folder, release, names),
+            _check_package(folder, release, names),
+        ]
+    return checks
+
+
+def _names(folder: Path) -> dict[str, str]:
+    """The files of tables, by the tables' names."""
+    found = {file.stem: file.name for file in folder.iterdir() if file.stem in TABLES}
+    return {name: found[name] for name in TABLES if name in found}
+
+
+def _check_order(release: Release) -> Check:
+    fault = misplaced(release)
+    place = {pair: number for number, pair in enumerate(_listed(release.spec))}
+    told = [place.get(pair, -1) for pair in release.members[["event", "value"]].iter_rows()]
+    if not fault and any(one >= other for one, other in pairwise([-1, *told])):
+        fault = "the values behind labels are not listed in the order of the spec"
+    if not fault and release.ranges is not None:
+        lines = release.ranges.unique().sort("attribute", "label", "value")
+        fault = "" if lines.equals(release.ranges) else "ranges are not in the order of their texts"
+    return Check("order", not fault, fault)
+
+
+def _listed(spec: Spec) -> Iterator[tuple[str, str]]:
+    """Events and values behind their labels, in order; of several columns, with their names."""
+    several = len(spec.sensitive_columns) > 1
+    for column in spec.sensitive_columns:
+        for event in spec.alone(column).protect or ():
+            label = f"{column}: {event.label}" if several else event.label
+            yield from ((label, value) for value in event.values if event.is_set)
+
+
+def _check_readme(folder: Path, release: Release, names: dict[str, str]) -> Check:
+    same = (folder / README).read_bytes() == readme_text(release, names).encode("utf-8")
+    return Check(README, same, "" if same else "it says something else than the certificate")
+
+
+def _check_package(folder: Path, release: Release, names: dict[str, str]) -> Check:
+    told = json.loads((folder / PACKAGE).read_text(encoding="utf-8"))
+    same = told == data_package(release, names)
+    return Check(PACKAGE, same, "" if same else "it says something else than the tables")
+
+
+def _check_bytes(folder: Path, release: Release, names: dict[str, str]) -> Check:
+    """Whether files hold their tables and nothing else."""
+    for name, file in names.items():
+        if file.endswith(".csv"):
+            fault = _strange_csv(folder / file, release.frames[name])
+        else:
+            fault = _strange_parquet(folder / file)
+        if fault:
+            return Check("written plainly", False, f"{file}: {fault}")
+    return Check("written plainly", True)
+
+
+def _strange_csv(file: Path, frame: pl.DataFrame) -> str:
+    cells = read_table(file, unguard=True, separator=",", as_text=True)
+    with tempfile.TemporaryDirectory() as folder:
+        again = Path(folder) / file.name
+        write_table(cells.with_columns(pl.all().replace("", None)), again)
+        if sha256(again) != sha256(file):
+            return "cells are not written as shoal writes them"
+    for texts, values in zip(cells, frame, strict=True):
+        if texts.replace("", None).n_unique() != values.n_unique():
+            return f'one value of "{values.name}" is written in two ways'
+    return ""
+
+
+def _strange_parquet(file: Path) -> str:
+    from pyarrow.parquet import read_metadata
+
+    notes = read_metadata(file).metadata or {}
+    return "it holds a note besides its table" if set(notes) - {ARROW_SCHEMA} else ""
+
+
+def check_types(folder: Path, release: Release, table: Table) -> Check:
+    """Whether attributes are described as what they are in the original table."""
+    if release.form != "bucketized" or not same_software(release.certificate):
+        return Check("types", True)
+    try:
+        fields = described_fields(folder)["qi"]
+    except InputError:
+        return Check("types", False, "they cannot be read")
+    for column in table.qi:
+        asked, said = field_of(column.values), fields[column.name]
+        if any(said.get(key) != value for key, value in asked.items() if key != "name"):
+            return Check("types", False, f'"{column.name}" is described as something else')
+    return Check("types", True)

@@ -1,0 +1,60 @@
+"""What a careful forger does: after an edit, everything else is made to fit it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from polars.exceptions import PolarsError
+
+from shoal.errors import InputError
+from shoal.release import Release
+from shoal.release.folder import README, TABLES, data_package, sha256
+from shoal.release.readme import readme_text
+from shoal.release.typed import PACKAGE
+from shoal.verification.verify import verify
+
+
+def edit(folder: Path, change: Callable[[Any], None]) -> None:
+    """Changes the certificate, and makes the rest of the folder fit."""
+    file = folder / "certificate.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    change(content)
+    file.write_text(json.dumps(content), encoding="utf-8")
+    mend(folder)
+
+
+def mend(folder: Path, *, texts: bool = True) -> None:
+    """New pages and descriptions, as far as they can be made, and new hashes."""
+    if texts:
+        # What cannot be read cannot be described.
+        with suppress(InputError, KeyError, TypeError, AttributeError, ValueError, PolarsError):
+            _write_texts(folder)
+    file = folder / "certificate.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    for name, claimed in content.get("files", {}).items():
+        if (folder / name).is_file():
+            claimed["sha256"] = sha256(folder / name)
+            claimed["bytes"] = (folder / name).stat().st_size
+    file.write_text(json.dumps(content, indent=2), encoding="utf-8")
+
+
+def refused(folder: Path, **given: Any) -> bool:
+    """Whether verify refutes a release, or says in a sentence that it cannot be read."""
+    try:
+        return not verify(folder, **given).confirmed
+    except InputError:
+        return True
+
+
+def _write_texts(folder: Path) -> None:
+    release = Release.load(folder)
+    found = {file.stem: file.name for file in folder.iterdir() if file.stem in TABLES}
+    names = {name: found[name] for name in TABLES if name in found}
+    package = json.dumps(data_package(release, names), indent=2, ensure_ascii=False) + "\n"
+    page = readme_text(release, names)
+    (folder / PACKAGE).write_text(package, encoding="utf-8")
+    (folder / README).write_text(page, encoding="utf-8")
