@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
-CODE   := $(wildcard src tests benchmarks tools)
+CODE   := $(wildcard src tests benchmarks fuzzing tools)
 # Each process starts with one half of the tests, in order: what a file sets up is made once.
 WORKERS := -n 2 --dist worksteal
 

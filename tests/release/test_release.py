@@ -196,7 +196,7 @@ def test_nothing_private_is_in_the_release_folder(release: Release, tmp_path: Pa
         assert secret not in public
     inside = {file.name for file in (tmp_path / "inside").iterdir()}
     tables, texts_ = {"row_groups.parquet", "row_risks.parquet"}, {"audit.json", "spec.toml"}
-    assert inside == tables | texts_ | {"report.json", "seed.json"}
+    assert inside == tables | texts_ | {"report.json", "release.json", "seed.json"}
     rows = pl.read_parquet(tmp_path / "inside" / "row_groups.parquet")
     assert made.row_groups is not None
     assert rows["gid"].to_list() == made.row_groups.tolist()
@@ -332,7 +332,9 @@ def test_a_failure_half_way_leaves_nothing(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> str:
-        raise OSError(28, "No space left on device", str(tmp_path / ".out" / "README.txt"))
+        raise OSError(
+            28, "No space left on device", str(tmp_path / ".out.shoal-new-0" / "README.txt")
+        )
 
     monkeypatch.setattr("shoal.release.folder.readme_text", full)
     with pytest.raises(InputError) as raised:

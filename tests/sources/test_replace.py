@@ -16,7 +16,7 @@ import pytest
 
 from shoal.datasets import hospital
 from shoal.sources import recover_folder, refuse_overlap, replace_file, replace_folder, write_table
-from shoal.sources import replace as replace_module
+from shoal.sources import swap as swap_module
 from tests.sources.expect import fails_with
 from tests.sources.files import PEOPLE, hidden, write
 
@@ -136,7 +136,7 @@ def test_force_does_not_cost_a_foreign_or_a_precious_folder(
 
 
 def test_the_way_without_an_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replace_module, "_exchange", lambda one, other: False)
+    monkeypatch.setattr(swap_module, "exchange", lambda one, other: False)
     target = tmp_path / "out"
     for text in ("1", "2"):
         with replace_folder(target, force=True) as new:
@@ -170,9 +170,9 @@ def test_leftovers_go_unless_somebody_is_writing_them(tmp_path: Path) -> None:
 REPLACING = """
     import sys
     from pathlib import Path
-    from shoal.sources import replace, replace_folder
+    from shoal.sources import replace_folder, swap
     if sys.argv[2] == "renames":
-        replace._exchange = lambda one, other: False
+        swap.exchange = lambda one, other: False
     print("ready", flush=True)
     for turn in range(1, 10_000):
         with replace_folder(sys.argv[1], force=True) as new:

@@ -165,7 +165,7 @@ def test_a_lie_about_absence_is_refuted(tmp_path: Path) -> None:
     gone = robust(edited(made(tmp_path / "gone", GONE), absence=lie))
     assert verify(gone, table=SEXES).confirmed
     found = verify(gone, table=SEXES, private=tmp_path / "gone" / "private")
-    assert failures(found) == ["absence"]
+    assert failures(found) == ["private folder", "absence"]
     assert "kept False, claimed True" in str(found.checks)
 
 

@@ -20,8 +20,8 @@ from shoal.grouping import Progress, silent
 from shoal.knowledge import OWN, READERS, Knowledge, as_readers, seen_in
 from shoal.release import Release
 from shoal.release.folder import load, private_folder
+from shoal.release.pair import refuse_strangers
 from shoal.release.regroup import regroup, row_groups_of
-from shoal.sources import recover_folder
 from shoal.spec import Spec, checked_seed
 from shoal.table import Table
 from shoal.verification.models import with_models
@@ -131,8 +131,8 @@ def _of_release(data: Any, original: Any, private: Any, knowledge: Known) -> Sce
     if isinstance(data, Release):
         release, folder = data, None if private is None else Path(private)
     elif is_location(data):
-        recover_folder(Path(data))
         release, folder = load(Path(data)), private_folder(Path(data), private)
+        refuse_strangers(Path(data), folder)
     else:
         raise InputError(
             "attack-what",

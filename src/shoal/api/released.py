@@ -13,15 +13,20 @@ from shoal.auditing.align import Aligned, align_release
 from shoal.errors import InputError
 from shoal.release.folder import load, private_folder
 from shoal.release.lines import GID
+from shoal.release.pair import ROW_GROUPS, refuse_strangers
 from shoal.release.regroup import regroup, row_groups_of
 from shoal.release.stated import CERTIFICATE
+from shoal.sources import recover_folder
 from shoal.spec import Spec
 from shoal.table import Table
 
 
 def is_own(released: Any) -> bool:
     """Whether it is the folder of a release that shoal made."""
-    return is_location(released) and (Path(released) / CERTIFICATE).is_file()
+    if not is_location(released):
+        return False
+    recover_folder(Path(released))
+    return (Path(released) / CERTIFICATE).is_file()
 
 
 def spec_of_own(released: Any) -> Spec | None:
@@ -41,7 +46,9 @@ def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> A
         )
     folder = Path(released)
     release, table = load(folder), Table.from_frame(frame, spec)
-    gids = row_groups_of(recorded(private_folder(folder)), table)
+    private = private_folder(folder)
+    refuse_strangers(folder, private)
+    gids = row_groups_of(recorded(private), table)
     grouping = regroup(release, table, gids)
     known = np.unique(release.sensitive[GID].to_numpy())
     rows = np.where(gids < 0, -1, np.searchsorted(known, gids)).astype(np.int32)
@@ -50,7 +57,7 @@ def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> A
 
 def recorded(private: Path | None) -> Path:
     """The private folder, if it says who is in which group."""
-    if private is None or not (private / "row_groups.parquet").is_file():
+    if private is None or not (private / ROW_GROUPS).is_file():
         raise InputError(
             "attack-private",
             f"{private or 'The release'} has no record of who is in which group, and nothing else "

@@ -112,8 +112,10 @@ def attack(
     from shoal.api.released import is_own
     from shoal.facts import keep_facts
     from shoal.release.folder import private_folder
-    from shoal.sources import read_table
+    from shoal.sources import read_table, recover_folder
 
+    if not foreign:
+        recover_folder(release)
     inside = private_folder(Path(release), private)
     wanted = report is not None or public_report is not None
     facts = None if foreign else _facts(inside, needed=wanted)

@@ -44,6 +44,7 @@ def report(
     check_reports(report, public_report)
 
     from shoal.release.folder import private_folder
+    from shoal.release.pair import refuse_strangers
     from shoal.release.stated import read_certificate
     from shoal.report import certificate_digest, load_facts
 
@@ -56,6 +57,7 @@ def report(
             f'"{inside}" belongs to another release than "{run}".',
             "Name the private folder that was written with this release.",
         )
+    refuse_strangers(run, inside)
     pages = render_reports(facts, report=report, public_report=public_report)
     with placed_together(pages):
         pass

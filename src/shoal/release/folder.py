@@ -1,7 +1,7 @@
 """A release as a folder: tables, data package, certificate, and a page for whoever receives it.
 
 Written to one side and moved into place at the end, so that a crash or a full disk leaves the old
-folder or none. What must stay inside goes to a folder of its own.
+folder or none. What must stay inside goes to a folder of its own; the two are moved as one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.release import GID, Release
+from shoal.release.pair import ROW_GROUPS, name_release
 from shoal.release.readme import readme_text
 from shoal.release.stated import CERTIFICATE, read_certificate
 from shoal.release.totals import no_totals
@@ -26,7 +27,7 @@ from shoal.release.typed import (
     read_published,
     refuse_inexact,
 )
-from shoal.sources import replace_folder, write_parts, write_table
+from shoal.sources import Place, replace_folders, write_parts, write_table
 from shoal.spec import Spec
 
 if TYPE_CHECKING:
@@ -80,16 +81,19 @@ def save(
         )
     refuse_inexact(release, format)
     # Nothing but the writing itself can fail after this.
-    records = None if private is None else (Path(private), _facts_of(release, facts))
-    with replace_folder(path, force=force, marker=CERTIFICATE) as folder:
+    kept = None if private is None else _facts_of(release, facts)
+    places = [Place(path, CERTIFICATE)]
+    places += [] if private is None else [Place(private, ROW_GROUPS)]
+    with replace_folders(places, force=force) as (folder, *inside):
         names = _write_tables(release, folder, format)
         (folder / PACKAGE).write_text(_json(data_package(release, names)), encoding="utf-8")
         (folder / README).write_text(readme_text(release, names), encoding="utf-8")
         files = [*names.values(), PACKAGE, README]
         certificate = {**release.certificate, "files": _describe(folder, files)}
         (folder / CERTIFICATE).write_text(_json(certificate), encoding="utf-8")
-        if records is not None:
-            _save_private(release, *records, force=force)
+        if kept is not None:
+            _save_private(release, kept, inside[0])
+            name_release(inside[0], folder)
 
 
 def private_folder(release: Path, given: str | Path | None = None) -> Path:
@@ -203,23 +207,22 @@ def _facts_of(release: Release, given: Facts | None) -> Facts:
     )
 
 
-def _save_private(release: Release, path: Path, facts: Facts, *, force: bool) -> None:
+def _save_private(release: Release, facts: Facts, folder: Path) -> None:
     """The group of every row, everybody's worst case, the seed, what models say: never part of the
     release."""
     from shoal.facts import keep_facts
 
     assert release.audit is not None, "facts are those of an audit"
-    with replace_folder(path, force=force, marker="row_groups.parquet") as folder:
-        rows = pl.DataFrame({GID: release.row_groups}).with_row_index("row")
-        write_table(rows, folder / "row_groups.parquet")
-        risks = (part.drop("group") for part in release.audit.risks.slices())
-        write_parts(risks, folder / "row_risks.parquet")
-        (folder / "audit.json").write_text(_json(release.audit.to_dict()), encoding="utf-8")
-        (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
-        (folder / "seed.json").write_text(_json({"seed": release.seed}), encoding="utf-8")
-        for name, content in release.models.items():
-            (folder / name).write_bytes(content)
-        keep_facts(facts, folder)
+    rows = pl.DataFrame({GID: release.row_groups}).with_row_index("row")
+    write_table(rows, folder / ROW_GROUPS)
+    risks = (part.drop("group") for part in release.audit.risks.slices())
+    write_parts(risks, folder / "row_risks.parquet")
+    (folder / "audit.json").write_text(_json(release.audit.to_dict()), encoding="utf-8")
+    (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
+    (folder / "seed.json").write_text(_json({"seed": release.seed}), encoding="utf-8")
+    for name, content in release.models.items():
+        (folder / name).write_bytes(content)
+    keep_facts(facts, folder)
 
 
 def _inside(inner: Path, outer: Path) -> bool:

@@ -12,6 +12,7 @@ from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.release.codes import column_codes, pooled_gids, value_codes
 from shoal.release.lines import GID
+from shoal.release.pair import ROW_GROUPS
 from shoal.release.release import Release
 from shoal.sources import read_table
 from shoal.table import Table
@@ -19,7 +20,7 @@ from shoal.table import Table
 
 def row_groups_of(private: Path, table: Table) -> NDArray[Any]:
     """The gid of every row of the table, from the publisher's private folder."""
-    groups = read_table(private / "row_groups.parquet")[GID].to_numpy()
+    groups = read_table(private / ROW_GROUPS)[GID].to_numpy()
     if len(groups) != table.rows:
         raise InputError(
             "private-rows",

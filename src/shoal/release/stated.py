@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.sources import recover_folder
 
 CERTIFICATE = "certificate.json"
 FORMAT = "shoal-certificate/2"
@@ -21,6 +22,7 @@ _UNSAID = (("audit", "counter"), ("audit", "absence"), ("groups", "shown_openly"
 
 def read_certificate(path: Path) -> dict[str, Any]:
     """The certificate of a release folder, or an InputError."""
+    recover_folder(path)
     file = path / CERTIFICATE
     if not file.is_file():
         raise InputError(

@@ -1,33 +1,30 @@
 """Replaces files and folders whole: a reader finds the old one or the new one, never half of one.
 
 New content is made under a hidden name beside the target, forced to disk, and renamed at the end.
-An old folder changes places with the new one in a single step where the system can do that (Linux);
-elsewhere it is renamed out of the way first, and a kill between the two renames is mended by
-`recover_folder`, which every next run calls. What killed runs leave behind is known by its name
-and by nobody holding its lock any more, and is removed by the next run.
+Several folders that belong together are replaced together.
 """
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import os
-import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from shoal.errors import InputError
+from shoal.sources.hidden import begin, flush, flush_tree, notice_of, release
 from shoal.sources.location import redact, source_path
+from shoal.sources.moves import move_into_place, settled
 
-try:
-    import fcntl
-except ImportError:  # Windows: leftovers of killed runs stay
-    fcntl = None  # type: ignore[assignment]
 
-_EXCHANGE = 2  # RENAME_EXCHANGE of <linux/fs.h>
-_HERE = -100  # AT_FDCWD
+class Place(NamedTuple):
+    """Where a folder goes."""
+
+    path: str | Path
+    marker: str | None = None
+    """A file that an older folder in this place holds if shoal made it: no other is replaced."""
 
 
 @contextmanager
@@ -40,17 +37,17 @@ def replace_file(path: str | Path) -> Iterator[Path]:
     with _explained(path):
         if target.is_dir():
             raise InputError("output-folder", f'"{path}" is a folder.', "Name a file.")
-        new, lock = _begin(target, folder=False)
+        new, lock = begin(target, folder=False)
         try:
             yield new
-            _flush(new)
+            flush(new)
             if target.exists():
                 shutil.copymode(target, new)
             new.replace(target)
-            _flush(target.parent)
+            flush(target.parent)
         finally:
             new.unlink(missing_ok=True)
-            _release(lock)
+            release(lock)
 
 
 @contextmanager
@@ -62,34 +59,48 @@ def replace_folder(
     An existing folder is refused unless `force`; then it is replaced, provided that it is empty
     or holds the file `marker` (if one is named), so that a slip does not cost another folder.
     """
-    target = _real(path)
-    with _explained(path):
-        recover_folder(target)
-        _check_target(target, path, force=force, marker=marker)
-        new, lock = _begin(target, folder=True)
+    with replace_folders([Place(path, marker)], force=force) as news:
+        yield news[0]
+
+
+@contextmanager
+def replace_folders(places: Sequence[Place], *, force: bool = False) -> Iterator[list[Path]]:
+    """Gives new folders to fill, one for each place; at the end all of them take their places, or
+    none does. A kill between leaves a state that `recover_folder` mends."""
+    targets = [_real(place.path) for place in places]
+
+    def check() -> None:
+        for target, place in zip(targets, places, strict=True):
+            _check_target(target, place, force=force)
+
+    with _explained(*(place.path for place in places)):
+        with settled(targets):
+            check()
+        with _new_folders(targets) as news:
+            yield news
+            for new in news:
+                flush_tree(new)
+            with settled(targets):
+                check()
+                move_into_place(news, targets)
+
+
+@contextmanager
+def _new_folders(targets: Sequence[Path]) -> Iterator[list[Path]]:
+    """New folders beside the targets. What goes by their names at the end is half done, or an old
+    folder, unless it is still to be moved."""
+    with ExitStack() as stack:
+        news: list[Path] = []
         try:
-            yield new
-            _flush_tree(new)
-            with _locked(target.parent):
-                _check_target(target, path, force=force, marker=marker)
-                old = _swap(new, target)
-            _flush(target.parent)
-            if old is not None:
-                shutil.rmtree(old, ignore_errors=True)
+            for target in targets:
+                new, lock = begin(target, folder=True)
+                stack.callback(release, lock)
+                news.append(new)
+            yield news
         finally:
-            shutil.rmtree(new, ignore_errors=True)
-            _release(lock)
-
-
-def recover_folder(path: str | Path) -> None:
-    """Puts an old folder back that a killed run had renamed out of the way."""
-    target = _real(path)
-    if not target.parent.is_dir():
-        return
-    with _locked(target.parent):
-        for old in _leftovers(target, "old"):
-            if not target.exists():
-                old.rename(target)
+            if not any(notice_of(target).exists() for target in targets):
+                for new in news:
+                    shutil.rmtree(new, ignore_errors=True)
 
 
 def refuse_overlap(output: str | Path, source: str | Path) -> None:
@@ -109,89 +120,12 @@ def refuse_overlap(output: str | Path, source: str | Path) -> None:
     raise InputError("output-input", how, "Write to another place.")
 
 
-# --- Names, locks, leftovers ---------------------------------------------------------------
-
-
 def _real(path: str | Path) -> Path:
     return Path(path).resolve()
 
 
-def _hidden(target: Path, kind: str) -> Path:
-    return target.with_name(f".{target.name}.shoal-{kind}-{secrets.token_hex(8)}")
-
-
-def _leftovers(target: Path, kind: str) -> list[Path]:
-    prefix = f".{target.name}.shoal-{kind}-"
-    return sorted(entry for entry in target.parent.iterdir() if entry.name.startswith(prefix))
-
-
-def _begin(target: Path, *, folder: bool) -> tuple[Path, int | None]:
-    """A new, locked file or folder beside the target, after clearing away what is stale."""
-    new = _hidden(target, "new")
-    with _locked(target.parent):
-        _remove_stale(target)
-        if folder:
-            new.mkdir()
-        else:
-            new.touch(exist_ok=False)
-        return new, _try_lock(new)
-
-
-def _remove_stale(target: Path) -> None:
-    olds = _leftovers(target, "old") if target.exists() else []
-    for entry in [*_leftovers(target, "new"), *olds]:
-        lock = _try_lock(entry)
-        if lock is None:  # somebody is writing it, or nobody can tell
-            continue
-        if entry.is_dir():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            entry.unlink(missing_ok=True)
-        _release(lock)
-
-
-def _try_lock(path: Path) -> int | None:
-    if fcntl is None:
-        return None
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:  # somebody else removed it
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return None
-    return handle
-
-
-def _release(lock: int | None) -> None:
-    if lock is not None:
-        os.close(lock)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Holds the folder's lock, where there are locks: nobody clears up or swaps meanwhile.
-
-    A folder that is still being made is locked by its maker already.
-    """
-    if fcntl is None or ".shoal-new-" in folder.name:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
-# --- The swap ------------------------------------------------------------------------------
-
-
-def _check_target(target: Path, path: str | Path, *, force: bool, marker: str | None) -> None:
+def _check_target(target: Path, place: Place, *, force: bool) -> None:
+    path, marker = place
     if not target.exists():
         return
     if not target.is_dir():
@@ -215,74 +149,35 @@ def _check_target(target: Path, path: str | Path, *, force: bool, marker: str | 
         )
 
 
-def _swap(new: Path, target: Path) -> Path | None:
-    """Puts `new` into place; returns where the old folder is now, if there was one."""
-    if not target.exists():
-        new.rename(target)
-        return None
-    shutil.copymode(target, new)
-    if _exchange(new, target):
-        return new
-    old = _hidden(target, "old")
-    target.rename(old)
-    try:
-        new.rename(target)
-    except BaseException:
-        old.rename(target)
-        raise
-    return old
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchanges two names in one step; False where the system cannot."""
-    try:
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
-    except (AttributeError, OSError, TypeError):
-        return False
-    if rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
-        return False
-    raise OSError(number, os.strerror(number), str(other))
-
-
-# --- To disk, and what can go wrong --------------------------------------------------------
-
-
-def _flush(path: Path) -> None:
-    if os.name == "nt" and path.is_dir():
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _flush_tree(folder: Path) -> None:
-    for parent, _, files in os.walk(folder):
-        for name in files:
-            _flush(Path(parent) / name)
-        _flush(Path(parent))
-
-
 @contextmanager
-def _explained(path: str | Path) -> Iterator[None]:
-    """Turns a full disk, a missing folder or missing rights at the output into an InputError."""
-    parent = _real(path).parent
+def _explained(*paths: str | Path) -> Iterator[None]:
+    """Turns a full disk, a missing folder or missing rights at an output into an InputError."""
     try:
         yield
     except OSError as error:
-        failed = parent if error.filename is None else Path(os.fsdecode(error.filename))
-        if failed != parent and parent not in failed.parents:
+        failed = None if error.filename is None else Path(os.fsdecode(error.filename))
+        concerned = [path for path in paths if failed is None or _concerns(failed, path)]
+        if not concerned:
             raise
+        parent = _real(concerned[0]).parent
         if failed == parent and isinstance(error, FileNotFoundError | NotADirectoryError):
             raise InputError(
                 "output-parent", f'There is no folder "{parent}" to write to.', "Make it first."
             ) from None
+        named = " or ".join(f'"{path}"' for path in concerned)
         raise InputError(
             "output-failed",
-            f'"{path}" cannot be written: {error.strerror or error}.',
+            f"{named} cannot be written: {error.strerror or error}.",
             "Nothing was changed; free some space, change the rights, or write elsewhere.",
         ) from None
+
+
+def _concerns(failed: Path, path: str | Path) -> bool:
+    """Whether something failed at an output, by its own name or a hidden one, or at its parent."""
+    target = _real(path)
+    if failed == target.parent:
+        return True
+    if target.parent not in failed.parents:
+        return False
+    name = failed.relative_to(target.parent).parts[0]
+    return name == target.name or name.startswith(f".{target.name}.shoal-")

@@ -14,8 +14,8 @@ from typing import Any
 from shoal.display import card, number
 from shoal.knowledge import Knowledge
 from shoal.release.folder import load
+from shoal.release.pair import belong_together
 from shoal.release.stated import read_certificate
-from shoal.sources import recover_folder
 from shoal.spec.recipe import public_recipes, with_files
 from shoal.table import Table
 from shoal.verification.files import (
@@ -99,7 +99,6 @@ def verify(
     that columns were recoded by; else they lie in the working folder.
     """
     folder = Path(path)
-    recover_folder(folder)
     certificate = read_certificate(folder)
     claimed = certificate["audit"]
 
@@ -121,6 +120,9 @@ def verify(
     whole = all(check.passed for check in checks)
     if whole:
         checks += check_texts(folder, release)
+    if private is not None:
+        paired = belong_together(folder, Path(private))
+        checks.append(Check("private folder", paired, "" if paired else "of another release"))
     if table is None or not whole:
         return outcome(checks, recomputed=False)
     # Only the working folder is searched for files that a certificate names.

@@ -1,0 +1,45 @@
+"""A release and its private folder are a pair: the latter says to which release it belongs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.release.stated import CERTIFICATE
+
+ROW_GROUPS = "row_groups.parquet"
+PAIR = "release.json"
+
+
+def name_release(private: Path, release: Path) -> None:
+    """Writes into the private folder to which release it belongs."""
+    named = json.dumps({"certificate": _digest(release)}, indent=2)
+    (private / PAIR).write_text(named + "\n", encoding="utf-8")
+
+
+def belong_together(release: Path, private: Path) -> bool:
+    """Whether the private folder was written with the release. Folders of older versions do not
+    say, and are taken for what they are said to be."""
+    if not (private / PAIR).is_file():
+        return True
+    try:
+        named = json.loads((private / PAIR).read_text(encoding="utf-8"))["certificate"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return bool(named == _digest(release))
+
+
+def refuse_strangers(release: Path, private: Path) -> None:
+    """An InputError unless the two belong together."""
+    if not belong_together(release, private):
+        raise InputError(
+            "private-stranger",
+            f'"{private}" belongs to another release than "{release}".',
+            "Name the private folder that was written with this release.",
+        )
+
+
+def _digest(release: Path) -> str:
+    return hashlib.sha256((release / CERTIFICATE).read_bytes()).hexdigest()
