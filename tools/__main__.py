@@ -1,14 +1,21 @@
-"""Writes docs/errors.md and docs/reference/cli.md; --check fails where they are not current."""
+"""Writes the pages of docs that are made from the source; --check fails where one is stale."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from tools.pages import cli_page, errors_page
+from shoal.release.stated import schema_text
+from tools.certificate import certificate_page
+from tools.pages import MADE, cli_page, errors_page
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = {"errors.md": errors_page, "reference/cli.md": cli_page}
+PAGES = {
+    "errors.md": errors_page,
+    "reference/cli.md": cli_page,
+    "reference/certificate.md": lambda: certificate_page(MADE),
+    "reference/certificate.schema.json": schema_text,
+}
 
 
 def main(*, check: bool) -> int:

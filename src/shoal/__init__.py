@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shoal.api.audit import audit as audit
     from shoal.api.compare import compare as compare
     from shoal.api.plan import plan as plan
+    from shoal.api.sign import sign as sign
     from shoal.api.verify import verify as verify
     from shoal.attacks.finding import Attack as Attack
     from shoal.auditing.verdict import Audit as Audit
@@ -73,6 +74,7 @@ _HOMES = {
     "minimum_size": "planning.theorem1",
     "plan": "api.plan",
     "read_table": "sources",
+    "sign": "api.sign",
     "verify": "api.verify",
 }
 

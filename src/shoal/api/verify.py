@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from shoal.api.inputs import Known, frame_of
-from shoal.release.stated import read_certificate
+from shoal.release.stated import read_certificate, stated_spec
 from shoal.spec import Spec
 from shoal.table import Table
 from shoal.verification.files import Check
@@ -24,6 +24,7 @@ def verify(
     private: str | Path | None = None,
     knowledge: Known = None,
     hierarchies: Mapping[str, str | Path] | None = None,
+    key: str | Path | None = None,
 ) -> Verification:
     """Checks a release folder: hashes, schema, sizes and counts.
 
@@ -33,7 +34,8 @@ def verify(
     in which group, and where people are missing only that folder tells who; a release judged
     against outside knowledge needs that `knowledge` again, and one judged with a model the private
     folder, without which the model's view is not judged. Columns that were recoded by a hierarchy
-    need its file again: `hierarchies` by column, or in the working folder under its name.
+    need its file again: `hierarchies` by column, or in the working folder under its name. With the
+    file of a public `key` the release must be signed with it (`shoal.sign`).
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -48,13 +50,31 @@ def verify(
     """
     original = None if table is None else frame_of(table)
     found = verify_folder(
-        path, table=original, private=private, knowledge=knowledge, hierarchies=hierarchies
+        path,
+        table=original,
+        private=private,
+        knowledge=knowledge,
+        hierarchies=hierarchies,
+        key=key,
     )
     if spec is None:
         return found
-    stated = Spec.from_mapping(read_certificate(Path(path))["spec"])
-    same = stated == spec.published()
-    if not same and original is not None:  # events may be written as ranges or patterns
-        same = stated == Table.from_frame(original, spec).spec.published()
-    check = Check("spec", same, "" if same else "the release was made for another one")
+    folder = Path(path)
+    stated = stated_spec(read_certificate(folder), folder)
+    asked = spec.published()
+    if stated != asked and original is not None:  # events may be written as ranges or patterns
+        asked = Table.from_frame(original, spec).spec.published()
+    check = Check("what was asked for", stated == asked, _differences(stated, asked))
     return replace(found, checks=(*found.checks, check))
+
+
+def _differences(stated: Spec, asked: Spec) -> str:
+    """Where a release was made for something else than was asked for."""
+    other = [one for one in fields(Spec) if getattr(stated, one.name) != getattr(asked, one.name)]
+    shown = stated.to_mapping(), asked.to_mapping()
+    told = [
+        f"{one.name} is {shown[0].get(one.name, one.default)!r}, not "
+        f"{shown[1].get(one.name, one.default)!r}"
+        for one in other
+    ]
+    return "; ".join(told)

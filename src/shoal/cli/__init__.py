@@ -18,6 +18,7 @@ from shoal.cli.experiment import experiment
 from shoal.cli.init import init
 from shoal.cli.plan import plan
 from shoal.cli.report import report
+from shoal.cli.sign import new_key, sign
 from shoal.cli.verify import verify
 from shoal.errors import ShoalError
 from shoal.spec import InputWarning
@@ -46,7 +47,20 @@ def _options(
         os.environ["SHOAL_DEBUG"] = "1"
 
 
-for _command in (demo, init, plan, anonymize, verify, audit, attack, compare, experiment, report):
+for _command in (
+    demo,
+    init,
+    plan,
+    anonymize,
+    verify,
+    sign,
+    new_key,
+    audit,
+    attack,
+    compare,
+    experiment,
+    report,
+):
     app.command()(_command)
 
 

@@ -33,20 +33,39 @@ def verify(
             "--hierarchy", help="The file that a column was recoded by, repeatable: icd=icd.csv."
         ),
     ] = None,
+    expect: Annotated[
+        Path | None,
+        typer.Option(
+            "--expect", help="A spec file: the release must be what it asks for.", dir_okay=False
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option("--key", help="A public key: the release must be signed with it."),
+    ] = None,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Check hashes, schema and counts, and with --table the certificate. Exit code 0: confirmed,
     1: refuted, 2: no release that can be read."""
+    from shoal.api.verify import verify as check
     from shoal.sources import read_table
-    from shoal.verification.verify import verify as check
+    from shoal.spec import Spec
 
     frame = None
     if table is not None:
         frame = read_table(table, separator=separator, encoding=encoding)
     files = dict(o.named_file(text, "--hierarchy") for text in hierarchy or ())
-    result = check(release, table=frame, private=private, knowledge=knowledge, hierarchies=files)
+    result = check(
+        release,
+        frame,
+        spec=None if expect is None else Spec.from_toml(expect),
+        private=private,
+        knowledge=knowledge,
+        hierarchies=files,
+        key=key,
+    )
     if json:
         emit_json(result.to_dict())
     else:
@@ -60,6 +79,10 @@ def verify(
         typer.echo(
             f"The certificate says: {says} to the {adversaries_words(result.adversaries)}, {worst}."
         )
+        typer.echo(f"Judged: {result.judged_words()}.")
+        if result.on_trust:
+            typer.echo(f"Taken on trust: {', '.join(result.on_trust)}.")
+        typer.echo(result.signed)
         if result.confirmed and not result.recomputed:
             typer.echo("Give --table ORIGINAL to recompute the adversary's posteriors too.")
     raise typer.Exit(0 if result.confirmed else 1)

@@ -185,7 +185,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
     worst = [event["worst_posterior"] for event in events]
     safe = all(event["worst_posterior"] * event["r"] <= 1 + ROUNDING for event in events)
     safe = safe or spec.limit == "prior"
-    members = {event.name: list(event.values) for event in spec.protect or ()}
+    members = [(event.name, list(event.values)) for event in spec.protect or ()]
     judges = {one["name"] for one in audit["adversaries"]}
     absence, method = audit["absence"], certificate["method"]
     answered = method["claims"].get("readers", [])
@@ -193,8 +193,8 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
     for fault, present in (
         (
             "the events' values differ from the spec's",
-            spec.protect is not None
-            and members != {event["label"]: event["values"] for event in events},
+            [(event["label"], event["values"]) for event in events]
+            != (members or [(event["label"], [event["label"]]) for event in events]),
         ),
         (
             "the events' columns differ from the spec's",
@@ -257,6 +257,10 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             audit["counter"] is not None and _counter_contradiction(audit["counter"]),
         ),
         ("adversaries are named twice", len(judges) < len(audit["adversaries"])),
+        (
+            "those whom the method answers are not named first",
+            [one["name"] for one in audit["adversaries"]][: len(answered)] != answered,
+        ),
         ("the method answers somebody who is not convinced", not convinced.issuperset(answered)),
         (
             f"the method {method['name']} changes no values",

@@ -17,7 +17,7 @@ from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.release.pair import ROW_GROUPS, name_release
 from shoal.release.readme import readme_text
-from shoal.release.stated import CERTIFICATE, read_certificate
+from shoal.release.stated import CERTIFICATE, read_certificate, stated_spec
 from shoal.release.totals import no_totals
 from shoal.release.typed import (
     PACKAGE,
@@ -28,7 +28,6 @@ from shoal.release.typed import (
     refuse_inexact,
 )
 from shoal.sources import Place, replace_folders, write_parts, write_table
-from shoal.spec import Spec
 
 if TYPE_CHECKING:
     from shoal.facts import Facts
@@ -86,11 +85,11 @@ def save(
     places += [] if private is None else [Place(private, ROW_GROUPS)]
     with replace_folders(places, force=force) as (folder, *inside):
         names = _write_tables(release, folder, format)
-        (folder / PACKAGE).write_text(_json(data_package(release, names)), encoding="utf-8")
+        (folder / PACKAGE).write_text(as_json(data_package(release, names)), encoding="utf-8")
         (folder / README).write_text(readme_text(release, names), encoding="utf-8")
         files = [*names.values(), PACKAGE, README]
         certificate = {**release.certificate, "files": _describe(folder, files)}
-        (folder / CERTIFICATE).write_text(_json(certificate), encoding="utf-8")
+        (folder / CERTIFICATE).write_text(as_json(certificate), encoding="utf-8")
         if kept is not None:
             _save_private(release, kept, inside[0])
             name_release(inside[0], folder)
@@ -117,7 +116,7 @@ def load(path: Path) -> Release:
                 "release-incomplete", f"{path} lacks its {needed} table.", "Get it again, whole."
             )
     return Release(
-        spec=Spec.from_mapping(certificate["spec"], source=str(path / CERTIFICATE)),
+        spec=stated_spec(certificate, path),
         form=certificate["form"],
         qi=tables["qi"],
         sensitive=tables["sensitive"],
@@ -217,9 +216,9 @@ def _save_private(release: Release, facts: Facts, folder: Path) -> None:
     write_table(rows, folder / ROW_GROUPS)
     risks = (part.drop("group") for part in release.audit.risks.slices())
     write_parts(risks, folder / "row_risks.parquet")
-    (folder / "audit.json").write_text(_json(release.audit.to_dict()), encoding="utf-8")
+    (folder / "audit.json").write_text(as_json(release.audit.to_dict()), encoding="utf-8")
     (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
-    (folder / "seed.json").write_text(_json({"seed": release.seed}), encoding="utf-8")
+    (folder / "seed.json").write_text(as_json({"seed": release.seed}), encoding="utf-8")
     for name, content in release.models.items():
         (folder / name).write_bytes(content)
     keep_facts(facts, folder)
@@ -229,5 +228,6 @@ def _inside(inner: Path, outer: Path) -> bool:
     return inner.resolve().is_relative_to(outer.resolve())
 
 
-def _json(data: Any) -> str:
+def as_json(data: Any) -> str:
+    """Plain data as text, the same bytes for the same data."""
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -22,13 +22,18 @@ def name_release(private: Path, release: Path) -> None:
 def belong_together(release: Path, private: Path) -> bool:
     """Whether the private folder was written with the release. Folders of older versions do not
     say, and are taken for what they are said to be."""
-    if not (private / PAIR).is_file():
+    if not is_recorded(private):
         return True
     try:
         named = json.loads((private / PAIR).read_text(encoding="utf-8"))["certificate"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return False
     return bool(named == _digest(release))
+
+
+def is_recorded(private: str | Path | None) -> bool:
+    """Whether a private folder says to which release it belongs."""
+    return private is not None and (Path(private) / PAIR).is_file()
 
 
 def refuse_strangers(release: Path, private: Path) -> None:

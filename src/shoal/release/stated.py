@@ -11,6 +11,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.sources import recover_folder
+from shoal.spec import Spec
 
 CERTIFICATE = "certificate.json"
 FORMAT = "shoal-certificate/2"
@@ -48,11 +49,24 @@ def read_certificate(path: Path) -> dict[str, Any]:
     return certificate
 
 
+def stated_spec(certificate: dict[str, Any], path: Path) -> Spec:
+    """The spec that a certificate of a folder states."""
+    file = path / CERTIFICATE
+    try:
+        return Spec.from_mapping(certificate["spec"], source=str(file))
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise _damaged(file, "its spec is none") from None
+
+
+def schema_text() -> str:
+    """The JSON Schema of certificates, as it is published."""
+    return files("shoal.release").joinpath(SCHEMA).read_text(encoding="utf-8")
+
+
 @cache
 def schema() -> dict[str, Any]:
-    """The JSON Schema of certificates, as it is published."""
-    text = files("shoal.release").joinpath(SCHEMA).read_text(encoding="utf-8")
-    return json.loads(text)  # type: ignore[no-any-return]
+    """The same as plain data."""
+    return json.loads(schema_text())  # type: ignore[no-any-return]
 
 
 def _damaged(file: Path, fault: str) -> InputError:

@@ -10,6 +10,7 @@ never touched, and the text -9 stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import polars as pl
 
@@ -23,6 +24,7 @@ def guarded(frame: pl.DataFrame) -> pl.DataFrame:
     return _changed(frame, _guarded)
 
 
+@lru_cache(maxsize=1 << 12)
 def guarded_text(text: str) -> str:
     """One text as `guarded` shows it."""
     return str(_guarded(pl.Series([text]))[0])

@@ -14,8 +14,9 @@ from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.release.certificate import contradiction, told_by_attribute
 from shoal.release.codes import pooled_gids
-from shoal.release.folder import sha256
+from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
+from shoal.release.signing import SIGNATURES
 from shoal.release.stated import CERTIFICATE
 from shoal.release.totals import SCHEMA
 from shoal.release.typed import PACKAGE, described_fields
@@ -67,9 +68,10 @@ def check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:
             continue
         same = sha256(file) == claimed["sha256"] and file.stat().st_size == claimed["bytes"]
         checks.append(Check(f"file {name}", same, "" if same else "its SHA-256 or size differs"))
-    named = {CERTIFICATE, *certificate["files"]}
+    usual = {PACKAGE, README, *(f"{table}.{kind}" for table in TABLES for kind in FORMATS)}
+    named = {CERTIFICATE, SIGNATURES, *(usual & set(certificate["files"]))}
     strange = sorted(path.name for path in folder.iterdir() if path.name not in named)
-    detail = f'it holds "{strange[0]}", which the certificate does not name' if strange else ""
+    detail = f'it holds "{strange[0]}", which is no file of a release' if strange else ""
     return [*checks, Check("folder", not strange, detail)]
 
 

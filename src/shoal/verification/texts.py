@@ -18,7 +18,8 @@ import polars as pl
 from shoal._version import __version__
 from shoal.errors import InputError
 from shoal.release import Release
-from shoal.release.folder import README, TABLES, data_package, sha256
+from shoal.release.certificate import public_spec
+from shoal.release.folder import README, TABLES, as_json, data_package, sha256
 from shoal.release.numbering import misplaced
 from shoal.release.readme import readme_text
 from shoal.release.stated import FORMAT
@@ -45,6 +46,7 @@ def check_texts(folder: Path, release: Release) -> list[Check]:
     if same_software(release.certificate):
         checks += [
             _check_order(release),
+            _check_spec(release),
             _check_readme(folder, release, names),
             _check_package(folder, release, names),
         ]
@@ -78,14 +80,20 @@ def _listed(spec: Spec) -> Iterator[tuple[str, str]]:
             yield from ((label, value) for value in event.values if event.is_set)
 
 
+def _check_spec(release: Release) -> Check:
+    """Whether the spec is written as shoal writes it, and nothing else is hidden in it."""
+    said = json.dumps(release.certificate["spec"], sort_keys=True)
+    same = said == json.dumps(public_spec(release.spec), sort_keys=True)
+    return Check("spec", same, "" if same else "it is not written as shoal writes it")
+
+
 def _check_readme(folder: Path, release: Release, names: dict[str, str]) -> Check:
     same = (folder / README).read_bytes() == readme_text(release, names).encode("utf-8")
     return Check(README, same, "" if same else "it says something else than the certificate")
 
 
 def _check_package(folder: Path, release: Release, names: dict[str, str]) -> Check:
-    told = json.loads((folder / PACKAGE).read_text(encoding="utf-8"))
-    same = told == data_package(release, names)
+    same = (folder / PACKAGE).read_bytes() == as_json(data_package(release, names)).encode("utf-8")
     return Check(PACKAGE, same, "" if same else "it says something else than the tables")
 
 

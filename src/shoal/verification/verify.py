@@ -6,15 +6,15 @@ recomputed from the published tables by the auditor's own judge, which shares no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.display import card, number
+from shoal.display import card, counted, number
 from shoal.knowledge import Knowledge
 from shoal.release.folder import load
-from shoal.release.pair import belong_together
+from shoal.release.pair import belong_together, is_recorded
 from shoal.release.stated import read_certificate
 from shoal.spec.recipe import public_recipes, with_files
 from shoal.table import Table
@@ -25,7 +25,9 @@ from shoal.verification.files import (
     check_tables,
 )
 from shoal.verification.recompute import coded, recompute
+from shoal.verification.signatures import check_signers
 from shoal.verification.texts import check_texts, check_types
+from shoal.verification.trust import taken_on_trust
 from shoal.wording import limit_named, verdict_words, visible
 
 
@@ -44,6 +46,16 @@ class Verification:
     """Whom the certificate is about."""
     limit: str
     """The limit that it judges by: absolute or prior."""
+    events: tuple[tuple[str, float], ...]
+    """The protected events by their labels, each with its r."""
+    views: tuple[tuple[str, ...], ...]
+    """The sets of attributes in which it was judged."""
+    min_support: int
+    """How many rows must share attributes before their distribution is known."""
+    on_trust: tuple[str, ...]
+    """What was not seen, but taken from the certificate."""
+    signed: str
+    """Who vouches for it, in words."""
 
     def __repr__(self) -> str:
         lines = (": ".join(line) for line in self._figures())
@@ -62,9 +74,22 @@ class Verification:
         link = f"largest link {number(self.worst_posterior)}{limit_named(self.limit)}"
         figures = [
             ("the certificate says", f"{verdict_words(self.robust)}, {link}"),
+            ("judged", self.judged_words()),
             ("checks", f"{len(self.checks) - len(wrong):,} of {len(self.checks):,} passed"),
         ]
-        return figures + [(f"wrong: {visible(one.name)}", visible(one.detail)) for one in wrong[:3]]
+        figures += [(f"wrong: {visible(one.name)}", visible(one.detail)) for one in wrong[:3]]
+        trust = ", ".join(self.on_trust) or "nothing"
+        return [*figures, ("taken on trust", trust), ("signed", self.signed)]
+
+    def judged_words(self) -> str:
+        """By which r, in which views and with how much support it was judged."""
+        by_r: dict[float, list[str]] = {}
+        for label, r in self.events:
+            by_r.setdefault(r, []).append(f'"{visible(label)}"')
+        limits = "; ".join(f"r = {r:g} for {_few(labels)}" for r, labels in by_r.items())
+        views = _few([" + ".join(visible(name) for name in view) for view in self.views])
+        shown = f"{counted(len(self.views), 'view')} ({views})" if self.views else "no view"
+        return f"{limits}; {shown}; min_support {self.min_support:,}"
 
     @property
     def confirmed(self) -> bool:
@@ -78,8 +103,19 @@ class Verification:
             "worst_posterior": self.worst_posterior,
             "adversaries": list(self.adversaries),
             "limit": self.limit,
+            "events": [{"label": label, "r": r} for label, r in self.events],
+            "views": [list(view) for view in self.views],
+            "min_support": self.min_support,
+            "on_trust": list(self.on_trust),
+            "signed": self.signed,
             "checks": [vars(check) for check in self.checks],
         }
+
+
+def _few(texts: Sequence[str], most: int = 7) -> str:
+    """The first of a list, and how many more there are."""
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def verify(
@@ -89,6 +125,7 @@ def verify(
     private: str | Path | None = None,
     knowledge: Knowledge | str | Path | None = None,
     hierarchies: Mapping[str, str | Path] | None = None,
+    key: str | Path | None = None,
 ) -> Verification:
     """Checks a release folder; with the original `table` (a frame) also its certificate.
 
@@ -96,7 +133,8 @@ def verify(
     in which group, and where people are missing only that folder tells who; a release judged
     against outside knowledge needs that `knowledge` again, and what a model says of everybody is in
     the private folder too: without it the model's view is not judged. `hierarchies` are the files
-    that columns were recoded by; else they lie in the working folder.
+    that columns were recoded by; else they lie in the working folder. With the file of a public
+    `key` the release must be signed with it.
     """
     folder = Path(path)
     certificate = read_certificate(folder)
@@ -110,9 +148,17 @@ def verify(
             worst_posterior=claimed["worst_posterior"],
             adversaries=tuple(one["name"] for one in claimed["adversaries"]),
             limit=certificate["limit"],
+            events=tuple((event["label"], event["r"]) for event in certificate["events"]),
+            views=tuple(tuple(view) for view in certificate["knowledge"]["views"]),
+            min_support=certificate["knowledge"]["min_support"],
+            on_trust=taken_on_trust(
+                certificate, recomputed=recomputed, recorded=is_recorded(private)
+            ),
+            signed=signers.words,
         )
 
-    files = check_files(folder, certificate)
+    signers = check_signers(folder, key)
+    files = [*check_files(folder, certificate), *signers.checks]
     if not all(check.passed for check in files):
         return outcome(files, recomputed=False)
     release = load(folder)
@@ -130,6 +176,9 @@ def verify(
     original = Table.from_frame(table, release.spec.with_(recode=recipes))
     if original.spec.protect != release.spec.protect:
         checks.append(Check("events", False, "the certificate names no values of the table"))
+    labels = [event.label for event in original.events]
+    if labels != [event["label"] for event in certificate["events"]]:
+        return outcome([*checks, Check("events", False, "they are others")], recomputed=False)
     original, code, strange = coded(release, original)
     if strange:
         return outcome([*checks, Check("people", False, strange)], recomputed=True)

@@ -1,0 +1,28 @@
+"""sign: a release under somebody's name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.release.signing import Passphrase, Signature
+from shoal.release.signing import sign as add_signature
+from shoal.verification.verify import verify as verify_folder
+
+
+def sign(path: str | Path, key: str | Path, *, passphrase: Passphrase | None = None) -> Signature:
+    """Signs the certificate of a release folder with a private Ed25519 key (a PEM file, or one of
+    OpenSSH); `passphrase` is asked for the word that unlocks it, if it is locked.
+
+    The folder must be what its certificate says, as far as it shows by itself. Whether the
+    certificate is right is seen with the table: verify before you sign.
+    """
+    found = verify_folder(path)
+    if not found.confirmed:
+        wrong = next(check for check in found.checks if not check.passed)
+        raise InputError(
+            "sign-refuted",
+            f"{path} is not what its certificate says ({wrong.name}), so nothing was signed.",
+            "`shoal verify` says what is wrong with a release.",
+        )
+    return add_signature(path, key, passphrase=passphrase)

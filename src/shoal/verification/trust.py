@@ -1,0 +1,52 @@
+"""What of a certificate verify cannot see for itself, and takes on trust.
+
+With the publisher's private folder the certificate has to be the one that was written with it, byte
+for byte, so that no word of it is left. A signature says whose words they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shoal.release.stated import OLDER
+from shoal.verification.texts import same_software
+
+ON_TRUST: dict[str, str] = {
+    "method.name": "the method's name",
+    "method.parameters": "its parameters",
+    "method.claims": "what it claims of itself",
+    "software": "the software",
+    "seed": "the seed",
+    "knowledge.models": "names, folds and seeds of models",
+}
+"""Parts that the tables do not tell. What the method claims to answer is held against the verdicts,
+but not how it went about it."""
+
+BY_THE_TABLE: dict[str, str] = {
+    "events": "the largest link of each event",
+    "knowledge": "the views",
+    "audit": "every figure of the audit",
+    "rows": "the rows of the table",
+}
+"""Parts that need the original table: without it, it is only seen that they fit together."""
+
+
+def taken_on_trust(
+    certificate: Mapping[str, Any], *, recomputed: bool, recorded: bool
+) -> tuple[str, ...]:
+    """What was not seen, in words; `recorded`: the private folder was there."""
+    words = [] if recomputed else list(BY_THE_TABLE.values())
+    if certificate["format"] == OLDER:
+        words.append("what certificates of the older format do not say of counting and absence")
+    if recorded:
+        return tuple(words)
+    models = "models" in certificate["knowledge"]
+    words += [told for part, told in ON_TRUST.items() if models or part != "knowledge.models"]
+    if recomputed and certificate["rows"]["suppressed"]:
+        words.append("who is missing")
+    if recomputed and certificate["rows"]["values_changed"]:
+        words.append("which values were changed")
+    if not same_software(dict(certificate)):
+        words.append("README.txt, datapackage.json and the order of lines, of another version")
+    return tuple(words)

@@ -1,0 +1,82 @@
+"""The page on certificates: what each part says, and who can see whether it is true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.release.stated import FORMAT, OLDER, schema
+from shoal.verification.trust import BY_THE_TABLE, ON_TRUST
+
+INTRO = f"""# Certificates
+
+Every release folder holds a `certificate.json`: what is claimed of the release, in plain data.
+Its form is that of a [JSON Schema](certificate.schema.json), and its `format` names the
+version, now `{FORMAT}`. `shoal verify` reads `{OLDER}` too, and says what such a certificate
+does not tell.
+
+`shoal verify RELEASE` holds every word and every file against the others: hashes and sizes,
+counts, README.txt and datapackage.json (made again, byte for byte), the order of groups and
+lines, how cells are written, and all that cannot be true at once. With `--table ORIGINAL` every
+posterior and count is reckoned again from what is published. With `--private FOLDER` the
+certificate has to be the one that was written with that folder, to the last byte, and it is
+seen who is missing. With `--expect spec.toml` the release has to be what was asked for, and
+with `--key KEY.pub` it has to be [signed](../howto/publish.md#sign-it). What none of these
+could see is printed as *taken on trust*.
+
+"""
+
+TRUST = """
+## What is taken on trust
+
+Some parts say how the release came about, which its tables do not tell. They are held against
+the verdicts (whoever the method claims to answer has to be convinced, and a method that changes
+no values may not have changed any), but a forger who has only the release can change them,
+unless `--private` or `--key` is given:
+
+"""
+
+TABLE = """
+Without `--table` some parts are only seen to fit together:
+
+"""
+
+REST = """
+README.txt, datapackage.json and the order of lines are compared if this version of shoal made
+them; those of other versions are taken on trust, and verify says so. A certificate of the older
+format says nothing of counting and absence, so that `--expect` cannot ask for either.
+"""
+
+
+def certificate_page(made: str) -> str:
+    """docs/reference/certificate.md"""
+    trust = "".join(f"- `{part}`: {words}\n" for part, words in ON_TRUST.items())
+    table = "".join(f"- `{part}`: {words}\n" for part, words in BY_THE_TABLE.items())
+    parts = "## Its parts\n\n| part | kind | what it says |\n| --- | --- | --- |\n"
+    parts += "".join(_lines(schema(), ()))
+    return made + INTRO + parts + TRUST + trust + TABLE + table + REST
+
+
+def _lines(part: dict[str, Any], way: tuple[str, ...]) -> list[str]:
+    """One line for each part, and those of its own parts."""
+    found = []
+    for name, inner in part.get("properties", {}).items():
+        told = _resolved(inner)
+        items = _resolved(told.get("items", {}))
+        words = inner.get("description", told.get("description", ""))
+        found.append(f"| `{'.'.join((*way, name))}` | {_kind(told)} | {words} |\n")
+        found += _lines(told, (*way, name)) + _lines(items, (*way, f"{name}[]"))
+    return found
+
+
+def _resolved(part: dict[str, Any]) -> dict[str, Any]:
+    name = part.get("$ref", "").removeprefix("#/$defs/")
+    return schema()["$defs"][name] if name else part
+
+
+def _kind(part: dict[str, Any]) -> str:
+    if "const" in part:
+        return f"`{part['const']}`"
+    if "enum" in part:
+        return " or ".join(f"`{one}`" for one in part["enum"])
+    kind = part.get("type", "")
+    return kind if isinstance(kind, str) else " or ".join(kind)
