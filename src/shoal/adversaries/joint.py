@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.adversaries.group import Group, no_world
+from shoal.adversaries.kernels.averages import average_bounds
 from shoal.adversaries.kernels.swap import swap_bounds
 from shoal.adversaries.kernels.worlds import joint_cost, joint_exact
 from shoal.errors import InputError
@@ -59,10 +60,25 @@ def joint_bounds(
     True
     """
     group = Group.of(distributions, values)
-    bounds = [
-        swap_bounds(group.weights, group.sizes, group.counts, x) for x in range(len(group.present))
-    ]
+    each = np.arange(len(group.present))
+    lower, upper = event_bounds(group.weights, group.sizes, group.counts, each, len(each))
     width = np.shape(distributions)[1]
-    lower = np.column_stack([low for low, _ in bounds])
-    upper = np.column_stack([high for _, high in bounds])
     return group.spread(lower, width), group.spread(upper, width)
+
+
+def event_bounds(
+    weights: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    column: NDArray[np.integer],
+    events: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Certified bounds of p(tuple of s has event e), S x E: the narrower of those by averages and
+    of those by swaps. `column` is the event of each value, or -1."""
+    lower, upper = np.zeros((len(sizes), events)), np.zeros((len(sizes), events))
+    for value in np.flatnonzero(column >= 0):
+        low, high = swap_bounds(weights, sizes, counts, int(value))
+        lower[:, column[value]] += low
+        upper[:, column[value]] += high
+    low, high = average_bounds(weights, sizes, counts, column.astype(np.int64), events)
+    return np.maximum(lower, low), np.minimum(upper, high)

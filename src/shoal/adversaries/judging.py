@@ -15,9 +15,9 @@ from shoal.adversaries.estimate import (
     interval,
     possible_world,
 )
+from shoal.adversaries.joint import event_bounds
 from shoal.adversaries.kernels import judge as kernels
 from shoal.adversaries.kernels.chain import swap_chain
-from shoal.adversaries.kernels.swap import swap_bounds
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
 from shoal.knowledge import View, event_chances, with_pool
@@ -229,16 +229,12 @@ def _settle(
     if len(events) == 1 and (column >= 0).all():
         certain = np.ones((len(sizes), 1))
         return _Settled(0, place, sizes, events, certain, certain > 0, certain, certain)
-    lower, upper = np.zeros((len(sizes), len(events))), np.zeros((len(sizes), len(events)))
-    for value in np.flatnonzero(column >= 0):
-        low, high = swap_bounds(weights, sizes, counts, int(value))
-        lower[:, column[value]] += low
-        upper[:, column[value]] += high
-    upper = np.minimum(upper, 1.0)
+    lower, upper = event_bounds(weights, sizes, counts, column, len(events))
     r = case.event_r[events]
-    safe = r * (upper + kernels.TOLERANCE) <= 1.0
-    if safe.all():
-        return _Settled(1, place, sizes, events, upper, np.zeros_like(safe), lower, upper)
+    surely = lower - kernels.TOLERANCE
+    bounded = _Settled(1, place, sizes, events, upper, r * surely > 1.0, surely, upper)
+    if not bounded.undecided(case, view, pairs).any():
+        return bounded
 
     member, start = _true_world(case, group, place, values, weights)
     sweeps = max(LEAST_SWEEPS, min(SWEEPS, PROPOSALS // (BATCHES * len(member))))
@@ -254,11 +250,9 @@ def _settle(
     )
     middle, _, _ = interval(means, sizes, sweeps=sweeps, confidence=CONFIDENCE)
     _, low, _ = interval(means, sizes, sweeps=sweeps, confidence=CALL_CONFIDENCE)
-    surely = np.maximum(low, lower)
-    breach = r * surely > 1.0 + kernels.TOLERANCE
+    surely = np.maximum(low, lower) - kernels.TOLERANCE
     middle = np.clip(middle, lower, upper)
-    surely -= kernels.TOLERANCE
-    return _Settled(2, place, sizes, events, middle, breach, surely, upper)
+    return _Settled(2, place, sizes, events, middle, r * surely > 1.0, surely, upper)
 
 
 def _true_world(
