@@ -1,7 +1,7 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
-python -m benchmarks [--only stages|ratios|art|every|arx|methods|models|several|redteam|insider|
-    neighbours] [--rows 100000,1000000]
+python -m benchmarks [--only stages|ratios|art|every|arx|undecided|methods|models|several|redteam|
+    insider|neighbours] [--rows 100000,1000000]
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ SECTIONS = (
     "art",
     "every",
     "arx",
+    "undecided",
     "methods",
     "models",
     "several",
@@ -31,7 +32,7 @@ SECTIONS = (
     "insider",
     "neighbours",
 )
-NEED_ADULT = ("art", "every", "arx", "methods", "models", "redteam")
+NEED_ADULT = ("art", "every", "arx", "undecided", "methods", "models", "redteam")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -67,6 +68,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.settings import adult_frame, adult_subject, hospital_subject
     from benchmarks.several import measure_several
     from benchmarks.stages import measure_stages, warm_up
+    from benchmarks.undecided import measure_undecided
     from shoal.comparison.machine import machine_note
 
     def stages(say: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -86,6 +88,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "art": achieved.measure_art,
         "every": achieved.measure_every,
         "arx": achieved.measure_arx,
+        "undecided": measure_undecided,
         "methods": achieved.measure_methods,
         "models": measure_models,
         "several": measure_several,

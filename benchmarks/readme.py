@@ -3,8 +3,8 @@
     python -m benchmarks.readme [--check]
 
 A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every, arx,
-methods, models, several, redteam, insider, named, neighbours or speed. `--check` changes nothing
-and fails when a table is not current.
+undecided, methods, models, several, redteam, insider, named, neighbours or speed. `--check` changes
+nothing and fails when a table is not current.
 """
 
 from __future__ import annotations

@@ -77,6 +77,27 @@ def arx(results: dict[str, Any]) -> str:
     return _table(head, rows)
 
 
+def undecided(results: dict[str, Any]) -> str:
+    """What the bounds decide of large classes."""
+    head = ("release", "bounds by", "exact", "bounds", "estimates", "problematic people",
+            "people not decided", "seconds")  # fmt: skip
+    rows = [
+        (
+            line["release"],
+            line["bounds"],
+            f"{line['exact']:,}",
+            f"{line['bound']:,}",
+            f"{line['estimate']:,}",
+            f"{line['problematic']:,}",
+            f"{line['undecided']:,} of {line['published']:,} "
+            f"({_percent(line['undecided'] / line['published'])})",
+            f"{line['seconds']:.1f}",
+        )
+        for line in results["undecided"]["lines"]
+    ]
+    return _table(head, rows)
+
+
 def methods(results: dict[str, Any]) -> str:
     """Every method on Adult."""
     head = ("r", "method", "robust", "problematic", "people not decided", "worst posterior",
@@ -316,6 +337,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "art": art,
     "every": every,
     "arx": arx,
+    "undecided": undecided,
     "methods": methods,
     "models": models,
     "several": several,

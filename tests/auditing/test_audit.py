@@ -261,28 +261,46 @@ def test_people_are_alike_however_many_signatures_they_have(r: int, adversary: A
     assert (found.by_adversary[adversary].robust, found.worst.posterior) == (True, 1 / r)
 
 
-def test_an_estimate_never_calls_a_table_robust() -> None:
-    """Distributions so far apart that no bound decides, of a group that is robust all the same."""
-    size = 40
-    frame = pl.DataFrame({"q": [str(i % 2) for i in range(size)], "v": list("abcd") * 10})
+def far_apart() -> tuple[Table, Knowledge]:
+    """Forty people of two kinds, whose distributions are far apart."""
+    frame = pl.DataFrame({"q": [str(i % 2) for i in range(40)], "v": list("abcd") * 10})
     spec = Spec(qi=("q",), sensitive="v", protect=(Event(("a",)),), r=2.3, min_support=1)
     table = Table.from_frame(frame, spec)
     rows = np.array([(0.30, 0.05, 0.60, 0.05), (0.15, 0.60, 0.05, 0.20)])
-    knowledge = Knowledge.model(table, "apart", rows)
-    exact = audit(table, [0] * size, knowledge=knowledge)
+    return table, Knowledge.model(table, "apart", rows)
+
+
+def test_an_estimate_never_calls_a_table_robust() -> None:
+    """A group that is robust by a hair, so that no bound decides."""
+    table, knowledge = far_apart()
+    r = 0.999 / audit(table, [0] * 40, knowledge=knowledge).worst_posterior
+    exact = audit(table, [0] * 40, knowledge=knowledge, r=r)
     assert (exact.robust, exact.exact_share) == (True, 1)
     for seed in range(3):
-        rough = audit(table, [0] * size, knowledge=knowledge, budget=1, seed=seed)
+        rough = audit(table, [0] * 40, knowledge=knowledge, r=r, budget=1, seed=seed)
         assert rough.posteriors == {"exact": 0, "bound": 0, "estimate": 1}
         assert rough.robust is None
-        assert (rough.undecided, rough.problematic) == (size // 2, 0)
+        assert (rough.undecided, rough.problematic) == (20, 0)
         assert rough.worst is not None
         assert rough.worst.kind == "estimate"
         assert rough.worst_posterior == pytest.approx(exact.worst_posterior, abs=0.1)
 
 
+@pytest.mark.parametrize(("r", "robust", "problematic"), [(2.3, True, 0), (4.0, False, 20)])
+def test_a_bound_may_call_a_breach_as_well_as_safety(
+    r: float, robust: bool, problematic: int
+) -> None:
+    table, knowledge = far_apart()
+    exact = audit(table, [0] * 40, knowledge=knowledge, r=r)
+    found = audit(table, [0] * 40, knowledge=knowledge, r=r, budget=1)
+    assert found.posteriors == {"exact": 0, "bound": 1, "estimate": 0}
+    for one in (exact, found):
+        assert (one.robust, one.problematic, one.undecided) == (robust, problematic, 0)
+    assert exact.worst_posterior < found.worst_posterior < 1.1 * exact.worst_posterior
+
+
 def test_a_bound_that_decides_is_called_a_bound() -> None:
-    """One view of two nearly equal distributions: the swap bound settles it."""
+    """One view of two nearly equal distributions."""
     size = 40
     frame = pl.DataFrame({"q": [str(i % 2) for i in range(size)], "v": list("abcd") * 10})
     spec = Spec(qi=("q",), sensitive="v", protect=(Event(("a",)),), r=2, min_support=1)

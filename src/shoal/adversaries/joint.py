@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.adversaries.estimate import has_world
 from shoal.adversaries.group import Group, no_world
 from shoal.adversaries.kernels.averages import average_bounds
 from shoal.adversaries.kernels.swap import swap_bounds
@@ -60,6 +61,8 @@ def joint_bounds(
     True
     """
     group = Group.of(distributions, values)
+    if not has_world(group.weights, group.sizes, group.counts):
+        raise no_world()
     each = np.arange(len(group.present))
     lower, upper = event_bounds(group.weights, group.sizes, group.counts, each, len(each))
     width = np.shape(distributions)[1]

@@ -1,20 +1,22 @@
 """Certified bounds on joint posteriors of large groups: a ratio of two permanents is an average.
 
 Scale rows and columns of the weights to R, whose columns add up to about 1 over the N tuples and
-whose rows, times the counts, add up to about 1; posteriors do not change. A *state* is what is left
-when k tuples and k values were taken out of the group: tuples M, counts d. For a tuple i of M let
-W(v) be the weight of the worlds of M without i and d without one v, and h_v = W(v) / d_v. Then
+whose rows, times the counts, add up to about 1; posteriors do not change. A *state* of depth k is
+what is left when any k tuples and any k values were taken out of the group: tuples M, counts d. For
+a tuple i of M let W(v) be the weight of the worlds of M without i and d without one v, and
+h_v = W(v) / d_v. Then
     p(i:v) = R_iv d_v h_v / sum_w R_iw d_w h_w,
-and bounds on h_v / h_u are all that is needed. Give u to a tuple j that holds v: this pairs worlds
-of W(u), where j holds v, with those of W(v), where j holds u. Summed over the worlds and over j,
+so that bounds on the ratios h_v / h_u are all that is needed. Let a tuple j that holds v in a
+world of W(u) have u instead: this pairs these worlds with those of W(v) where j holds u, and
+changes their weight by R_ju / R_jv. Summed over worlds and tuples,
     h_v (1 - z) = h_u sum_j R_ju f_j,   R_jv d_v f_j = p(j:v) in the state of W(u),
-with z the share of the u of the state of W(v) that are with tuples for whom v is impossible. The sum
-is an average of the ratios R_ju / R_jv, since sum_j R_jv f_j = 1. In that state, one deeper,
-    f_j = 1 / sum_w R_jw d_w h_w / h_v
-again, so that bounds on the ratios in all states of depth k + 1 bound every f_j, and the largest and
-the least average with f_j between its bounds bound the ratios in all states of depth k. Where people
-are alike to some degree the average hardly depends on the f_j: from no bounds at all at DEPTH the
-steps back to the group itself lead to narrow ones. Rounding is met by `slack`, always outward.
+z being the share of the u in the state of W(v) that is with tuples for whom v is impossible. The
+sum is an average of R_ju / R_jv, since sum_j R_jv f_j = 1. And in that state, which is one deeper,
+    1 / f_j = sum_w R_jw d_w h_w / h_v.
+So limits of the ratios in all states of depth k + 1 limit every f_j, and the least and the largest
+average within these limits limit the ratios in all states of depth k. Where people are alike to
+some degree the average hardly depends on the f_j: from no limits at all at DEPTH the steps back to
+the group itself lead to narrow ones. Rounding is met by `slack`, always outward.
 """
 
 from __future__ import annotations
@@ -22,14 +24,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.adversaries.kernels.extremes import average_limits, share_limits
 from shoal.compiling import kernel
 
-DEPTH = 32
+DEPTH = 20
 SCALING_STEPS = 1000
 SCALED_ENOUGH = 1e-9
-TINY = 1e-200
-"""Below this a scaled weight may have lost its digits, and nothing is said."""
-MOST_RATIOS = 1e7
+TINY = 1e-140
+"""Below this a ratio of two scaled weights may have lost its digits, and nothing is said."""
+MOST_RATIOS = 2e6
 """Ratios of two values' weights that are kept in order; beyond it nothing is said."""
 
 
@@ -107,14 +110,16 @@ def _scaled(
 
 @kernel
 def _ascending_ratios(scaled: NDArray[np.float64]) -> NDArray[np.int32]:
-    """V x V x S: the signatures by the ratio of their weight of u to that of v, impossible v last."""
+    """V x V x S: the signatures by the ratio of their weight of u to that of v."""
     S, V = scaled.shape
     order, ratio = np.empty((V, V, S), np.int32), np.empty(S)
     for v in range(V):
         for u in range(V):
             for s in range(S):
                 ratio[s] = scaled[s, u] / scaled[s, v] if scaled[s, v] > 0.0 else np.inf
-            order[v, u] = np.argsort(ratio)
+            ranked = np.argsort(ratio)
+            for t in range(S):
+                order[v, u, t] = ranked[t]
     return order
 
 
@@ -130,144 +135,108 @@ def _one_less_deep(
 ) -> NDArray[np.float64]:
     """The limits of h_v / h_u in states of depth - 1, from those in states of `depth`."""
     S, V = scaled.shape
-    least, most = np.empty((S, V)), np.empty((S, V))
+    largest, smallest = np.empty((V, S)), np.empty((V, S))
     for s in range(S):
         for v in range(V):
-            least[s, v], most[s, v] = _factor(scaled[s], counts, v, excess, depth, slack)
+            total = _totals(scaled[s], counts, v, excess, depth - 1, slack)
+            largest[v, s], smallest[v, s] = total
     found = _nothing_known(V)
-    for v in range(V):
-        for u in range(V):
-            if u == v:
-                continue
-            low, high = _average(scaled, sizes, order[v, u], least, most, v, u, depth, slack)
-            few, many = _without(scaled, sizes, least, most, v, u, depth, slack)
-            if many < 1.0:
-                found[v, u] = min(found[v, u], high / (1.0 - many) * (1.0 + slack))
-            if low > 0.0:
-                found[u, v] = min(found[u, v], (1.0 - few) / low * (1.0 + slack))
+    by_value = scaled.T.copy()
+    least, most = np.empty((2, S)), np.empty((2, S))
+    for one in range(V):
+        for two in range(one):
+            for side in range(2):
+                v, u = (one, two) if side == 0 else (two, one)
+                _limit_f(
+                    by_value[v],
+                    by_value[u],
+                    largest[v],
+                    smallest[v],
+                    excess[u, v],
+                    excess[v, u],
+                    slack,
+                    least[side],
+                    most[side],
+                )
+            for side in range(2):
+                v, u = (one, two) if side == 0 else (two, one)
+                held, other, ranked = by_value[v], by_value[u], order[v, u]
+                low, high = average_limits(
+                    held, other, sizes, ranked, least[side], most[side], depth, slack
+                )
+                few, many = share_limits(
+                    other, held, sizes, least[1 - side], most[1 - side], depth, slack
+                )
+                if many < 1.0:
+                    found[v, u] = min(found[v, u], high / (1.0 - many) * (1.0 + slack))
+                if low > 0.0:
+                    found[u, v] = min(found[u, v], (1.0 - few) / low * (1.0 + slack))
     for w in range(V):
         for v in range(V):
             for u in range(V):
                 if v != u:
                     through = found[v, w] * found[w, u] * (1.0 + slack)
-                    found[v, u] = min(found[v, u], through)
+                    found[v, u] = max(TINY, min(found[v, u], through))
     return found
 
 
 @kernel
-def _factor(
+def _totals(
     row: NDArray[np.float64],
     counts: NDArray[np.int64],
     v: int,
     excess: NDArray[np.float64],
-    depth: int,
+    gone: int,
     slack: float,
 ) -> tuple[float, float]:
-    """Bounds of f of a tuple with scaled weights `row`, in any state of `depth` with a v left.
-
-    Of the values `depth` copies are gone: for the upper bound those that weigh most.
-    """
+    """The most and the least that sum_w R_jw d_w h_w / h_v can be when `gone` values are gone, and
+    a v is left: for the latter, those that weigh most."""
     V = len(row)
     largest, smallest = 0.0, 0.0
-    gone = np.zeros(V, np.bool_)
+    taken = np.zeros(V, np.bool_)
     for w in range(V):
         if row[w] > 0.0:
             largest += row[w] * counts[w] * excess[w, v]
             smallest += row[w] * counts[w] / excess[v, w]
-    left, kept = depth, smallest * (1.0 - slack)
-    while left > 0:
+    smallest *= 1.0 - slack
+    while gone > 0:
         heaviest, weight = -1, 0.0
         for w in range(V):
-            if row[w] > 0.0 and not gone[w] and row[w] / excess[v, w] > weight:
+            if row[w] > 0.0 and not taken[w] and row[w] / excess[v, w] > weight:
                 heaviest, weight = w, row[w] / excess[v, w]
         if heaviest < 0:
             break
-        gone[heaviest] = True
-        copies = min(left, counts[heaviest] - (1 if heaviest == v else 0))
-        kept -= copies * weight * (1.0 + slack)
-        left -= copies
-    # p(j:v) is at most 1, and there is one v at least.
-    kept = max(kept, row[v])
-    most = (1.0 + slack) / kept if kept > 0.0 else np.inf
-    return (1.0 - slack) / largest, most
+        taken[heaviest] = True
+        copies = min(gone, counts[heaviest] - (1 if heaviest == v else 0))
+        smallest -= copies * weight * (1.0 + slack)
+        gone -= copies
+    return largest * (1.0 + slack), smallest
 
 
 @kernel
-def _average(
-    scaled: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    order: NDArray[np.int32],
+def _limit_f(
+    held: NDArray[np.float64],
+    gone: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    smallest: NDArray[np.float64],
+    most_gone: float,
+    most_held: float,
+    slack: float,
     least: NDArray[np.float64],
     most: NDArray[np.float64],
-    v: int,
-    u: int,
-    depth: int,
-    slack: float,
-) -> tuple[float, float]:
-    """The least and the largest sum_j R_ju f_j over those who can hold v, with sum_j R_jv f_j = 1.
+) -> None:
+    """Writes the limits of every f_j for v when one u more is gone than in the totals.
 
-    `depth` tuples are gone. With them, at their least f, the latter sum is at most `gone` more than
-    1, and the former at most `gone_u` more than it is.
+    held, gone: R_jv and R_ju; most_gone, most_held: limits of h_u / h_v and of h_v / h_u.
     """
-    S = len(scaled)
-    given, value, room, gone, gone_u = 0.0, 0.0, 0.0, 0.0, 0.0
-    for s in range(S):
-        if scaled[s, v] > 0.0:
-            given += sizes[s] * scaled[s, v] * least[s, v]
-            value += sizes[s] * scaled[s, u] * least[s, v]
-            gone = max(gone, scaled[s, v] * least[s, v])
-            gone_u = max(gone_u, scaled[s, u] * least[s, v])
-    open_ = slack * (1.0 + given)
-    high, left = value, 1.0 + depth * gone - given + open_
-    for t in range(S - 1, -1, -1):
-        s = order[t]
-        if scaled[s, v] > 0.0 and left > 0.0:
-            room = max(0.0, sizes[s] * scaled[s, v] * (most[s, v] - least[s, v]))
-            high += min(room, left) * (scaled[s, u] / scaled[s, v])
-            left -= room
-    low, left = value, 1.0 - given - open_
-    for t in range(S):
-        s = order[t]
-        if scaled[s, v] > 0.0 and left > 0.0:
-            room = max(0.0, sizes[s] * scaled[s, v] * (most[s, v] - least[s, v]))
-            low += min(room, left) * (scaled[s, u] / scaled[s, v])
-            left -= room
-    return low * (1.0 - slack) - depth * gone_u * (1.0 + slack), high * (1.0 + slack)
-
-
-@kernel
-def _without(
-    scaled: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    least: NDArray[np.float64],
-    most: NDArray[np.float64],
-    v: int,
-    u: int,
-    depth: int,
-    slack: float,
-) -> tuple[float, float]:
-    """Bounds of the share of the u that are with tuples for whom v is impossible: by what these
-    can hold, and by what is left to them. Again `depth` tuples are gone."""
-    few, many, others_few, others_many, gone, others_gone = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    impossible = False
-    for s in range(len(scaled)):
-        if scaled[s, u] == 0.0:
-            continue
-        one = scaled[s, u] * least[s, u]
-        if scaled[s, v] == 0.0:
-            impossible = True
-            few += sizes[s] * one
-            many += sizes[s] * scaled[s, u] * most[s, u]
-            gone = max(gone, one)
-        else:
-            others_few += sizes[s] * one
-            others_many += sizes[s] * scaled[s, u] * most[s, u]
-            others_gone = max(others_gone, one)
-    if not impossible:
-        return 0.0, 0.0
-    few = max(few - depth * gone, 1.0 - others_many) - slack * (1.0 + few)
-    many = min(many, 1.0 - others_few + depth * others_gone) + slack * (1.0 + others_few)
-    return min(1.0, max(0.0, few)), max(0.0, many)
+    for s in range(len(held)):
+        total = largest[s]
+        if gone[s] > 0.0 and total < np.inf:
+            total -= gone[s] * most_gone * (1.0 - slack)
+        least[s] = (1.0 - slack) / total
+        # p(j:v) is at most 1, and there is one v at least.
+        total = max(smallest[s] - gone[s] / most_held * (1.0 + slack), held[s])
+        most[s] = (1.0 + slack) / total
 
 
 @kernel
