@@ -7,6 +7,7 @@ import re
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -102,8 +103,12 @@ def test_the_folder_of_a_release_is_audited_with_its_own_spec(home: Path, tmp_pa
 def test_an_audit_without_a_verdict_ends_with_3(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where no group may be judged exactly, bounds and estimates are left."""
+    """Where no group may be judged exactly and bounds say nothing, estimates are left."""
     monkeypatch.setattr("shoal.auditing.audit.audit", partial(auditing.audit, budget=1))
+    monkeypatch.setattr(
+        "shoal.adversaries.judging.event_bounds",
+        lambda weights, *others: (np.zeros((len(weights), 1)), np.ones((len(weights), 1))),
+    )
     given = ["--groups", "same", *SPEC[:-1], "12", "--adversary", "joint"]
     done = shoal_("audit", home / "grouped.csv", *given)
     assert done.stdout.startswith("NOT SHOWN TO BE ROBUST")
