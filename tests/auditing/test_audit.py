@@ -402,3 +402,19 @@ def test_plain_data_for_machines_names_what_the_command_promises() -> None:
     promised = "robust r adversaries worst_posterior problematic problematic_share average_delta"
     assert {*promised.split(), "guess_rate", "exact_share"} <= set(plain)
     assert plain["worst"]["posterior"] == plain["worst_posterior"] == 0.25
+
+
+def test_whom_the_whole_tables_distribution_exposes_is_counted() -> None:
+    """Two kinds of people, of whom the view tells that one hardly ever carries: it exposes the
+    other kind alone, and the group's share everybody."""
+    frame = pl.DataFrame({"q": ["a"] * 10 + ["b"] * 90, "v": ["x"] * 5 + ["y"] * 94 + ["x"]})
+    spec = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=4, min_support=1)
+    table = Table.from_frame(frame, spec)
+    groups = [0 if i < 8 or 20 <= i < 28 else None for i in range(100)]
+    found = audit(table, groups, adversary=("joint", "binary"))
+    assert (found.robust, found.views) == (False, 1)
+    assert found.by_view["q"].problematic == 8
+    assert (found.problematic, found.problematic_carriers) == (16, 5)
+    for one in found.by_adversary.values():
+        assert one.problematic == 16
+    assert audit(table, groups, limit="prior").problematic == 8

@@ -93,6 +93,14 @@ def audit(case: Case) -> Findings:
                 right += Fraction(len(set(leaders) & set(carriers)), len(leaders))
                 made += 1
         rates[name] = right / made if made else Fraction(0)
+    for group in groups if not case.prior else ():
+        inside = [j for j in range(size) if case.groups[j] == group]
+        for event in case.events:
+            # In the view of the whole table all are alike.
+            share = Fraction(sum(case.values[j] in event.values for j in inside), len(inside))
+            for j in inside if share else ():
+                posterior[j][event.label] = max(share, posterior[j][event.label])
+                problematic[j] |= share > 1 / event.r
     return Findings(
         posterior,
         problematic,

@@ -67,7 +67,7 @@ def _views(case: Case) -> list[list[list[int]]]:
         if any(len(rows) >= case.min_support for rows in classes.values()):
             mine = [classes[tuple(person[i] for i in names)] for person in case.people]
             views.append([rows if len(rows) >= case.min_support else everybody for rows in mine])
-    return views or [[everybody] * len(case.people)]
+    return [*views, [everybody] * len(case.people)]
 
 
 def _alone(

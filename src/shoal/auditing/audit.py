@@ -22,6 +22,7 @@ from shoal.adversaries.adversary import Adversaries, Adversary, as_adversaries
 from shoal.adversaries.aspects import for_table, readings
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
+from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import count_classes, count_missing, missing_people
 from shoal.auditing.measures import (
     Lens,
@@ -89,8 +90,9 @@ def audit(
         seed=checked_seed(seed),
     )
     lenses = _judge_all(case, adversaries, known, progress)
+    beside = judge_beside(case, adversaries, known)
     people = People(partition, rows, labels)
-    found = _assemble(case, known, adversaries, lenses, people, strength, before, grouping)
+    found = _assemble(case, known, adversaries, lenses, beside, people, strength, before, grouping)
     return replace(found, models=other_models(table, grouping)) if models else found
 
 
@@ -158,6 +160,7 @@ def _assemble(
     knowledge: Knowledge,
     adversaries: Sequence[Adversary],
     lenses: list[Lens],
+    beside: list[Lens],
     people: People,
     r: float,
     before: NDArray[np.float64],
@@ -165,13 +168,16 @@ def _assemble(
 ) -> Audit:
     table, part = case.table, case.partition
     absence = count_missing(case, knowledge, missing_people(table, grouping))
-    risks = row_risks(case, lenses, people, before)
+    risks = row_risks(case, [*lenses, *beside], people, before)
     breach = risks.worst["problematic"].to_numpy()
     undecided = risks.worst["undecided"].to_numpy()
     contradictory = len(np.unique(np.concatenate([one.judged.contradictory for one in lenses])))
     by_adversary = {
         one.name: adversary_verdict(
-            case, one.reasoning, [lens for lens in lenses if lens.adversary == one.name]
+            case,
+            one.reasoning,
+            [lens for lens in lenses if lens.adversary == one.name],
+            [lens for lens in beside if lens.adversary == one.name],
         )
         for one in adversaries
     }

@@ -38,10 +38,12 @@ def counted(lenses: Sequence[Lens]) -> dict[Kind, int]:
     return {name: sum(one.judged.counted[k] for one in lenses) for k, name in enumerate(KINDS)}
 
 
-def adversary_verdict(case: Case, reasoning: str, lenses: Sequence[Lens]) -> AdversaryVerdict:
-    """What one adversary can do through all views."""
+def adversary_verdict(
+    case: Case, reasoning: str, lenses: Sequence[Lens], beside: Sequence[Lens]
+) -> AdversaryVerdict:
+    """What one adversary can do through all views, and beside them."""
     sizes = case.partition.pair_size[_held(case)]
-    breach = np.any([one.judged.breach for one in lenses], axis=0)
+    breach = np.any([one.judged.breach for one in (*lenses, *beside)], axis=0)
     undecided = np.any([one.judged.undecided for one in lenses], axis=0) & ~breach
     impossible = any(len(one.judged.contradictory) for one in lenses)
     return AdversaryVerdict(

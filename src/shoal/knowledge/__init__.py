@@ -15,6 +15,7 @@ from shoal.knowledge.knowledge import (
     known_values,
     seen_in,
     table_distribution,
+    whole_view,
     with_pool,
 )
 from shoal.knowledge.odds import (
@@ -55,5 +56,6 @@ __all__ = [
     "seen_in",
     "table_distribution",
     "warn_of_time",
+    "whole_view",
     "with_pool",
 ]

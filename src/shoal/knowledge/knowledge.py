@@ -148,7 +148,7 @@ class Knowledge:
         ]
         check_size(table, sum(one.size for one in classes))
         views = [_counted_view(table, one) for one in classes]
-        return cls(tuple(views) or (_whole_view(table),), f"{OWN}, min_support {support}")
+        return cls(tuple(views) or (whole_view(table),), f"{OWN}, min_support {support}")
 
     @classmethod
     def model(
@@ -297,7 +297,8 @@ def _counted_view(table: Table, classes: _Classes) -> View:
     return View(classes.attributes, classes.index, counts / people, people=number)
 
 
-def _whole_view(table: Table) -> View:
+def whole_view(table: Table) -> View:
+    """The view that knows no attribute, in which everybody has the whole table's distribution."""
     index = np.zeros(len(table.signatures), np.int32)
     return View((), index, table_distribution(table)[None], people=np.array([table.rows]))
 

@@ -13,6 +13,7 @@ from shoal.adversaries.adversary import as_adversaries
 from shoal.adversaries.aspects import readings
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
+from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import count_classes
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.verdict import robustness
@@ -132,7 +133,8 @@ def _compare(
             for reading in readings([adversary], case)
             for number, view in enumerate(known.views)
         ]
-        mine = adversary_verdict(case, adversary.reasoning, lenses)
+        beside = judge_beside(case, [adversary], known)
+        mine = adversary_verdict(case, adversary.reasoning, lenses, beside)
         checks.append(
             _same_verdict(f"{adversary.name} adversary", mine.robust, one["robust"], whole=whole)
         )
@@ -147,7 +149,7 @@ def _compare(
             for figure in ("problematic", "undecided")[: 1 + whole]:
                 name = f"{figure} people, {adversary.name} adversary"
                 checks.append(_same_figure(name, getattr(mine, figure), one[figure], whole=whole))
-        for judged in (lens.judged for lens in lenses):
+        for judged in (lens.judged for lens in (*lenses, *beside)):
             breach |= judged.breach
             undecided |= judged.undecided
             contradictory |= len(judged.contradictory) > 0
