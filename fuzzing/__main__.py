@@ -1,6 +1,7 @@
 """Runs a trial and says what came of it.
 
 python -m fuzzing kills [--seed 1] [--count 1000]
+python -m fuzzing readers [--seed 1] [--seconds 60] [--count N] [--only t.csv] [--first N]
 """
 
 from __future__ import annotations
@@ -19,11 +20,33 @@ def main(arguments: Sequence[str]) -> None:
     kills = trials.add_parser("kills", help="runs that are killed while they write a release")
     kills.add_argument("--seed", type=int, default=1)
     kills.add_argument("--count", type=int, default=1000, help="kills at random moments")
+    readers = trials.add_parser("readers", help="damaged files of every kind that shoal reads")
+    readers.add_argument("--seed", type=int, default=1)
+    readers.add_argument("--seconds", type=float, default=60)
+    readers.add_argument("--count", type=int, help="mutations of each file, at most")
+    readers.add_argument("--only", help="one kind of file")
+    readers.add_argument("--first", type=int, default=0, help="the number of the first mutation")
     asked = parser.parse_args(arguments)
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        _kills(Path(folder), asked.seed, asked.count)
+    if asked.trial == "kills":
+        with tempfile.TemporaryDirectory() as folder:
+            _kills(Path(folder), asked.seed, asked.count)
+    else:
+        _readers(asked)
     print(f"{time.monotonic() - began:.0f} seconds.")
+
+
+def _readers(asked: argparse.Namespace) -> None:
+    from fuzzing.readers import fuzz_readers
+
+    outcomes = fuzz_readers(
+        asked.seed, seconds=asked.seconds, count=asked.count, only=asked.only, first=asked.first
+    )
+    print(f"{outcomes.total()} damaged files: {outcomes['read']} read.")
+    for outcome, times in outcomes.most_common():
+        print(f"  {times} {outcome}")
+    if any(outcome.startswith("FAILED") for outcome in outcomes):
+        sys.exit(1)
 
 
 def _kills(folder: Path, seed: int, count: int) -> None:

@@ -94,8 +94,8 @@ def at_every_step(trials: Trials, *, exchanges: bool = True) -> int:
                 break
             trials.judge(old, "other", release, private)
             steps += 1
-        trials.read_whole(release, private)
         total += steps
+    trials.read_whole(release, private)
     release, private = trials.place("one")
     _killed_at(steps // 2, partial(_copy, trials.folder / "other", release, private))
     trials.tidy_after(release, private)
@@ -103,18 +103,25 @@ def at_every_step(trials: Trials, *, exchanges: bool = True) -> int:
 
 
 def at_random(trials: Trials, count: int, seed: int) -> None:
-    """Kills real runs of `Release.save` at random moments, and sometimes the reader who mends."""
+    """Kills real runs of `Release.save`, at moments drawn by time and by steps in turn, and every
+    second time the reader who mends too."""
     chance = random.Random(seed)
-    life = _lifetime(trials)
-    for number in range(1, count + 1):
+    life, steps, number = 0.3, 50.0, 0
+    while number < count:
         old, new = chance.choice([("one", "other"), ("other", "one"), (None, "one")])
         release, private = trials.place(old)
         kept = pickle.loads((trials.folder / new / "kept").read_bytes())
-        child = _fork(partial(_save, kept, release, private))
-        # Folders are moved at the end: every second kill falls into the last third.
-        time.sleep(life * chance.choice([chance.random(), 0.7 + 0.35 * chance.random()]))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        work = partial(_save, kept, release, private)
+        # How long a run lives is learned on the way: about every sixth gets away.
+        if number % 2:
+            killed = _killed_after(chance.random() * life, work)
+            life *= 1.02 if killed else 0.9
+        else:
+            killed = _killed_at(int(chance.random() * steps), work)
+            steps *= 1.02 if killed else 0.9
+        if not killed:
+            continue
+        number += 1
         if chance.random() < 0.5:
             _killed_at(chance.randrange(8), partial(recover_folder, release))
         trials.judge(old, new, release, private)
@@ -161,12 +168,12 @@ def _verify(release: Path, private: Path) -> None:
     assert shoal.verify(release, table, private=private).confirmed
 
 
-def _lifetime(trials: Trials) -> float:
-    release, private = trials.place("one")
-    kept = pickle.loads((trials.folder / "other" / "kept").read_bytes())
-    began = time.monotonic()
-    _child(partial(_save, kept, release, private))
-    return time.monotonic() - began
+def _killed_after(seconds: float, work: Callable[[], None]) -> bool:
+    """Whether the work took so long as to be killed then."""
+    child = _fork(work)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1] == signal.SIGKILL
 
 
 def _killed_at(step: int, work: Callable[[], None], *, exchanges: bool = True) -> bool:
@@ -185,6 +192,7 @@ def _killed_at(step: int, work: Callable[[], None], *, exchanges: bool = True) -
 
             return call
 
+        os.fsync = lambda handle: None  # a kill, other than a power cut, loses nothing written
         for name in STEPS:
             setattr(os, name, watched(getattr(os, name)))
         if exchanges:

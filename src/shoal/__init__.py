@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from shoal.errors import InternalError as InternalError
     from shoal.grouping import Grouping as Grouping
     from shoal.knowledge import Knowledge as Knowledge
+    from shoal.memory import memory_limit as memory_limit
     from shoal.planning.theorem1 import delta_max as delta_max
     from shoal.planning.theorem1 import minimum_size as minimum_size
     from shoal.release import Release as Release
@@ -71,6 +72,7 @@ _HOMES = {
     "joint_bounds": "adversaries",
     "joint_estimate": "adversaries",
     "joint_posterior": "adversaries",
+    "memory_limit": "memory",
     "minimum_size": "planning.theorem1",
     "plan": "api.plan",
     "read_table": "sources",

@@ -20,7 +20,7 @@ def test_they_stand_together_and_before_how_to_read_and_to_print(name: str) -> N
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
     names = [parameter.name for parameter in command.params]
     assert names[0] == "table"
-    assert names[-len(SHARED) - 3 :] == [*SHARED, "separator", "encoding", "json"]
+    assert names[-len(SHARED) - 4 :] == [*SHARED, "separator", "encoding", "json", "memory"]
 
 
 def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) -> None:

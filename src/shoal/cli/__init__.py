@@ -16,6 +16,7 @@ from shoal.cli.compare import compare
 from shoal.cli.demo import demo
 from shoal.cli.experiment import experiment
 from shoal.cli.init import init
+from shoal.cli.options import with_memory_option
 from shoal.cli.plan import plan
 from shoal.cli.report import report
 from shoal.cli.sign import new_key, sign
@@ -47,20 +48,9 @@ def _options(
         os.environ["SHOAL_DEBUG"] = "1"
 
 
-for _command in (
-    demo,
-    init,
-    plan,
-    anonymize,
-    verify,
-    sign,
-    new_key,
-    audit,
-    attack,
-    compare,
-    experiment,
-    report,
-):
+for _command in (demo, init, plan, anonymize, verify, audit, attack, compare, experiment, report):
+    app.command()(with_memory_option(_command))
+for _command in (sign, new_key):
     app.command()(_command)
 
 
@@ -75,6 +65,15 @@ def main() -> None:
             raise
         code = getattr(error, "code", "internal")
         typer.echo(f"shoal: {error} [{code}]", err=True)
+        sys.exit(2)
+    except MemoryError:
+        if os.environ.get("SHOAL_DEBUG"):
+            raise
+        typer.echo(
+            "shoal: This takes more memory than there is. Name fewer QIs or events, give a part of "
+            "the table, or allow less with --memory to be told sooner. [memory]",
+            err=True,
+        )
         sys.exit(2)
     except KeyboardInterrupt:
         _stop()

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,6 +15,7 @@ import typer
 
 from shoal.anonymizers.registry import method_names, parameters_of
 from shoal.errors import InputError, nearest
+from shoal.memory import memory_limit
 from shoal.spec import Spec, check_keys, parse_event
 from shoal.spec.places import read_spec_file
 from shoal.spec.recipe import parse_recipes
@@ -55,6 +57,14 @@ HierarchyOption = Annotated[
 ]
 AdultHierarchiesOption = Annotated[
     bool, typer.Option("--adult-hierarchies", help="Use the hierarchies that come for Adult.")
+]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        help="How much memory tables may take, such as 2GB (half of the machine's); what would "
+        "take more is refused.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -197,6 +207,24 @@ def with_spec_options(command: Callable[..., None]) -> Callable[..., None]:
     return _with_options(
         command, "asked", list(shared.values()), lambda given: SpecOptions(**given)
     )
+
+
+def with_memory_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the option --memory, which holds while it runs."""
+    own = inspect.signature(command, eval_str=True)
+
+    @functools.wraps(command)
+    def limited(*, memory: str | None = None, **given: Any) -> None:
+        with nullcontext() if memory is None else memory_limit(memory):
+            command(**given)
+
+    option = inspect.Parameter(
+        "memory", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=MemoryOption
+    )
+    limited.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[*own.parameters.values(), option]
+    )
+    return limited
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.facts.contents import FORMAT, Facts
+from shoal.memory import read_text
 from shoal.sources import replace_file
 
 FACTS_FILE = "report.json"
@@ -31,12 +32,12 @@ def load_facts(folder: str | Path) -> Facts:
             "Name the private folder that was written with the release.",
         )
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
+        plain = json.loads(read_text(path))
         known = {field.name for field in fields(Facts)}
         if plain["format"] != FORMAT or set(plain) != known:
             raise ValueError
         return Facts(**plain)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
             "report-facts",
             f"{path} is no report that this version of shoal can read.",

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 
 from shoal.errors import InputError
+from shoal.memory import allowed_memory, size_words
 from shoal.spec import InputWarning
 from shoal.table import Table
 from shoal.wording import visible
 
 COPIES = 4
 """How often such an array is held at the same time by whoever judges or searches."""
-SHARE = 0.5
-"""Of the machine's memory."""
 LARGE = 3
 """Groups of several events hold at most about so many times r people."""
 MANY_STEPS = 10**10
 """Events times views times people: some seconds for a thousand million."""
-UNTOLD = 8 << 30
-"""Bytes, where the machine does not say."""
 
 
 def check_size(table: Table, classes: int) -> None:
@@ -54,13 +50,13 @@ def warn_of_time(table: Table, views: int) -> None:
 
 
 def _check(table: Table, needed: float, what: str) -> None:
-    budget = SHARE * machine_memory()
+    budget = allowed_memory()
     if needed > budget:
         events = "each an event" if table.spec.protect is None else f"{len(table.events):,} events"
         raise InputError(
             "too-large",
             f'"{visible(table.members.name)}" has {len(table.values):,} values, {events}: {what} '
-            f"takes {_gib(needed)} of memory, and this machine has {_gib(budget)} for it.",
+            f"takes {size_words(needed)} of memory, and {size_words(budget)} may be taken.",
             _remedy(table),
         )
 
@@ -71,15 +67,3 @@ def _remedy(table: Table) -> str:
         f"{visible(table.spec.sensitive_columns[0])}:rare=100), or limit the adversary with "
         "--max-attributes."
     )
-
-
-def machine_memory() -> int:
-    """The bytes of memory that the machine has."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return UNTOLD
-
-
-def _gib(size: float) -> str:
-    return f"{size / 2**30:,.1f} GiB"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.memory import read_text
 from shoal.sources import recover_folder
 from shoal.spec import Spec
 
@@ -30,9 +31,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
             "release-not", f"{path} holds no {CERTIFICATE}.", "Name the folder of a release."
         )
     try:
-        told: Any = json.loads(
-            file.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number
-        )
+        told: Any = json.loads(read_text(file), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise _damaged(file, "it is no JSON") from None
     if not isinstance(told, dict):

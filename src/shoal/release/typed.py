@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.memory import read_text
 from shoal.release import Release
 from shoal.sources import read_table
 from shoal.sources.guard import guarded_text, risky_texts
@@ -62,7 +63,7 @@ def _typed(column: pl.Series, field: dict[str, Any]) -> pl.Series:
 def described_fields(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
     """What the data package says of every table's columns, by their published names."""
     try:
-        described = json.loads((path / PACKAGE).read_text(encoding="utf-8"))
+        described = json.loads(read_text(path / PACKAGE))
         return {
             resource["name"]: {
                 one.get("title", one["name"]): {"type": one["type"], **one}
@@ -70,7 +71,7 @@ def described_fields(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
             }
             for resource in described["resources"]
         }
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(
             "package-damaged", f"{path / PACKAGE} cannot be read.", "Get the release again."
         ) from None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from shoal.errors import InputError, nearest
-from shoal.sources.delimited import check_columns, typed
+from shoal.sources.delimited import check_columns, refuse_twice, typed
 from shoal.sources.location import check_readable
+from shoal.sources.weighed import check_arrow, check_excel, check_parquet, foreign_failures
 
 _PARQUET = b"PAR1"
 _ARROW = b"ARROW1"
@@ -46,20 +46,20 @@ def read_folder(folder: Path, columns: Sequence[str] | None) -> pl.DataFrame:
 
 def read_arrow(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
     """An Arrow IPC file (Feather V2)."""
-    data = path.read_bytes()
-    if not data.startswith(_ARROW):
-        raise InputError(
-            "arrow-form",
-            f'"{path}" is no Arrow file: it is a stream, damaged, or something else.',
-            "Write it again in the Arrow IPC file format.",
-        )
-    try:
-        names = list(pl.read_ipc_schema(io.BytesIO(data)))
+    with path.open("rb") as file:
+        if file.read(len(_ARROW)) != _ARROW:
+            raise InputError(
+                "arrow-form",
+                f'"{path}" is no Arrow file: it is a stream, damaged, or something else.',
+                "Write it again in the Arrow IPC file format.",
+            )
+    damaged = _damaged("arrow-damaged", path, "Arrow")
+    check_arrow(path, damaged)
+    with foreign_failures(damaged, pl.exceptions.PolarsError, OSError):
+        names = list(pl.read_ipc_schema(path))
         if columns is not None:
             check_columns(columns, names)
-        return pl.read_ipc(data, columns=list(columns or names))
-    except (pl.exceptions.PolarsError, OSError):
-        raise _damaged("arrow-damaged", path, "Arrow") from None
+        return pl.read_ipc(path.read_bytes(), columns=list(columns or names))
 
 
 def read_excel(path: Path, columns: Sequence[str] | None, sheet: str | None) -> pl.DataFrame:
@@ -68,22 +68,18 @@ def read_excel(path: Path, columns: Sequence[str] | None, sheet: str | None) -> 
         import fastexcel
     except ImportError:
         raise missing_extra("An Excel file", "fastexcel") from None
-    try:
+    damaged = _damaged("excel-damaged", path, "Excel (.xlsx)")
+    check_excel(path, damaged)
+    with foreign_failures(damaged, fastexcel.FastExcelError, pl.exceptions.PolarsError):
         book = fastexcel.read_excel(path)
         chosen = _sheet(book, sheet, path)
         header = book.load_sheet(chosen, header_row=None, n_rows=1, dtypes="string").to_polars()
         names = [name or f"column_{i}" for i, name in enumerate(header.row(0), start=1)]
         # Types are judged by all rows: from a sample, later cells of another type would be lost.
         frame = book.load_sheet(chosen, schema_sample_rows=None).to_polars()
-    except fastexcel.FastExcelError:
-        raise _damaged("excel-damaged", path, "Excel (.xlsx)") from None
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(
-                "header-twice",
-                f'"{path}" has two columns named "{name}".',
-                "Give each column a name of its own.",
-            )
+    refuse_twice(names, path)
+    if len(names) != frame.width:
+        raise damaged
     frame = frame.with_columns(_whole(column) for column in frame if column.dtype == pl.Float64)
     frame.columns = names
     if columns is not None:
@@ -104,19 +100,22 @@ def missing_extra(what: str, package: str) -> InputError:
 def _scan_parquet(
     files: list[Path], keys: list[str], columns: Sequence[str] | None, source: Path
 ) -> pl.DataFrame:
+    damaged = _damaged("parquet-damaged", source, "Parquet")
     for file in files:
         _check_ends(file)
+    check_parquet(files, columns, source, damaged)
     try:
-        lazy = pl.scan_parquet(
-            files,
-            glob=False,
-            hive_partitioning=bool(keys),
-            hive_schema=dict.fromkeys(keys, pl.String) if keys else None,
-        )
-        names = lazy.collect_schema().names()
-        if columns is not None:
-            check_columns(columns, names)
-        frame = lazy.select(columns or names).collect()
+        with foreign_failures(damaged):
+            lazy = pl.scan_parquet(
+                files,
+                glob=False,
+                hive_partitioning=bool(keys),
+                hive_schema=dict.fromkeys(keys, pl.String) if keys else None,
+            )
+            names = lazy.collect_schema().names()
+            if columns is not None:
+                check_columns(columns, names)
+            frame = lazy.select(columns or names).collect()
     except (pl.exceptions.SchemaError, pl.exceptions.ColumnNotFoundError):
         raise InputError(
             "folder-columns",
@@ -124,7 +123,7 @@ def _scan_parquet(
             "Give a folder whose files belong to one table.",
         ) from None
     except (pl.exceptions.PolarsError, OSError):
-        raise _damaged("parquet-damaged", source, "Parquet") from None
+        raise damaged from None
     partitions = [name for name in keys if name in frame.columns]
     return frame.with_columns(typed(frame.select(partitions))) if partitions else frame
 

@@ -15,11 +15,15 @@ from urllib.parse import quote
 import polars as pl
 
 from shoal.errors import InputError, nearest
+from shoal.memory import refuse_memory
 from shoal.sources.columnar import missing_extra
 from shoal.sources.delimited import check_columns, typed
 from shoal.sources.location import DatabaseUrl, check_readable
+from shoal.sources.unpacked import COPIES
 
 CONNECT_SECONDS = 10
+BATCH = 1 << 16
+"""So many rows are taken at a time."""
 _DUCKDB_TABLES = """
     select table_schema, table_name, table_schema = current_schema()
     from information_schema.tables where table_catalog = current_database()
@@ -68,7 +72,7 @@ def _read_duckdb(url: DatabaseUrl) -> Any:
             answer = connection.sql(sql)
             if answer is None:
                 raise _no_rows(url)
-            return answer.to_arrow_table()
+            return _counted(answer.to_arrow_reader(BATCH), url)
     except duckdb.Error as error:
         raise _database_error(url, str(error)) from None
 
@@ -91,12 +95,24 @@ def _read_postgres(url: DatabaseUrl) -> Any:
                 cursor.execute(_POSTGRES_TABLES)
                 sql = _select(url, cursor.fetchall())
             cursor.execute(sql)
-            table = cursor.fetch_arrow_table()
+            table = _counted(cursor.fetch_record_batch(), url)
             if not table.num_columns:
                 raise _no_rows(url)
             return table
     except dbapi.Error as error:
         raise _database_error(url, str(error)) from None
+
+
+def _counted(reader: Any, url: DatabaseUrl) -> Any:
+    """The rows that a database sends, unless they take too much memory."""
+    import pyarrow as pa
+
+    batches, taken = [], 0
+    for batch in reader:
+        taken += batch.nbytes
+        refuse_memory(COPIES * taken, f"To read {url.shown}", "Ask for fewer rows or columns.")
+        batches.append(batch)
+    return pa.Table.from_batches(batches, reader.schema)
 
 
 def _select(url: DatabaseUrl, tables: Iterable[tuple[str, str, bool]]) -> str:

@@ -8,21 +8,23 @@ are text too; only an empty cell is a missing value.
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import io
-import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from shoal.errors import InputError, nearest
+from shoal.memory import refuse_memory
+from shoal.sources.unpacked import COPIES, TEXT, read_utf8
 
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE = 1 << 16
 HEADER = 1 << 20
+MOST_COLUMNS = 50_000
+"""Tables of people have fewer; a file of commas has more, and takes minutes."""
 BLOCK = 1 << 20
 LARGEST_BLOCK = (1 << 31) - 1
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
@@ -36,22 +38,19 @@ def read_delimited(
     path: Path, *, separator: str | None, encoding: str | None, columns: Sequence[str] | None
 ) -> pl.DataFrame:
     """A text table as a frame of text; `typed` finds the numbers in it."""
-    data = _unpacked(path)
-    text = _decode(data, path, encoding).lstrip("\r\n")
-    if not text or text.isspace():
+    data = read_utf8(path, encoding).lstrip(b"\r\n")
+    if not data or data.isspace():
         raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError(
             "csv-nul",
             f'Line {line} of "{path}" holds a NUL byte, so it is no text file or a damaged one.',
             "Export it again as CSV.",
         )
-    if encoding is None:
-        data = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
-    else:
-        data = text.encode()
-    text = text[:HEADER]  # a large file is not kept twice
+    if not data.endswith((b"\n", b"\r")):
+        data += b"\n"
+    text = data[:HEADER].decode(errors="ignore")
     chosen = _sniffed(text, path) if separator is None else _checked(separator)
     names = _header(text, chosen, path)
     if separator is not None:
@@ -75,42 +74,6 @@ def check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
                 f'The column "{name}" does not exist{nearest(name, names)}.',
                 f"Columns: {', '.join(names)}.",
             )
-
-
-def _unpacked(path: Path) -> bytes:
-    data = path.read_bytes()
-    if path.suffix.lower() != ".gz":
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error):
-        raise InputError(
-            "gzip-damaged", f'"{path}" is no complete gzip file.', "Copy or compress it again."
-        ) from None
-
-
-def _decode(data: bytes, path: Path, encoding: str | None) -> str:
-    if encoding is None and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(
-            "csv-encoding", f'"{path}" is written in UTF-16.', 'Give encoding="utf-16".'
-        )
-    try:
-        return data.decode(encoding or "utf-8").removeprefix("\ufeff")
-    except LookupError:
-        raise InputError(
-            "encoding-unknown",
-            f'There is no encoding "{encoding}".',
-            "Use utf-8, latin-1, cp1252 or another name that Python knows.",
-        ) from None
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        byte = data[error.start]
-        raise InputError(
-            "csv-encoding",
-            f'"{path}" is not written in {encoding or "UTF-8"}: '
-            f"line {line} holds the byte 0x{byte:02X}.",
-            'Say what it is written in, such as encoding="latin-1", or "cp1252" from Windows.',
-        ) from None
 
 
 def _checked(separator: str) -> str:
@@ -152,14 +115,26 @@ def _header(text: str, separator: str, path: Path) -> list[str]:
             f'The quotation marks in the header of "{path}" do not match.',
             "Begin the file with one row that names its columns.",
         ) from None
-    for name in names:
-        if name and names.count(name) > 1:
-            raise InputError(
-                "header-twice",
-                f'"{path}" has two columns named "{name}".',
-                "Give each column a name of its own.",
-            )
-    return [name or _unnamed(position, names) for position, name in enumerate(names, start=1)]
+    if len(names) > MOST_COLUMNS:
+        raise InputError(
+            "csv-columns",
+            f'The header of "{path}" has {len(names):,} columns, more than {MOST_COLUMNS:,}.',
+            "Give a table with fewer columns, and its header in one row.",
+        )
+    refuse_twice([name for name in names if name], path)
+    taken = set(names)
+    return [name or _unnamed(position, taken) for position, name in enumerate(names, start=1)]
+
+
+def refuse_twice(names: Sequence[str], path: Path) -> None:
+    """An InputError if two columns have the same name."""
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise InputError(
+            "header-twice",
+            f'"{path}" has two columns named "{twice}".',
+            "Give each column a name of its own.",
+        )
 
 
 def _check_separator(separator: str, names: list[str], path: Path) -> None:
@@ -175,7 +150,7 @@ def _check_separator(separator: str, names: list[str], path: Path) -> None:
             )
 
 
-def _unnamed(position: int, names: Sequence[str]) -> str:
+def _unnamed(position: int, names: set[str]) -> str:
     name = f"column_{position}"
     return name if name not in names else _unnamed(position + len(names), names)
 
@@ -183,9 +158,6 @@ def _unnamed(position: int, names: Sequence[str]) -> str:
 def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.DataFrame:
     from pyarrow import ArrowInvalid, string
     from pyarrow import csv as arrow_csv
-
-    if not data.endswith((b"\n", b"\r")):
-        data += b"\n"
 
     def split(block: int) -> tuple[pl.DataFrame, list[arrow_csv.InvalidRow]]:
         bad: list[arrow_csv.InvalidRow] = []
@@ -212,15 +184,32 @@ def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.Data
         }
         # Piece by piece, so that the table is never in memory in two forms; in one thread, which is
         # as fast here and knows the numbers of rows.
+        pieces = [pl.DataFrame(schema=dict.fromkeys(names, pl.String))]
+        taken = 0
         with arrow_csv.open_csv(io.BytesIO(data), **options) as reader:
-            pieces = [pl.DataFrame(batch) for batch in reader]
-        empty = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
-        return pl.concat([empty, *pieces], rechunk=False), bad
+            for batch in reader:
+                pieces.append(pl.DataFrame(batch))
+                taken += batch.nbytes + TEXT * batch.num_rows * batch.num_columns
+                refuse_memory(
+                    max(len(data) + taken, COPIES * taken),
+                    f'To read "{path}"',
+                    "Give a part of it, or fewer columns.",
+                )
+        return pl.concat(pieces, rechunk=False), bad
 
-    try:
-        frame, bad = split(BLOCK)
-    except ArrowInvalid:  # a row longer than a block
-        frame, bad = split(min(len(data) + 1, LARGEST_BLOCK))
+    block = BLOCK
+    while True:
+        try:
+            frame, bad = split(block)
+            break
+        except ArrowInvalid:  # a row longer than a block
+            if block > len(data) or block == LARGEST_BLOCK:
+                raise InputError(
+                    "csv-damaged",
+                    f'"{path}" cannot be split into rows: it is damaged, or no text table.',
+                    "Export it again as CSV.",
+                ) from None
+            block = min(16 * block, LARGEST_BLOCK)
     if bad:
         _refuse_ragged(bad[0].number, bad[0].actual_columns, len(names), path)
     _check_closed(data, frame, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -42,9 +43,9 @@ def checked_names(given: Any, what: str) -> tuple[str, ...]:
     if isinstance(given, str):
         given = [given]
     names = tuple(str(name) for name in listed(given, what))
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError("name-twice", f'{what} names "{name}" twice.', "Name it once.")
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise InputError("name-twice", f'{what} names "{twice}" twice.', "Name it once.")
     return names
 
 

@@ -10,12 +10,13 @@ from typing import Any
 import tomli_w
 
 from shoal.errors import InputError
+from shoal.memory import read_text
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
     """The contents of a TOML file, or an InputError that says what is wrong with it."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return tomllib.loads(read_text(path))
     except OSError as error:
         raise InputError(
             "spec-read", f"Cannot read {path}: {error.strerror}.", "Check the path."
@@ -23,6 +24,10 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(
             "spec-toml", f"{path} is not valid TOML: {error}.", "Correct that place."
+        ) from None
+    except RecursionError:
+        raise InputError(
+            "spec-toml", f"{path} is nested too deeply.", "Write it as the example does."
         ) from None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, nearest
+from shoal.memory import read_text
 from shoal.spec import MISSING, Event, InputWarning
 from shoal.spec.entries import Compared, Entry, Listed, Matched, parse_entry, without
 from shoal.table.alike import skeleton
@@ -218,7 +219,7 @@ def _times(count: int) -> str:
 
 def _lines(path: str) -> list[str]:
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = read_text(path, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             "event-file",

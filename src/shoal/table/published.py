@@ -31,14 +31,14 @@ def column_events(
     is_recoded = members.name in dict(spec.recode)
     events = resolve_events(spec.protect, members, rows, recoded=is_recoded)
     for event in events:
-        others = known - set(event.values)
-        if event.is_set and event.label in others:
+        values = set(event.values)
+        if event.is_set and event.label in known and event.label not in values:
             raise InputError(
                 "label-taken",
                 f'The event label "{event.label}" is also a value of "{members.name}" outside it.',
                 "Choose another label.",
             )
-        if not others:
+        if known <= values:
             raise InputError(
                 "event-everything",
                 f'The event "{event.label}" covers every value of "{members.name}".',

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.errors import InputError, nearest
+from shoal.memory import read_text
 from shoal.table.hierarchy.checks import Labels, attribute, check_depth, text_of
 
 ANY = "*"
@@ -71,6 +72,9 @@ def parse_toml(path: Path, *, name: str) -> Outline:
     except tomllib.TOMLDecodeError as error:
         problem = f'The hierarchy file "{path}" is not valid TOML: {error}.'
         raise InputError("hierarchy-form", problem, "Mend the file.") from error
+    except RecursionError:
+        problem = f'The hierarchy file "{path}" is nested too deeply.'
+        raise InputError("hierarchy-form", problem, "Mend the file.") from None
     return parse_mapping(content, name=name)
 
 
@@ -118,7 +122,7 @@ def _leaves(
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         problem = f'The hierarchy file "{path}" could not be read: {error}.'
         raise InputError("hierarchy-file", problem, "Give the path of a UTF-8 file.") from error

@@ -1,0 +1,89 @@
+"""The bytes of a text table: unpacked, and in UTF-8, never more of them than memory allows."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.memory import refuse_memory
+
+PIECE = 1 << 20
+COPIES = 2
+"""A table is held as it was read and as it is coded."""
+TEXT = 16
+"""Bytes of a cell of text, beside the text itself."""
+
+
+def read_utf8(path: Path, encoding: str | None) -> bytes:
+    """The contents of a file, without a mark at the beginning, in UTF-8."""
+    data = _unpacked(path)
+    if encoding is None and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(
+            "csv-encoding", f'"{path}" is written in UTF-16.', 'Give encoding="utf-16".'
+        )
+    if encoding is None:
+        for _ in _decoded(data, path, "utf-8"):
+            pass
+        return data.removeprefix(codecs.BOM_UTF8)
+    try:
+        converted = b"".join(text.encode() for text in _decoded(data, path, encoding))
+    except UnicodeEncodeError:
+        raise _not_in(encoding, path, "it holds halves of characters") from None
+    return converted.removeprefix(codecs.BOM_UTF8)
+
+
+def _unpacked(path: Path) -> bytes:
+    remedy = "Give a part of it, or fewer columns."
+    what = f'To read "{path}"'
+    if path.suffix.lower() != ".gz":
+        refuse_memory(COPIES * path.stat().st_size, what, remedy)
+        return path.read_bytes()
+    pieces, size = [], 0
+    try:
+        with gzip.open(path) as file:
+            while piece := file.read(PIECE):
+                size += len(piece)
+                refuse_memory(COPIES * size, f"{what}, unpacked,", remedy)
+                pieces.append(piece)
+    except (OSError, EOFError, zlib.error):
+        raise InputError(
+            "gzip-damaged", f'"{path}" is no complete gzip file.', "Copy or compress it again."
+        ) from None
+    return b"".join(pieces)
+
+
+def _decoded(data: bytes, path: Path, encoding: str) -> Iterator[str]:
+    """The text, piece by piece: as a whole it may take four times the memory."""
+    try:
+        b"".decode(encoding)  # of all codecs that Python knows, only those for text
+        decoder = codecs.getincrementaldecoder(encoding)()
+    except LookupError:
+        raise InputError(
+            "encoding-unknown",
+            f'There is no encoding "{encoding}".',
+            "Use utf-8, latin-1, cp1252 or another name that Python knows.",
+        ) from None
+    for start in range(0, len(data), PIECE):
+        piece = data[start : start + PIECE]
+        last = start + PIECE >= len(data)
+        try:
+            yield decoder.decode(piece, last)
+        except UnicodeDecodeError as error:
+            at = start + len(piece) - len(error.object) + error.start
+            line = data.count(b"\n", 0, at) + 1
+            raise _not_in(encoding, path, f"line {line} holds the byte 0x{data[at]:02X}") from None
+        except UnicodeError:
+            raise _not_in(encoding, path, "it does not begin as such a file does") from None
+
+
+def _not_in(encoding: str, path: Path, why: str) -> InputError:
+    shown = "UTF-8" if encoding == "utf-8" else encoding
+    return InputError(
+        "csv-encoding",
+        f'"{path}" is not written in {shown}: {why}.',
+        'Say what it is written in, such as encoding="latin-1", or "cp1252" from Windows.',
+    )
