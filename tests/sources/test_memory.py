@@ -60,7 +60,7 @@ def arrow_bomb(folder: Path) -> Path:
     return folder / "bomb.arrow"
 
 
-def workbook(path: Path, cells: str, *, claimed: int | None = None) -> Path:
+def workbook(path: Path, cells: str, *, claimed: int | None = None, heading: str = "a") -> Path:
     """A workbook whose sheet holds that XML; its directory may lie about the size of it."""
     write_excel = io.BytesIO()
     pl.DataFrame({"a": [1]}).write_excel(write_excel)
@@ -71,6 +71,8 @@ def workbook(path: Path, cells: str, *, claimed: int | None = None) -> Path:
             if name == SHEET:
                 begin, end = content.index(b"<sheetData>") + 11, content.index(b"</sheetData>")
                 content = content[:begin] + cells.encode() + content[end:]
+            if name == "xl/sharedStrings.xml":
+                content = content.replace(b"<t>a</t>", f"<t>{heading}</t>".encode())
             new.writestr(name, content)
         true = new.getinfo(SHEET).file_size
     data = out.getvalue()
@@ -89,12 +91,18 @@ def far_cell(folder: Path) -> Path:
     return workbook(folder / "far.xlsx", cells)
 
 
+def shared_text(folder: Path) -> Path:
+    """20,000 cells that show one text of 100,000 letters."""
+    rows = (f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c></row>' for n in range(1, 20_000))
+    return workbook(folder / "shared.xlsx", "".join(rows), heading="x" * 100_000)
+
+
 def long_text(folder: Path) -> Path:
     return write(folder / "lines.csv", b"a\n" + b"\n" * 40_000_000)
 
 
 @pytest.mark.parametrize(
-    "bomb", [gzip_bomb, parquet_bomb, arrow_bomb, excel_bomb, far_cell, long_text]
+    "bomb", [gzip_bomb, parquet_bomb, arrow_bomb, excel_bomb, far_cell, shared_text, long_text]
 )
 def test_a_bomb_is_refused_with_a_sentence(tmp_path: Path, bomb: object) -> None:
     """In a process that would not survive to read it."""

@@ -10,7 +10,8 @@ import polars as pl
 from shoal.errors import InputError, nearest
 from shoal.sources.delimited import check_columns, refuse_twice, typed
 from shoal.sources.location import check_readable
-from shoal.sources.weighed import check_arrow, check_excel, check_parquet, foreign_failures
+from shoal.sources.weighed import check_arrow, check_parquet, foreign_failures
+from shoal.sources.workbook import check_excel
 
 _PARQUET = b"PAR1"
 _ARROW = b"ARROW1"

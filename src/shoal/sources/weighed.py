@@ -1,15 +1,12 @@
 """Files that know their own types, weighed before they are read: what they would take in memory.
 
 A few bytes can stand for a table of any size. Parquet and Arrow files are weighed by what they say
-of themselves, Arrow and Excel files also by unpacking them once, piece by piece.
+of themselves, Arrow files also by unpacking them once, part by part.
 """
 
 from __future__ import annotations
 
-import re
 import struct
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,21 +17,8 @@ from shoal.memory import refuse_memory
 from shoal.sources.messages import unpacked_sizes
 from shoal.sources.unpacked import COPIES, TEXT
 
-CELL = 32
-"""Bytes of a cell of a sheet while it is read; a sheet is read as a rectangle."""
-PIECE = 1 << 20
 WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 12}
-_CELL = re.compile(rb"""\br\s*=\s*["']([A-Z]{0,3})([0-9]{1,7})["']""")
-_ZIP_FAILURES = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    OSError,
-    EOFError,
-    RuntimeError,
-    ValueError,
-)
-_REMEDY = "Give a part of it, or fewer columns."
+REMEDY = "Give a part of it, or fewer columns."
 
 
 @contextmanager
@@ -62,7 +46,7 @@ def check_parquet(
     for file in files:
         with foreign_failures(damaged, ArrowException, OSError):
             needed += _parquet_bytes(read_metadata(file), columns)
-        refuse_memory(COPIES * needed, f'To read "{source}"', _REMEDY)
+        refuse_memory(COPIES * needed, f'To read "{source}"', REMEDY)
 
 
 def check_arrow(path: Path, damaged: InputError) -> None:
@@ -73,7 +57,7 @@ def check_arrow(path: Path, damaged: InputError) -> None:
     what = f'To read "{path}"'
     with foreign_failures(damaged, ArrowException, OSError, EOFError, struct.error):
         for size in unpacked_sizes(path):
-            refuse_memory(COPIES * (needed + size), what, _REMEDY)
+            refuse_memory(COPIES * (needed + size), what, REMEDY)
     with (
         foreign_failures(damaged, ArrowException, OSError),
         memory_map(str(path)) as file,
@@ -85,18 +69,7 @@ def check_arrow(path: Path, damaged: InputError) -> None:
             batch = reader.get_batch(number)
             batch.validate(full=True)
             needed += batch.nbytes + batch.num_rows * (1 + TEXT * texts)
-            refuse_memory(COPIES * needed, what, _REMEDY)
-
-
-def check_excel(path: Path, damaged: InputError) -> None:
-    """An InputError if a workbook, unpacked, or the rectangle of a sheet would take too much. What
-    its directory says of sizes has to be true."""
-    with foreign_failures(damaged, *_ZIP_FAILURES), zipfile.ZipFile(path) as book:
-        parts = book.infolist()
-        unpacked = sum(part.file_size for part in parts)
-        refuse_memory(COPIES * unpacked, f'To read "{path}", unpacked,', _REMEDY)
-        for part in parts:
-            _check_part(book, part, path, damaged)
+            refuse_memory(COPIES * needed, what, REMEDY)
 
 
 def _parquet_bytes(metadata: Any, columns: Sequence[str] | None) -> int:
@@ -115,41 +88,3 @@ def _parquet_bytes(metadata: Any, columns: Sequence[str] | None) -> int:
                 else:
                     needed += cells * TEXT + max(0, chunk.total_uncompressed_size)
     return needed
-
-
-def _check_part(
-    book: zipfile.ZipFile, part: zipfile.ZipInfo, path: Path, damaged: InputError
-) -> None:
-    """Unpacks one part of a workbook, and looks how far its cells reach."""
-    size, row, column, rest = 0, 0, 0, b""
-    claimed = part.file_size
-    if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise damaged
-    for piece in _pieces(book, part):
-        size += len(piece)
-        if size > claimed:
-            raise damaged
-        if "/worksheets/" in part.filename.lower():
-            for letters, digits in set(_CELL.findall(rest + piece)):
-                row, column = max(row, int(digits)), max(column, _column_number(letters))
-            rest = piece[-32:]
-            refuse_memory(CELL * row * column, f'The sheet that "{path}" holds', _REMEDY)
-
-
-def _pieces(book: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
-    """What a part really unpacks to: `zipfile` stops where the directory says that it ends."""
-    claimed = part.file_size
-    part.file_size = 1 << 62
-    try:
-        with book.open(part) as stream:
-            while piece := stream.read(PIECE):
-                yield piece
-    finally:
-        part.file_size = claimed
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
