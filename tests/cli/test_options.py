@@ -32,8 +32,8 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
     asked = SpecOptions(
         spec=file,
         qi=["age", "sex"],
-        sensitive="illness",
-        protect=["HIV|Flu@r=5", "Cold"],
+        sensitive=["illness", "job"],
+        protect=["illness=HIV|Flu@r=5", "job=Nurse"],
         r="3",
         limit="prior",
         min_support=30,
@@ -44,12 +44,16 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         knowledge="known.csv",
         identifiers="name",
         publish_members=True,
+        publish_apart=True,
     )
     assert [name for name in SHARED if not getattr(asked, name)] == ["band"]  # refused if given
     assert asked.make_spec() == Spec(
         qi=("age", "sex"),
-        sensitive="illness",
-        protect=(Event(("HIV", "Flu"), r=5), Event(("Cold",))),
+        sensitive=("illness", "job"),
+        protect=(
+            Event(("HIV", "Flu"), r=5, column=("illness",)),
+            Event(("Nurse",), column=("job",)),
+        ),
         r=3,
         limit="prior",
         min_support=30,
@@ -60,4 +64,5 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         knowledge="known.csv",
         identifiers=("name",),
         publish_members=True,
+        publish_apart=True,
     )
