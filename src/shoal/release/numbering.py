@@ -31,8 +31,8 @@ def hashed_values(
     are published, from 1 on: of whole values, or of each column that is published apart."""
     total = np.zeros(groups, np.uint64)
     with np.errstate(over="ignore"):
-        for number, places in enumerate(parts):
-            held = mix(places.astype(np.uint64) + np.uint64(number + 1 << 40))
+        for number, of_line in enumerate(parts):
+            held = mix(of_line.astype(np.uint64) + np.uint64(number + 1 << 40))
             np.add.at(total, group, rows.astype(np.uint64) * held)
     return total
 
@@ -52,12 +52,11 @@ def hashed_people(
     return total
 
 
-def hashed_ranges(total: Hashes, labels: Iterable[NDArray[np.str_]]) -> Hashes:
+def hashed_ranges(total: Hashes, labels: Iterable[pl.Series]) -> Hashes:
     """The same with the ranges of each group, attribute by attribute."""
     with np.errstate(over="ignore"):
         for of_group in labels:
-            place = np.unique(of_group, return_inverse=True)[1].astype(np.uint64)
-            total = mix(total + place + np.uint64(1))
+            total = mix(total + places(of_group).astype(np.uint64))
     return total
 
 
@@ -70,15 +69,15 @@ def misplaced(release: Release) -> str:
     if not np.array_equal(ids, np.arange(1, len(ids) + 1)):
         return "groups are not numbered from 1 on"
     columns = [release.sensitive[name] for name in release.spec.sensitive_columns]
-    places = [_places(column.cast(pl.String)) for column in columns]
-    if not _increases([gid, *places], strictly=True):
+    parts = [places(column.cast(pl.String)) for column in columns]
+    if not _increases([gid, *parts], strictly=True):
         return "values of a group are not in the order of their texts"
     if not release.spec.publish_apart and len(columns) > 1:
         joined = release.sensitive.select(
             pl.concat_str([pl.col(one.name).cast(pl.String) for one in columns], separator=" | ")
         ).to_series()
-        places = [_places(joined)]
-    held = hashed_values(places, gid - 1, release.sensitive["count"].to_numpy(), len(ids))
+        parts = [places(joined)]
+    held = hashed_values(parts, gid - 1, release.sensitive["count"].to_numpy(), len(ids))
     form = form_named(release.form)
     order, total = form.published(held, release)
     if not _increases(order):
@@ -89,7 +88,7 @@ def misplaced(release: Release) -> str:
     return ""
 
 
-def _places(texts: pl.Series) -> NDArray[np.int64]:
+def places(texts: pl.Series) -> NDArray[np.int64]:
     """The place of each text among those that are there, from 1 on."""
     return texts.rank("dense").to_numpy().astype(np.int64)
 

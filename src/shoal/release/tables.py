@@ -19,7 +19,7 @@ from shoal.errors import InputError
 from shoal.grouping import Grouping, Recoding
 from shoal.release.forms import form_named
 from shoal.release.lines import GID, as_enum, copied, mix
-from shoal.release.numbering import hashed_values
+from shoal.release.numbering import hashed_values, places
 from shoal.spec import OTHER
 from shoal.table import IntArray, Table
 
@@ -152,7 +152,7 @@ def _text_ranks(texts: list[str], shown: IntArray) -> IntArray:
     """For each value the place of its text among those that are shown, from 1 on."""
     codes = np.unique(shown)
     place = np.zeros(len(texts), np.int32)
-    place[codes] = np.unique(np.array(texts)[codes], return_inverse=True)[1] + 1
+    place[codes] = places(pl.Series([texts[code] for code in codes], dtype=pl.String))
     return place
 
 

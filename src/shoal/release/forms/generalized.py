@@ -42,13 +42,13 @@ class Generalized:
         return _qi_table(table, grouping), _ranges(table, grouping)
 
     def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
-        labels = (np.array(one.labels)[one.node] for one in grouping.recodings)
+        labels = (pl.Series(one.labels).gather(one.node) for one in grouping.recodings)
         return hashed_ranges(total, labels)
 
     def published(self, total: Hashes, release: Release) -> tuple[list[IntArray], Hashes]:
         gid = release.qi[GID].to_numpy()
         first = release.qi.unique(subset=[GID], keep="first").sort(GID)
-        texts = (first[name].cast(pl.String).to_numpy().astype(str) for name in release.spec.qi)
+        texts = (first[name].cast(pl.String) for name in release.spec.qi)
         return [gid], hashed_ranges(total, texts)
 
     def people(
