@@ -21,7 +21,7 @@ ROWS = 240
 KINDS: dict[str, tuple[list[Any], Any]] = {
     "integers": ([-(2**40), -1, 0, 7, None], pl.Int64),
     "long integers": ([2**63, 2**64 - 1, 5], pl.UInt64),
-    "floats": ([0.1, -0.0, 1e300, 2.0, float("nan"), None], pl.Float64),
+    "floats": ([0.1, -0.0, 1e300, 2.0, float("nan"), float("-inf"), None], pl.Float64),
     "short floats": ([0.1, 16777217.0, 2.5], pl.Float32),
     "decimals": ([Decimal("1.50"), Decimal("2.00"), Decimal("-0.25")], pl.Decimal(10, 2)),
     "booleans": ([True, False, None], pl.Boolean),

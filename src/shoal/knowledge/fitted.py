@@ -12,6 +12,8 @@ from shoal.table import Table
 
 Floats = NDArray[np.float64]
 TENTHS = 10
+SAME_CHANCE = 9
+"""Chances that agree in so many digits are the same."""
 ENOUGH_CARRIERS = 100
 """Of an event with fewer carriers the quality is not published: it would tell who they may be."""
 
@@ -104,8 +106,11 @@ def _auc(chance: Floats, carriers: Floats, others: Floats) -> float | None:
 
 
 def _calibration(chance: Floats, carriers: Floats, people: Floats) -> float:
-    order = np.argsort(chance, kind="stable")
-    middle = np.cumsum(people[order]) - people[order] / 2
+    # People of one chance are in one tenth: whatever their order, and however the last digit is
+    # rounded, it comes out the same.
+    _, place = np.unique(chance.round(SAME_CHANCE), return_inverse=True)
+    alike = np.bincount(place, people)
+    middle = np.cumsum(alike) - alike / 2
     tenth = (TENTHS * middle / people.sum()).astype(np.int64)
-    gap = np.bincount(tenth, (chance * people - carriers)[order])
+    gap = np.bincount(tenth, np.bincount(place, chance * people - carriers))
     return float(np.abs(gap).sum() / people.sum())

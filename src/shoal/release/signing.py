@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
-from shoal.release.stated import CERTIFICATE
+from shoal.release.stated import CERTIFICATE, parse_plain
 from shoal.sources import replace_file
 from shoal.sources.columnar import missing_extra
 
@@ -109,7 +109,7 @@ def read_signatures(folder: Path) -> list[Signature]:
     if not file.is_file():
         return []
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
+        told = parse_plain(file.read_text(encoding="utf-8"))
         listed = [
             Signature(
                 base64.b64decode(one["key"], validate=True),

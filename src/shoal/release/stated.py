@@ -31,7 +31,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
             "release-not", f"{path} holds no {CERTIFICATE}.", "Name the folder of a release."
         )
     try:
-        told: Any = json.loads(read_text(file), object_pairs_hook=_once, parse_constant=_no_number)
+        told = parse_plain(read_text(file))
     except (ValueError, RecursionError):
         raise _damaged(file, "it is no JSON") from None
     if not isinstance(told, dict):
@@ -74,6 +74,14 @@ def _damaged(file: Path, fault: str) -> InputError:
         f"{file} is no certificate that shoal can read: {fault}.",
         "Get the release again.",
     )
+
+
+def parse_plain(text: str) -> Any:
+    """Plain data from JSON; a ValueError for what two readers could read as two things, and for
+    what no UTF-8 holds."""
+    told = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    json.dumps(told, ensure_ascii=False).encode("utf-8")
+    return told
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import gzip
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -65,6 +66,20 @@ def _write_parquet(parts: Iterator[pl.DataFrame], target: Path, file: BinaryIO) 
         writer.write_table(first)
         for part in parts:
             writer.write_table(bare_arrow(part))
+
+
+def parquet_again(file: Path) -> bytes:
+    """What `write_table` would write of a Parquet file's columns, and of nothing else in it."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter, read_table
+
+    table = read_table(file, partitioning=None)
+    plain = pa.schema([pa.field(one.name, one.type, one.nullable) for one in table.schema])
+    table, made = table.cast(plain), BytesIO()
+    with ParquetWriter(made, plain, compression="zstd") as writer:
+        for first in range(0, max(1, table.num_rows), LINES_AT_ONCE):
+            writer.write_table(table.slice(first, LINES_AT_ONCE))
+    return made.getvalue()
 
 
 def _write_arrow(parts: Iterator[pl.DataFrame], target: Path, file: BinaryIO) -> None:

@@ -24,6 +24,11 @@ from shoal.spec import OTHER
 from shoal.utility.count import coded
 
 ROUNDING = 1e-9
+OTHER_COLUMNS = {
+    "members": ["event", "value", "count"],
+    "ranges": ["attribute", "label", "value"],
+    "totals": list(SCHEMA),
+}
 UNSAID = "an older certificate does not say"
 
 
@@ -68,11 +73,24 @@ def check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:
             continue
         same = sha256(file) == claimed["sha256"] and file.stat().st_size == claimed["bytes"]
         checks.append(Check(f"file {name}", same, "" if same else "its SHA-256 or size differs"))
-    usual = {PACKAGE, README, *(f"{table}.{kind}" for table in TABLES for kind in FORMATS)}
-    named = {CERTIFICATE, SIGNATURES, *(usual & set(certificate["files"]))}
-    strange = sorted(path.name for path in folder.iterdir() if path.name not in named)
-    detail = f'it holds "{strange[0]}", which is no file of a release' if strange else ""
-    return [*checks, Check("folder", not strange, detail)]
+    return [*checks, _check_folder(folder, set(certificate["files"]))]
+
+
+def _check_folder(folder: Path, named: set[str]) -> Check:
+    """Nothing but the files of a release, each once, and plain files all of them."""
+    for kind in FORMATS:
+        usual = {PACKAGE, README, *(f"{table}.{kind}" for table in TABLES)}
+        if named <= usual:
+            break
+    else:
+        return Check("folder", False, "the certificate names other files than those of a release")
+    for path in sorted(folder.iterdir()):
+        if path.name not in (CERTIFICATE, SIGNATURES, *named):
+            detail = f'it holds "{path.name}", which the certificate does not name'
+            return Check("folder", False, detail)
+        if path.is_symlink() or not path.is_file():
+            return Check("folder", False, f'"{path.name}" is no plain file')
+    return Check("folder", True)
 
 
 def check_tables(release: Release) -> list[Check]:
@@ -81,8 +99,11 @@ def check_tables(release: Release) -> list[Check]:
     if not fits_form(release):
         return [Check("form", False, f'the tables are not those of a "{release.form}" release')]
     values = [GID, *spec.sensitive_columns, "count"]
-    if qi.columns != [GID, *spec.qi] or sensitive.columns != values:
-        return [Check("columns", False, "the tables have other columns than the spec names")]
+    columns = {"qi": [GID, *spec.qi], "sensitive": values, **OTHER_COLUMNS}
+    if any(frame.columns != columns[name] for name, frame in release.frames.items()):
+        return [Check("columns", False, "the tables have other columns than they should have")]
+    if release.ranges is not None and (strange := _strange_ranges(release)):
+        return [Check("ranges", False, strange)]
     sizes = qi.group_by(GID).len().sort(GID)
     totals = sensitive.group_by(GID).agg(pl.col("count").sum()).sort(GID)
     agree = sizes[GID].equals(totals[GID]) and bool(
@@ -110,6 +131,16 @@ def check_tables(release: Release) -> list[Check]:
     if certificate["audit"]["robust"] and spec.limit == "absolute":
         checks.append(_check_shares(release))
     return checks
+
+
+def _strange_ranges(release: Release) -> str:
+    """What in the table of ranges speaks of nothing that is published, or an empty text."""
+    assert release.ranges is not None
+    shown = {(name, label) for name in release.spec.qi for label in release.qi[name].unique()}
+    told = set(release.ranges.select("attribute", "label").iter_rows())
+    if shown != told:
+        return "they speak of other labels than those that are published"
+    return ""
 
 
 def _check_openly(release: Release, sizes: pl.DataFrame) -> Check:

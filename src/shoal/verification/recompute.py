@@ -95,7 +95,9 @@ def recompute(
 
 def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Check:
     """Where knowledge comes from, in words; names of files and of models are the publisher's."""
-    said, found = claimed["source"].split("; ")[0], known.source.split("; ")[0]
+    said, found = claimed["source"], known.source
+    if "models" in claimed:
+        said, found = (text.split("; ")[0] for text in (said, found))
     same = not said.startswith(OWN) or said == found
     return Check("source of knowledge", same, "" if same else f"it is {found}")
 

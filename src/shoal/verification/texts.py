@@ -7,8 +7,8 @@ besides its table: neither a note nor a way of writing that marks people.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,14 @@ from shoal._version import __version__
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.release.certificate import public_spec
-from shoal.release.folder import README, TABLES, as_json, data_package, sha256
+from shoal.release.folder import README, TABLES, as_json, data_package
 from shoal.release.numbering import misplaced
 from shoal.release.readme import readme_text
 from shoal.release.stated import FORMAT
 from shoal.release.typed import PACKAGE, described_fields, field_of
-from shoal.sources import read_table, write_table
+from shoal.sources import read_table
+from shoal.sources.guard import guarded
+from shoal.sources.write import parquet_again
 from shoal.spec import Spec
 from shoal.table import Table
 from shoal.verification.files import Check
@@ -110,23 +112,52 @@ def _check_bytes(folder: Path, release: Release, names: dict[str, str]) -> Check
 
 
 def _strange_csv(file: Path, frame: pl.DataFrame) -> str:
-    cells = read_table(file, unguard=True, separator=",", as_text=True)
-    with tempfile.TemporaryDirectory() as folder:
-        again = Path(folder) / file.name
-        write_table(cells.with_columns(pl.all().replace("", None)), again)
-        if sha256(again) != sha256(file):
-            return "cells are not written as shoal writes them"
+    cells = read_table(file, separator=",", as_text=True)
+    cells = cells.with_columns(pl.all().replace("", None))
+    if cells.write_csv().encode("utf-8") != file.read_bytes():
+        return "cells are not written as shoal writes them"
     for texts, values in zip(cells, frame, strict=True):
-        if texts.replace("", None).n_unique() != values.n_unique():
-            return f'one value of "{values.name}" is written in two ways'
+        is_text = values.dtype in (pl.String, pl.Enum, pl.Categorical)
+        if not (_guarded_alike if is_text else _written_alike)(texts, values):
+            return f'"{values.name}" is not written as shoal writes it'
     return ""
 
 
-def _strange_parquet(file: Path) -> str:
-    from pyarrow.parquet import read_metadata
+def _guarded_alike(texts: pl.Series, values: pl.Series) -> bool:
+    """Whether texts stand behind an apostrophe where they have to, and nowhere else."""
+    shown = guarded(values.cast(pl.String).alias(values.name).to_frame()).to_series()
+    return shown.name == texts.name and shown.equals(texts)
 
-    notes = read_metadata(file).metadata or {}
-    return "it holds a note besides its table" if set(notes) - {ARROW_SCHEMA} else ""
+
+def _written_alike(texts: pl.Series, values: pl.Series) -> bool:
+    """Whether each value is written in one way, and numbers in the usual one; decimals, which are
+    read as floats, have equally many digits behind the point."""
+    pairs = pl.DataFrame({"text": texts, "value": values}).unique()
+    if texts.n_unique() != pairs.height or values.n_unique() != pairs.height:
+        return False
+    pairs = pairs.drop_nulls()
+    if not values.dtype.is_numeric() or not pairs.height:
+        return True
+    usual = pairs.select("value").write_csv(include_header=False).splitlines()
+    if usual == pairs["text"].to_list():
+        return True
+    parts = pairs["text"].str.extract_groups(r"^-?(0|[1-9][0-9]*)\.([0-9]+)$")
+    digits = parts.struct[1].str.len_bytes()
+    return values.dtype.is_float() and digits.null_count() == 0 and digits.n_unique() == 1
+
+
+def _strange_parquet(file: Path) -> str:
+    """A file that is written again, without notes, has to be the same; one that another version of
+    the library wrote may differ, but hold no note."""
+    from pyarrow.parquet import ParquetFile
+
+    again = BytesIO(parquet_again(file))
+    if again.getvalue() == file.read_bytes():
+        return ""
+    here, there = ParquetFile(file).metadata, ParquetFile(again).metadata
+    if here.created_by == there.created_by or set(here.metadata or {}) - {ARROW_SCHEMA}:
+        return "it holds more than its table"
+    return ""
 
 
 def check_types(folder: Path, release: Release, table: Table) -> Check:

@@ -18,7 +18,7 @@ ON_TRUST: dict[str, str] = {
     "method.claims": "what it claims of itself",
     "software": "the software",
     "seed": "the seed",
-    "knowledge.models": "names, folds and seeds of models",
+    "knowledge.models": "models and all that they tell, for their views were not judged",
 }
 """Parts that the tables do not tell. What the method claims to answer is held against the verdicts,
 but not how it went about it."""
@@ -36,17 +36,22 @@ def taken_on_trust(
     certificate: Mapping[str, Any], *, recomputed: bool, recorded: bool
 ) -> tuple[str, ...]:
     """What was not seen, in words; `recorded`: the private folder was there."""
-    words = [] if recomputed else list(BY_THE_TABLE.values())
+    words = [] if recomputed else ["that people and values are the table's", *BY_THE_TABLE.values()]
     if certificate["format"] == OLDER:
         words.append("what certificates of the older format do not say of counting and absence")
     if recorded:
         return tuple(words)
     models = "models" in certificate["knowledge"]
     words += [told for part, told in ON_TRUST.items() if models or part != "knowledge.models"]
+    words.append("who is in which group")
+    if certificate["form"] == "generalized":
+        words.append("what ranges cover")
+    if certificate["spec"].get("publish_apart"):
+        words.append("that columns were permuted")
     if recomputed and certificate["rows"]["suppressed"]:
         words.append("who is missing")
     if recomputed and certificate["rows"]["values_changed"]:
         words.append("which values were changed")
     if not same_software(dict(certificate)):
-        words.append("README.txt, datapackage.json and the order of lines, of another version")
+        words.append("pages, order and spelling, which are another version's")
     return tuple(words)

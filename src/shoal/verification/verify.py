@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.display import card, counted, number
+from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.release.folder import load
-from shoal.release.pair import belong_together, is_recorded
+from shoal.release.pair import ROW_GROUPS, belong_together, is_recorded
 from shoal.release.stated import read_certificate
 from shoal.spec.recipe import public_recipes, with_files
 from shoal.table import Table
@@ -28,7 +29,7 @@ from shoal.verification.recompute import coded, recompute
 from shoal.verification.signatures import check_signers
 from shoal.verification.texts import check_texts, check_types
 from shoal.verification.trust import taken_on_trust
-from shoal.wording import limit_named, verdict_words, visible
+from shoal.wording import adversaries_words, limit_named, verdict_words, visible
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ class Verification:
         """What the certificate says, and which checks failed."""
         wrong = [check for check in self.checks if not check.passed]
         link = f"largest link {number(self.worst_posterior)}{limit_named(self.limit)}"
+        robust = f"{verdict_words(self.robust)} to the {adversaries_words(self.adversaries)}"
         figures = [
-            ("the certificate says", f"{verdict_words(self.robust)}, {link}"),
+            ("the certificate says", f"{robust}, {link}"),
             ("judged", self.judged_words()),
             ("checks", f"{len(self.checks) - len(wrong):,} of {len(self.checks):,} passed"),
         ]
@@ -138,6 +140,12 @@ def verify(
     """
     folder = Path(path)
     certificate = read_certificate(folder)
+    if private is not None and not (Path(private) / ROW_GROUPS).is_file():
+        raise InputError(
+            "private-none",
+            f'"{private}" holds no {ROW_GROUPS}, so it is no private folder of a release.',
+            "Name the folder that was written with the release, or leave --private out.",
+        )
     claimed = certificate["audit"]
 
     def outcome(checks: list[Check], *, recomputed: bool) -> Verification:
