@@ -101,9 +101,10 @@ def test_incompatible_rows_are_counted(protect: list[str] | None) -> None:
     rules = mine(table, min_conf=0.95, min_exp=0.6, max_attributes=None, progress=silent)
     found = SortedRows.of(table, rules.impossible, np.random.default_rng(0))
     events = len(table.events)
-    event = np.where(table.row_event < 0, events, table.row_event)
+    people = table.by_cell
+    event = np.where(people.event < 0, events, people.event)
     none = np.zeros((table.rows, 1), dtype=bool)
-    cannot = np.hstack([rules.impossible[table.row_signature], none])[:, event]
+    cannot = np.hstack([rules.impossible[people.signature], none])[:, event]
     expected = (cannot | cannot.T).sum(axis=1)
     assert found.incompatible[found.kind].tolist() == expected.tolist()
     assert expected.max() > 0

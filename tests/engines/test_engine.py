@@ -51,6 +51,9 @@ def made(table: str, method: str, engine: Any = None, **parameters: Any) -> tupl
         ("art", {}),
         ("art", {"form": "generalized"}),
         ("mondrian", {}),
+        ("anatomy", {}),
+        ("injector", {}),
+        ("mask", {}),
         ("t-closeness", {"t": 0.5, "max_suppression": 0.5}),
     ],
 )
@@ -61,6 +64,7 @@ def test_counts_from_elsewhere_make_the_same_release(
     _, there = made(table, method, Elsewhere(), **parameters)
     assert there.qi.equals(here.qi)
     assert there.sensitive.equals(here.sensitive)
+    assert there.members.equals(here.members)
     assert there.certificate == here.certificate
     assert there.row_groups is None
 

@@ -10,9 +10,11 @@ import numpy as np
 from shoal.engines.engine import Dealt
 from shoal.engines.kernels import deal_lines, rows_by_cell
 from shoal.grouping import SUPPRESSED, Grouping
+from shoal.grouping.grouping import Counts
+from shoal.grouping.suppressed import among_first, lost_members
 from shoal.sources import read_table, write_table
 from shoal.spec import Spec
-from shoal.table import Table
+from shoal.table import IntArray, Table
 
 
 class PolarsEngine:
@@ -36,6 +38,7 @@ def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:
     signature, value, cell_rows = table.cells
     start = np.concatenate([[0], np.cumsum(cell_rows)])
     drawn = np.random.default_rng(seed).permutation(np.arange(table.rows, dtype=np.int32))
+    drawn = _lost_last(table, drawn, lost_members(table, grouping, seed=seed))
     ordered = rows_by_cell(
         drawn,
         table.row_signature,
@@ -64,3 +67,20 @@ def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:
         published,
     )
     return Dealt(group, published)
+
+
+def _lost_last(table: Table, drawn: IntArray, lost: Counts) -> IntArray:
+    """The rows in the order drawn, but so many of each member cell at the end as are lost."""
+    if not lost.any():
+        return drawn
+    signature, member, _ = table.member_cells
+    losing = np.zeros(len(table.signatures), bool)
+    losing[signature[lost > 0]] = True
+    some = drawn[losing[table.row_signature[drawn]]]
+    width = np.int64(len(table.members))
+    cell = np.searchsorted(
+        signature * width + member, table.row_signature[some] * width + table.row_member[some]
+    )
+    gone = np.zeros(table.rows, bool)
+    gone[some[among_first(cell, lost)]] = True
+    return np.concatenate([drawn[~gone[drawn]], drawn[gone[drawn]]])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.display import counted
 from shoal.errors import InternalError
-from shoal.table import IntArray, Table, digits, factorize
+from shoal.table import Everybody, IntArray, Table, digits, factorize
 from shoal.table.several import Aspect
 
 FormName = Literal["bucketized", "generalized"]
@@ -113,12 +113,30 @@ class Grouping:
     ) -> Grouping:
         """From the group of each of the table's `everybody`, 0 to K-1 or -1 (suppressed), and
         published values where they are not the true ones."""
+        return cls._of(table, table.everybody, groups, values, more)
+
+    @classmethod
+    def of_people(
+        cls, table: Table, groups: IntArray, *, values: IntArray | None = None, **more: Any
+    ) -> Grouping:
+        """The same from the group of each of the table's people `by_cell`."""
+        return cls._of(table, table.by_cell, groups, values, more)
+
+    @classmethod
+    def _of(
+        cls,
+        table: Table,
+        people: Everybody,
+        groups: IntArray,
+        values: IntArray | None,
+        more: Mapping[str, Any],
+    ) -> Grouping:
         kept = np.flatnonzero(groups >= 0)
         return cls.of_lines(
             table,
             groups[kept],
-            table.everybody.signature[kept],
-            table.everybody.value[kept],
+            people.signature[kept],
+            people.value[kept],
             np.ones(len(kept), np.int64),
             shown=None if values is None else values[kept],
             **more,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shoal.engines import Dealt
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Recoding
+from shoal.grouping.suppressed import lost_members
 from shoal.release.forms import form_named
 from shoal.release.lines import GID, as_enum, copied, mix
 from shoal.release.numbering import hashed_values, places
@@ -163,22 +164,9 @@ def _published_members(
     if dealt is not None:
         kept = np.flatnonzero(dealt.group >= 0)
         return np.bincount(table.row_member[kept], minlength=len(table.members))
-    signature, value, rows = table.cells
-    width = len(table.values)
-    place = np.searchsorted(
-        signature.astype(np.int64) * width + value,
-        grouping.signature.astype(np.int64) * width + grouping.value,
-    )
-    published = np.bincount(place, grouping.people, len(rows)).astype(np.int64)
-    counts, random = table.member_rows.copy(), np.random.default_rng(seed)
-    member_signature, member, member_rows = table.member_cells
-    for cell in np.flatnonzero(published < rows):
-        first, last = np.searchsorted(member_signature, [signature[cell], signature[cell] + 1])
-        inside = first + np.flatnonzero(table.member_value[member[first:last]] == value[cell])
-        lost = int(rows[cell] - published[cell])
-        drawn = random.multivariate_hypergeometric(member_rows[inside], lost, method="marginals")
-        counts[member[inside]] -= drawn
-    return counts
+    lost = lost_members(table, grouping, seed=seed)
+    gone = np.bincount(table.member_cells.value, lost, len(table.members))
+    return table.member_rows - gone.astype(np.int64)
 
 
 def _members(table: Table, counts: NDArray[np.int64]) -> pl.DataFrame:

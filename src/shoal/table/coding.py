@@ -121,7 +121,8 @@ def digits(keys: NDArray[Any], sizes: list[int]) -> IntArray:
 
 def _plain(series: pl.Series) -> pl.Series:
     if series.dtype.is_float():
-        return series.fill_nan(None)
+        # -0 is the same value as 0, and must not be shown for it if it comes first.
+        return series.set(series == 0, 0.0).fill_nan(None)
     if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
         raise InputError(
             "column-type",

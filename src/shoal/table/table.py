@@ -289,8 +289,14 @@ class Table:
     @cached_property
     def everybody(self) -> Everybody:
         """One entry per person: in the order of the rows if they are here, else of the cells."""
-        if self.people is not None:
-            return Everybody(self.row_signature, self.row_value, self.row_event)
+        if self.people is None:
+            return self.by_cell
+        return Everybody(self.row_signature, self.row_value, self.row_event)
+
+    @cached_property
+    def by_cell(self) -> Everybody:
+        """The same people in the order of the cells. A method that draws people starts from these:
+        what it makes does not depend on the order of the rows."""
         signature, value, rows = self.cells
         shown = np.repeat(value, rows)
         return Everybody(np.repeat(signature, rows), shown, self.value_event[shown])

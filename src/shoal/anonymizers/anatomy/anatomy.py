@@ -60,21 +60,21 @@ class Anatomy:
         by_size = np.argsort(-np.diff(start), kind="stable")
         groups = deal(rows, start, by_size, diversity)  # 3
         residue = np.flatnonzero(groups < 0)
-        _place(residue, groups, table.everybody.event, rng)  # 4
+        _place(residue, groups, table.by_cell.event, rng)  # 4
         progress("grouping", table.rows, table.rows)
         claims = {
             "l": diversity,
             "guarantee": f"each group has at least {diversity} rows and every event at most once",
             "residue": len(residue),
         }
-        return Grouping.of_rows(table, groups, claims=claims)
+        return Grouping.of_people(table, groups, claims=claims)
 
 
 def _hashed(table: Table, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The rows by bucket, and where each bucket starts; the last bucket is the pool."""
     pool = len(table.events)
     narrow = np.int16 if pool < np.iinfo(np.int16).max else np.int32
-    bucket = np.where(table.everybody.event < 0, pool, table.everybody.event).astype(narrow)
+    bucket = np.where(table.by_cell.event < 0, pool, table.by_cell.event).astype(narrow)
     shuffled = rng.permutation(table.rows)
     rows = shuffled[np.argsort(bucket[shuffled], kind="stable")]
     counts = np.bincount(bucket, minlength=pool + 1)

@@ -128,7 +128,7 @@ class Injector:
             "left_over": len(left),
             "suppressed": int((groups == SUPPRESSED).sum()),
         }
-        return Grouping.of_rows(table, groups, claims=claims)
+        return Grouping.of_people(table, groups, claims=claims)
 
 
 def _fill(sorted_rows: SortedRows, l: int) -> tuple[Buckets, Ints]:  # noqa: E741

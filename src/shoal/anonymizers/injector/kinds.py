@@ -36,10 +36,8 @@ class SortedRows:
     def of(cls, table: Table, impossible: Bools, rng: np.random.Generator) -> SortedRows:
         events = len(table.events)
         profile, example = _profiles(_masks(impossible))
-        own = np.where(table.everybody.event < 0, events, table.everybody.event).astype(np.int32)
-        kind, keys = factorize(
-            [profile[table.everybody.signature], own], [len(example), events + 1]
-        )
+        own = np.where(table.by_cell.event < 0, events, table.by_cell.event).astype(np.int32)
+        kind, keys = factorize([profile[table.by_cell.signature], own], [len(example), events + 1])
         event = (keys % (events + 1)).astype(np.int64)
         denied = np.zeros((len(keys), events + 1), dtype=bool)
         denied[:, :events] = impossible[example[(keys // (events + 1)).astype(np.int64)]]

@@ -74,11 +74,11 @@ class Mask:
         classes = boxes.anonymize(table, progress=progress)  # 1
         groups = _row_classes(table, classes)
         progress("distorting", 0, table.rows)
-        before = _Shares.of(groups, table.everybody.event, m)
+        before = _Shares.of(groups, table.by_cell.event, m)
         values = _distorted(table, groups, before, rng)
         after = _Shares.of(groups, table.value_event[values], m)
         progress("distorting", table.rows, table.rows)
-        return Grouping.of_rows(
+        return Grouping.of_people(
             table,
             groups,
             values=values,
@@ -88,7 +88,7 @@ class Mask:
                 "k": k,
                 "m": _published_m(table, m),
                 **_outcome(before, after),
-                "values_changed": int((values != table.everybody.value).sum()),
+                "values_changed": int((values != table.by_cell.value).sum()),
             },
         )
 
@@ -97,7 +97,7 @@ def _row_classes(table: Table, classes: Grouping) -> IntArray:
     """The class of every row: alike rows are in one."""
     of_signature = np.empty(len(table.signatures), np.int32)
     of_signature[classes.signature] = classes.group
-    return of_signature[table.everybody.signature]
+    return of_signature[table.by_cell.signature]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def _distorted(
     shuffled = rng.permutation(table.rows)
     rows = shuffled[np.argsort(groups[shuffled], kind="stable")]
     start = np.concatenate([[0], np.cumsum(shares.size)])
-    values = table.everybody.value.copy()
+    values = table.by_cell.value.copy()
     known = Values(table.value_event, table.value_rows, shares.m)
     draws = rng.random(int((shares.rows[over] - keep).sum()))
     distort(values, rows, start, orders, known, draws)  # 4
