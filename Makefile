@@ -12,7 +12,7 @@ WORKERS := -n 2 --dist worksteal
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format types imports unit slow bench docs wheel lock clean python-version
+.PHONY: help demo test lint format types imports unit slow bench fuzz docs wheel lock clean python-version
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -44,6 +44,9 @@ slow: $(VENV)/.dev ## Run the slow studies, which `make test` leaves out
 
 bench: $(VENV)/.dev ## Run the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
+
+fuzz: $(VENV)/.dev ## Try random groups and tables, damaged files and kills (ARGS="--seed 2 --seconds 600")
+	$(BIN)/python -m fuzzing all $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict
