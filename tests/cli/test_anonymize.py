@@ -28,9 +28,13 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
 
     alone = shoal_("verify", out)
     assert alone.returncode == 0
-    confirmed, says = alone.stdout.splitlines()[-3:-1]
+    confirmed, says, judged, trust, signed = alone.stdout.splitlines()[-6:-1]
     assert confirmed == "CONFIRMED (from the release alone)."
     assert says.startswith("The certificate says: ROBUST to the joint and binary adversaries, ")
+    assert judged.startswith("Judged: r = ")
+    assert "min_support" in judged
+    assert trust.startswith("Taken on trust: that people and values are the table's, ")
+    assert signed == "Not signed: nobody vouches for it."
     whole = shoal_("verify", out, "--table", home / "table.csv", "--json")
     assert whole.returncode == 0
     assert json.loads(whole.stdout)["recomputed"] is True

@@ -156,7 +156,7 @@ def test_a_strange_value_is_named(folder: Path) -> None:
     edited(folder, lines.with_columns(asthma=pl.col("asthma").str.replace("No", "Never")))
     inside = folder.with_name("out-private")
     wrong = [one for one in shoal.verify(folder, table=FRAME, private=inside).checks if one.detail]
-    assert [one.name for one in wrong if not one.passed] == ["people"]
+    assert [one.name for one in wrong if not one.passed] == ["private folder", "people"]
     assert '"Never | ' in wrong[-1].detail
 
 

@@ -72,7 +72,7 @@ def test_an_edited_entry_is_refused(folder: Path, tmp_path: Path, both: bool) ->
     certificate = json.loads((edited / "certificate.json").read_text())
     certificate["recoded"]["age"] = "numbers in bands of 10"
     if both:
-        certificate["spec"]["recode"]["age"] = {"bands": 10}
+        certificate["spec"]["recode"]["age"] = {"bands": 10.0}
     (edited / "certificate.json").write_text(json.dumps(certificate))
     mend(edited)
     assert shoal.verify(edited).confirmed is both  # without the table they agree

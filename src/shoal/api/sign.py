@@ -16,6 +16,17 @@ def sign(path: str | Path, key: str | Path, *, passphrase: Passphrase | None = N
 
     The folder must be what its certificate says, as far as it shows by itself. Whether the
     certificate is right is seen with the table: verify before you sign.
+
+    >>> import shoal
+    >>> from shoal.release.signing import new_key
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> spec = shoal.Spec(qi=["sex"], sensitive="diagnosis", protect=["HIV"], r=5)
+    >>> shoal.anonymize(hospital, spec).save("release")
+    >>> fingerprint = new_key("steward.key")
+    >>> shoal.sign("release", "steward.key").fingerprint == fingerprint
+    True
+    >>> shoal.verify("release", hospital, key="steward.key.pub").confirmed
+    True
     """
     found = verify_folder(path)
     if not found.confirmed:

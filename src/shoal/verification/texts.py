@@ -7,7 +7,6 @@ besides its table: neither a note nor a way of writing that marks people.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -63,9 +62,11 @@ def _names(folder: Path) -> dict[str, str]:
 
 def _check_order(release: Release) -> Check:
     fault = misplaced(release)
-    place = {pair: number for number, pair in enumerate(_listed(release.spec))}
-    told = [place.get(pair, -1) for pair in release.members[["event", "value"]].iter_rows()]
-    if not fault and any(one >= other for one, other in pairwise([-1, *told])):
+    places = _listed(release.spec)
+    pairs = list(release.members[["event", "value"]].iter_rows())
+    told = [places.get(pair, -1) for pair in pairs]
+    in_order = all(one <= other for one, other in pairwise([0, *told]))
+    if not fault and (not in_order or len(set(pairs)) < len(pairs)):
         fault = "the values behind labels are not listed in the order of the spec"
     if not fault and release.ranges is not None:
         lines = release.ranges.unique().sort("attribute", "label", "value")
@@ -73,13 +74,19 @@ def _check_order(release: Release) -> Check:
     return Check("order", not fault, fault)
 
 
-def _listed(spec: Spec) -> Iterator[tuple[str, str]]:
-    """Events and values behind their labels, in order; of several columns, with their names."""
-    several = len(spec.sensitive_columns) > 1
+def _listed(spec: Spec) -> dict[tuple[str, str], int]:
+    """The places of events and the values behind their labels; of several columns, with their
+    names. The values of an event in several columns stand in each column's own order, which the
+    spec does not tell."""
+    several, places = len(spec.sensitive_columns) > 1, dict[tuple[str, str], int]()
     for column in spec.sensitive_columns:
-        for event in spec.alone(column).protect or ():
-            label = f"{column}: {event.label}" if several else event.label
-            yield from ((label, value) for value in event.values if event.is_set)
+        alone = spec.alone(column).protect or ()
+        shared = [len(one.column) > 1 for one in spec.protect or () if column in one.column]
+        for event, in_several in zip(alone, shared or [False] * len(alone), strict=True):
+            label, first = f"{column}: {event.label}" if several else event.label, len(places)
+            for number, value in enumerate(event.values if event.is_set else ()):
+                places[label, value] = first if in_several else first + number
+    return places
 
 
 def _check_spec(release: Release) -> Check:
