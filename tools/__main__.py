@@ -7,11 +7,13 @@ from pathlib import Path
 
 from shoal.release.stated import schema_text
 from tools.certificate import certificate_page
+from tools.fuzzed import fuzzed_page
 from tools.pages import MADE, cli_page, errors_page
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = {
     "errors.md": errors_page,
+    "fuzzing.md": lambda: fuzzed_page(MADE),
     "reference/cli.md": cli_page,
     "reference/certificate.md": lambda: certificate_page(MADE),
     "reference/certificate.schema.json": schema_text,

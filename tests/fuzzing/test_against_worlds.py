@@ -10,7 +10,10 @@ import pytest
 
 from fuzzing.groups import BATCH, posteriors
 from fuzzing.trial import fuzz
+from tests.docs.blocks import DOCS
 from tests.oracle import worlds
+from tools.fuzzed import fuzzed_page
+from tools.pages import MADE
 
 
 def test_twenty_thousand_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,9 +23,9 @@ def test_twenty_thousand_groups(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert json.loads((tmp_path / "runs.json").read_text())["groups"]["count"] == run.count
 
 
-def test_a_hundred_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    run = fuzz("tables", seed=1, seconds=300, count=100)
-    assert (run.count, run.failed) == (100, 0), capsys.readouterr().out
+def test_sixty_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    run = fuzz("tables", seed=1, seconds=300, count=60)
+    assert (run.count, run.failed) == (60, 0), capsys.readouterr().out
 
 
 @pytest.mark.parametrize("what", ["groups", "tables"])
@@ -41,3 +44,7 @@ def test_groups_weighed_together_are_weighed_as_each_alone(seed: int) -> None:
     chances, values = rng.dirichlet(np.ones(3), (4, 5)), tuple(rng.integers(0, 3, 5).tolist())
     for one, found in zip(chances, posteriors(chances, values), strict=True):
         assert found == pytest.approx(np.array(worlds.joint_posterior(one.tolist(), values)))
+
+
+def test_the_page_tells_of_the_recorded_runs() -> None:
+    assert (DOCS / "fuzzing.md").read_text("utf-8") == fuzzed_page(MADE), "run python -m tools"

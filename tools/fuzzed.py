@@ -1,0 +1,51 @@
+"""The page on fuzzing, with the last long runs as their record has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+RECORD = Path(__file__).resolve().parents[1] / "fuzzing" / "runs.json"
+
+TEXT = """# Fuzzing
+
+Random input of every kind, judged by something that knows the right answer or by what must never
+happen. Every try has a seed, and whatever fails is printed with the command that repeats it.
+
+| trial | what is tried | what it is held against |
+| --- | --- | --- |
+| `groups` | groups of two to six people and up to four values, with chances from 0 to 1, zeros and odds of ten million to one among them; batches of 2,000 in a table of their own | posteriors and verdicts of the joint and the binary adversary by a whole audit, and of some groups `joint_posterior`, `joint_bounds` and `binary_posterior`: every possible world written down and weighed |
+| `tables` | tables of 8 to 21 people, specs with one event or several, sets and members, both limits, pooled groups, people in no group, two sensitive columns; groups at random, and by ART (cells and rows), Anatomy and Mondrian | the verdict, the problematic people, the worst posterior, counter and absence by plain lists, exact fractions and every possible world; a release of ART must link nobody above the limit |
+| `readers` | damaged files of every kind that shoal reads | one sentence or an answer, never a traceback, an abort or a hang |
+| `kills` | runs that are killed while they replace a release | the old pair of folders or the new one, always |
+
+A false "robust" is the failure that matters most, and is named so.
+
+```
+make fuzz ARGS="--seconds 60 --seed 2"
+python -m fuzzing tables --seconds 600 --seed 3
+```
+
+`make test` runs some seconds of each.
+
+## The last long runs
+
+"""
+AFTER = """
+A run with `--record fuzzing/runs.json` is written there, and `python -m tools` makes this page of it.
+Below a chance of 1e-9 groups are not tried: what is left to 1 counts as a rounded nothing there,
+where no other value of the table is possible.
+"""
+
+
+def fuzzed_page(made: str) -> str:
+    """docs/fuzzing.md"""
+    runs: dict[str, dict[str, Any]] = json.loads(RECORD.read_text("utf-8"))
+    lines = ["| trial | date | how many | failed | seed | seconds |", "| --- " * 6 + "|"]
+    lines += [
+        f"| `{name}` | {run['date']} | {run['count']:,} | {run['failed']:,} | {run['seed']} | "
+        f"{run['seconds']:,} |"
+        for name, run in sorted(runs.items())
+    ]
+    return made + TEXT + "\n".join(lines) + "\n" + AFTER
