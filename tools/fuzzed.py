@@ -13,12 +13,21 @@ TEXT = """# Fuzzing
 Random input of every kind, judged by something that knows the right answer or by what must never
 happen. Every try has a seed, and whatever fails is printed with the command that repeats it.
 
-| trial | what is tried | what it is held against |
-| --- | --- | --- |
-| `groups` | groups of two to six people and up to four values, with chances from 0 to 1, zeros and odds of ten million to one among them; batches of 2,000 in a table of their own | posteriors and verdicts of the joint and the binary adversary by a whole audit, and of some groups `joint_posterior`, `joint_bounds` and `binary_posterior`: every possible world written down and weighed |
-| `tables` | tables of 8 to 21 people, specs with one event or several, sets and members, both limits, pooled groups, people in no group, two sensitive columns; groups at random, and by ART (cells and rows), Anatomy and Mondrian | the verdict, the problematic people, the worst posterior, counter and absence by plain lists, exact fractions and every possible world; a release of ART must link nobody above the limit |
-| `readers` | damaged files of every kind that shoal reads | one sentence or an answer, never a traceback, an abort or a hang |
-| `kills` | runs that are killed while they replace a release | the old pair of folders or the new one, always |
+- `groups`: groups of two to six people and up to four values, with zeros and odds of ten million
+  to one among the chances, in batches of 2,000 that make a table. A whole audit of it, by the
+  joint and the binary adversary and with both limits, is held against every possible world,
+  written down and weighed: posteriors, who is above the limit, the verdict. So are
+  `joint_posterior`, `joint_bounds` and `binary_posterior` of some of the groups.
+- `tables`: tables of 8 to 21 people; specs with one event or several, sets and members, both
+  limits, one sensitive column or two; people in no group, pooled groups; groups at random, and by
+  ART (cells and rows), Anatomy and Mondrian. The verdict, the problematic people, the worst
+  posterior, counter and absence are held against plain lists, exact fractions and every possible
+  world (of two columns, each reader's worst posterior and problematic people). ART must link
+  nobody above the limit.
+- `readers`: damaged files of every kind that shoal reads give one sentence or an answer, never a
+  traceback, an abort or a hang.
+- `kills`: a run that is killed while it replaces a release leaves the old pair of folders or the
+  new.
 
 A false "robust" is the failure that matters most, and is named so.
 
@@ -33,7 +42,8 @@ python -m fuzzing tables --seconds 600 --seed 3
 
 """
 AFTER = """
-A run with `--record fuzzing/runs.json` is written there, and `python -m tools` makes this page of it.
+A run with `--record fuzzing/runs.json` is written there, and `python -m tools` makes this page.
+
 Below a chance of 1e-9 groups are not tried: what is left to 1 counts as a rounded nothing there,
 where no other value of the table is possible.
 """
