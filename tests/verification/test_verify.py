@@ -334,4 +334,4 @@ def test_a_certificate_may_not_lead_out_of_the_folder(folder: Path) -> None:
         content["files"]["../other.csv"] = {"sha256": "0" * 64, "bytes": 0}
 
     edit(folder, outside)
-    assert failures(verify(folder)) == ["file ../other.csv"]
+    assert failures(verify(folder)) == ["file ../other.csv", "folder"]
