@@ -12,7 +12,7 @@ from polars.exceptions import PolarsError
 
 from shoal.errors import InputError
 from shoal.release import Release
-from shoal.release.folder import README, TABLES, data_package, sha256
+from shoal.release.folder import README, as_json, data_package, sha256, table_files
 from shoal.release.readme import readme_text
 from shoal.release.typed import PACKAGE
 from shoal.verification.verify import verify
@@ -52,9 +52,7 @@ def refused(folder: Path, **given: Any) -> bool:
 
 def _write_texts(folder: Path) -> None:
     release = Release.load(folder)
-    found = {file.stem: file.name for file in folder.iterdir() if file.stem in TABLES}
-    names = {name: found[name] for name in TABLES if name in found}
-    package = json.dumps(data_package(release, names), indent=2, ensure_ascii=False) + "\n"
-    page = readme_text(release, names)
+    names = table_files(file.name for file in folder.iterdir())
+    package, page = as_json(data_package(release, names)), readme_text(release, names)
     (folder / PACKAGE).write_text(package, encoding="utf-8")
     (folder / README).write_text(page, encoding="utf-8")

@@ -43,7 +43,7 @@ Without `--table` some parts are only seen to fit together:
 REST = """
 README.txt, datapackage.json and the order of lines are compared if this version of shoal made
 them; those of other versions are taken on trust, and verify says so. A certificate of the older
-format says nothing of counting and absence, so that `--expect` cannot ask for either.
+format says nothing of counting and absence.
 """
 
 

@@ -109,7 +109,8 @@ def test_carriers_first_in_every_group(home: Path) -> None:
     assert not told.equals(text)
     told.write_csv(folder / "qi.csv")
     mend(folder)
-    assert [one.name for one in shoal.verify(folder).checks if not one.passed] == ["order"]
+    wrong = [one.detail for one in shoal.verify(folder).checks if not one.passed]
+    assert wrong == ["people of a group are not in the order of their attributes"]
 
 
 def test_groups_numbered_by_who_is_in_them(home: Path) -> None:

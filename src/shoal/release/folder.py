@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,12 +105,10 @@ def load(path: Path) -> Release:
     """The release in a folder; nothing is checked but that it can be read."""
     certificate = read_certificate(path)
     fields = described_fields(path)
-    files = {
-        Path(name).stem: path / name
-        for name in certificate["files"]
-        if Path(name).stem in TABLES and Path(name).suffix[1:] in FORMATS
+    files = table_files(certificate["files"])
+    tables = {
+        name: read_published(path / file, fields.get(name, {})) for name, file in files.items()
     }
-    tables = {name: read_published(file, fields.get(name, {})) for name, file in files.items()}
     for needed in TABLES[:3]:
         if needed not in tables:
             raise InputError(
@@ -124,8 +123,15 @@ def load(path: Path) -> Release:
         ranges=tables.get("ranges"),
         totals=tables.get("totals", no_totals()),
         certificate={key: value for key, value in certificate.items() if key != "files"},
-        loaded_from=files["qi"].suffix[1:],
+        loaded_from=Path(files["qi"]).suffix[1:],
     )
+
+
+def table_files(names: Iterable[str]) -> dict[str, str]:
+    """The files of tables among all of a folder, by the tables' names, in the order of TABLES."""
+    kinds = tuple(f".{kind}" for kind in FORMATS)
+    found = {Path(name).stem: name for name in names if name.endswith(kinds)}
+    return {name: found[name] for name in TABLES if name in found}
 
 
 def sha256(path: Path) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.release.certificate import contradiction, told_by_attribute
 from shoal.release.codes import pooled_gids
@@ -19,7 +18,7 @@ from shoal.release.forms import fits_form
 from shoal.release.signing import SIGNATURES
 from shoal.release.stated import CERTIFICATE
 from shoal.release.totals import SCHEMA
-from shoal.release.typed import PACKAGE, described_fields
+from shoal.release.typed import PACKAGE
 from shoal.spec import OTHER
 from shoal.utility.count import coded
 
@@ -251,13 +250,3 @@ def _holds(release: Release, event: dict[str, Any]) -> pl.Expr:
     shown = [*event["values"], event.get("shown", event["label"])]
     names = event.get("columns", spec.sensitive_columns)
     return pl.any_horizontal(pl.col(name).cast(pl.String).is_in(shown) for name in names)
-
-
-def check_package(folder: Path, release: Release) -> list[Check]:
-    try:
-        fields = described_fields(folder)
-    except InputError:
-        return [Check(PACKAGE, False, "it cannot be read")]
-    tables = {"qi": release.qi, "sensitive": release.sensitive}
-    same = all(list(fields.get(name, ())) == frame.columns for name, frame in tables.items())
-    return [Check(PACKAGE, same, "" if same else "its schema differs from the tables")]

@@ -29,12 +29,7 @@ from shoal.release.totals import event_totals
 from shoal.table import IntArray, Table
 from shoal.table.combining import with_pairs
 from shoal.verification.absence import check_absence
-from shoal.verification.files import (
-    UNSAID,
-    Check,
-    same_figure,
-    same_figures,
-)
+from shoal.verification.files import UNSAID, Check, same_figure, same_figures
 from shoal.verification.models import with_models
 from shoal.verification.values import Lines, check_values
 from shoal.wording import verdict_words
@@ -157,8 +152,9 @@ def _compare(
             contradictory |= len(judged.contradictory) > 0
             np.maximum(worst, judged.event_worst, out=worst)
     undecided &= ~breach
+    told_by_absence = claimed["absence"] is not None and not claimed["absence"]["kept"]
     robust = robustness(
-        breach=bool(breach.any()) or not (claimed["absence"] or {"kept": True})["kept"],
+        breach=bool(breach.any()) or told_by_absence,
         undecided=bool(undecided.any()),
         contradictory=contradictory,
     )

@@ -32,7 +32,8 @@ def check_signers(folder: Path, key: str | Path | None) -> Signers:
         detail = f"that of {false[0]} is not of this certificate"
         return Signers([Check("signature", False, detail)], f"Signatures of {names}.")
     if asked is None:
-        words = f"Signed with {names}, a key that you did not name: give --key to know whose it is."
+        keys = "a key" if len(signatures) == 1 else "keys"
+        words = f"Signed with {names}, {keys} that you did not name: give --key to know whose."
         return Signers([Check("signature", True)], words)
     found = asked in [one.key for one in signatures]
     detail = "" if found else f"{fingerprint(asked)} did not sign"

@@ -18,7 +18,7 @@ from shoal._version import __version__
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.release.certificate import public_spec
-from shoal.release.folder import README, TABLES, as_json, data_package
+from shoal.release.folder import README, as_json, data_package, table_files
 from shoal.release.numbering import misplaced
 from shoal.release.readme import readme_text
 from shoal.release.stated import FORMAT
@@ -42,22 +42,17 @@ def same_software(certificate: dict[str, Any]) -> bool:
 
 def check_texts(folder: Path, release: Release) -> list[Check]:
     """All that can be seen without the original table."""
-    names = _names(folder)
-    checks = [_check_bytes(folder, release, names)]
-    if same_software(release.certificate):
-        checks += [
-            _check_order(release),
-            _check_spec(release),
-            _check_readme(folder, release, names),
-            _check_package(folder, release, names),
-        ]
-    return checks
-
-
-def _names(folder: Path) -> dict[str, str]:
-    """The files of tables, by the tables' names."""
-    found = {file.stem: file.name for file in folder.iterdir() if file.stem in TABLES}
-    return {name: found[name] for name in TABLES if name in found}
+    names = table_files(file.name for file in folder.iterdir())
+    plain = _check_bytes(folder, release, names)
+    if not same_software(release.certificate):
+        return [plain, _check_fields(folder, release)]
+    return [
+        plain,
+        _check_order(release),
+        _check_spec(release),
+        _check_readme(folder, release, names),
+        _check_package(folder, release, names),
+    ]
 
 
 def _check_order(release: Release) -> Check:
@@ -104,6 +99,17 @@ def _check_readme(folder: Path, release: Release, names: dict[str, str]) -> Chec
 def _check_package(folder: Path, release: Release, names: dict[str, str]) -> Check:
     same = (folder / PACKAGE).read_bytes() == as_json(data_package(release, names)).encode("utf-8")
     return Check(PACKAGE, same, "" if same else "it says something else than the tables")
+
+
+def _check_fields(folder: Path, release: Release) -> Check:
+    """All that is asked of a data package that another version wrote: the columns of the tables."""
+    try:
+        fields = described_fields(folder)
+    except InputError:
+        return Check(PACKAGE, False, "it cannot be read")
+    tables = {"qi": release.qi, "sensitive": release.sensitive}
+    same = all(list(fields.get(name, ())) == frame.columns for name, frame in tables.items())
+    return Check(PACKAGE, same, "" if same else "its schema differs from the tables")
 
 
 def _check_bytes(folder: Path, release: Release, names: dict[str, str]) -> Check:
@@ -171,12 +177,9 @@ def check_types(folder: Path, release: Release, table: Table) -> Check:
     """Whether attributes are described as what they are in the original table."""
     if release.form != "bucketized" or not same_software(release.certificate):
         return Check("types", True)
-    try:
-        fields = described_fields(folder)["qi"]
-    except InputError:
-        return Check("types", False, "they cannot be read")
+    fields = described_fields(folder).get("qi", {})
     for column in table.qi:
-        asked, said = field_of(column.values), fields[column.name]
+        asked, said = field_of(column.values), fields.get(column.name, {})
         if any(said.get(key) != value for key, value in asked.items() if key != "name"):
             return Check("types", False, f'"{column.name}" is described as something else')
     return Check("types", True)
