@@ -51,8 +51,8 @@ def saved(release: Release, home: Path, **changed: pl.DataFrame) -> Path:
     forged = Release(
         spec=release.spec,
         form=release.form,
-        qi=changed.get("qi", release.qi),
-        sensitive=changed.get("sensitive", release.sensitive),
+        qi_held=changed.get("qi", release.qi),
+        sensitive_held=changed.get("sensitive", release.sensitive),
         members=changed.get("members", release.members),
         ranges=release.ranges,
         totals=release.totals,

@@ -139,8 +139,8 @@ def anonymize(
     return Release(
         spec=table.spec,
         form=grouping.form,
-        qi=qi,
-        sensitive=sensitive,
+        qi_held=qi,
+        sensitive_held=sensitive,
         members=members,
         ranges=ranges,
         certificate=certificate,

@@ -10,9 +10,9 @@ import numpy as np
 
 from shoal.api.inputs import frame_of, is_location
 from shoal.auditing.align import Aligned, align_release
+from shoal.engines import GID
 from shoal.errors import InputError
 from shoal.release.folder import load, private_folder
-from shoal.release.lines import GID
 from shoal.release.pair import ROW_GROUPS, refuse_strangers
 from shoal.release.regroup import regroup, row_groups_of
 from shoal.release.stated import CERTIFICATE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shoal.engines.engine import Dealt, Engine
+from shoal.engines.runs import GID, Runs
 
 
 def default_engine() -> Engine:
@@ -12,4 +13,4 @@ def default_engine() -> Engine:
     return PolarsEngine()
 
 
-__all__ = ["Dealt", "Engine", "default_engine"]
+__all__ = ["GID", "Dealt", "Engine", "Runs", "default_engine"]

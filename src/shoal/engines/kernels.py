@@ -68,3 +68,50 @@ def deal_lines(
                 published[row] = shown[i]
                 place += 1
         used[cell[i]] = place
+
+
+@kernel
+def spelled_out(
+    first: NDArray[np.int64],
+    start: NDArray[np.int64],
+    times: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    end: NDArray[np.int64],
+    begin: int,
+    stop: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The gid and the line of the places `begin` to `stop` of a table.
+
+    first: the gid of the first copy of each group, whose lines are `start[g]` to `start[g+1]`, each
+    as often as `times` says in every copy; sizes: the places of one copy; end: where in the table
+    the last copy ends.
+    """
+    gids = np.empty(stop - begin, np.int64)
+    lines = np.empty(stop - begin, np.int64)
+    if begin == stop:
+        return gids, lines
+    g = np.searchsorted(end, begin, side="right")
+    inside = begin - (end[g - 1] if g else 0)
+    gid = first[g] + inside // sizes[g]
+    skipped = inside % sizes[g]
+    line = start[g]
+    while skipped >= times[line]:
+        skipped -= times[line]
+        line += 1
+    place = 0
+    while place < stop - begin:
+        for _ in range(min(times[line] - skipped, stop - begin - place)):
+            gids[place] = gid
+            lines[place] = line
+            place += 1
+        skipped = 0
+        line += 1
+        if line == start[g + 1]:
+            gid += 1
+            if begin + place == end[g]:
+                g += 1
+                if g < len(first):
+                    gid = first[g]
+            if g < len(first):
+                line = start[g]
+    return gids, lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from shoal.release.lines import GID
+from shoal.engines import GID
 from shoal.release.release import Release
 from shoal.release.tables import shown_parts
 from shoal.spec import OTHER

@@ -117,8 +117,8 @@ def load(path: Path) -> Release:
     return Release(
         spec=stated_spec(certificate, path),
         form=certificate["form"],
-        qi=tables["qi"],
-        sensitive=tables["sensitive"],
+        qi_held=tables["qi"],
+        sensitive_held=tables["sensitive"],
         members=tables["members"],
         ranges=tables.get("ranges"),
         totals=tables.get("totals", no_totals()),

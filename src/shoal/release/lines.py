@@ -6,21 +6,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.grouping.partition import ragged
-
-GID = "gid"
-
-
-def copied(
-    group: NDArray[np.integer], copies: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The gids of all copies of all groups, once for each of their lines, and these lines. `group`
-    is that of each line, in order."""
-    start = np.searchsorted(group, np.arange(len(copies) + 1))
-    number, line = ragged(start, np.repeat(np.arange(len(copies), dtype=np.int32), copies))
-    number += 1
-    return number, line
-
 
 def as_enum(texts: pl.Series) -> pl.Series:
     """Texts as an Enum, which takes a byte or two per line instead of sixteen."""

@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.release.lines import GID, mix
+from shoal.engines import GID
+from shoal.release.lines import mix
 
 if TYPE_CHECKING:
     from shoal.release.release import Release

@@ -27,7 +27,7 @@ from shoal.wording import (
 def readme_text(release: Release, names: dict[str, str]) -> str:
     """The page, in plain words, from the release's own names and figures. Decimals are shown as
     what they are read as, so that whoever has the files can write the same page."""
-    release = replace(release, qi=release.qi.with_columns(pl.col(pl.Decimal).cast(pl.Float64)))
+    release = replace(release, qi_held=release.qi.with_columns(pl.col(pl.Decimal).cast(pl.Float64)))
     certificate = release.certificate
     rows, groups = certificate["rows"], certificate["groups"]
     parts = [

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.engines import GID
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.release.codes import column_codes, pooled_gids, value_codes
-from shoal.release.lines import GID
 from shoal.release.pair import ROW_GROUPS
 from shoal.release.release import Release
 from shoal.sources import read_table

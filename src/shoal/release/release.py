@@ -18,10 +18,10 @@ import polars as pl
 
 from shoal.auditing.verdict import Audit
 from shoal.display import at_r, card, counted, number
+from shoal.engines import GID, Runs
 from shoal.errors import InputError
 from shoal.grouping import FormName
 from shoal.release.forms import form_named
-from shoal.release.lines import GID
 from shoal.release.totals import no_totals
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
@@ -42,9 +42,9 @@ class Release:
 
     spec: Spec
     form: FormName
-    qi: pl.DataFrame
+    qi_held: pl.DataFrame | Runs
     """gid and QI values, one line per published row, in canonical order; texts are Enums."""
-    sensitive: pl.DataFrame
+    sensitive_held: pl.DataFrame | Runs
     """gid, value, count."""
     members: pl.DataFrame
     """event, value, count: table-wide totals of the values behind each set event's label."""
@@ -112,7 +112,12 @@ class Release:
     @property
     def frames(self) -> dict[str, pl.DataFrame]:
         """All tables of its form, by name."""
-        frames = {"qi": self.qi, "sensitive": self.sensitive, "members": self.members}
+        return {"qi": self.qi, "sensitive": self.sensitive, **self.small_frames}
+
+    @property
+    def small_frames(self) -> dict[str, pl.DataFrame]:
+        """Those that do not grow with the people published."""
+        frames = {"members": self.members}
         for name in form_named(self.form).more_tables:
             frame = getattr(self, name)
             if frame is None:
@@ -136,11 +141,32 @@ class Release:
         return replace(
             self,
             spec=self.spec.alone(column),
-            sensitive=lines.sort(GID, pl.col(column).cast(pl.String)),
+            sensitive_held=lines.sort(GID, pl.col(column).cast(pl.String)),
             members=mine.with_columns(pl.col("event").str.strip_prefix(front)),
             audit=None,
             original=None,
         )
+
+    @cached_property
+    def qi(self) -> pl.DataFrame:
+        """The QI table, every line of it: gid and QI values."""
+        return _written_out(self.qi_held)
+
+    @cached_property
+    def sensitive(self) -> pl.DataFrame:
+        """The sensitive table, every line of it: gid, value, count."""
+        return _written_out(self.sensitive_held)
+
+    @cached_property
+    def qi_runs(self) -> Runs:
+        """The QI table as counts."""
+        return self.qi_held if isinstance(self.qi_held, Runs) else Runs.of(self.qi_held)
+
+    @cached_property
+    def sensitive_runs(self) -> Runs:
+        """The sensitive table as counts."""
+        held = self.sensitive_held
+        return held if isinstance(held, Runs) else Runs.of(held)
 
     @property
     def qi_table(self) -> Any:
@@ -242,6 +268,10 @@ class Release:
         from shoal.release.folder import load
 
         return load(Path(path))
+
+
+def _written_out(held: pl.DataFrame | Runs) -> pl.DataFrame:
+    return held.frame() if isinstance(held, Runs) else held
 
 
 def _with_texts(frame: pl.DataFrame) -> pl.DataFrame:

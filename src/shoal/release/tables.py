@@ -14,17 +14,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.engines import Dealt
+from shoal.engines import GID, Dealt, Runs
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Recoding
 from shoal.grouping.suppressed import lost_members
 from shoal.release.forms import form_named
-from shoal.release.lines import GID, as_enum, copied, mix
+from shoal.release.lines import as_enum, mix
 from shoal.release.numbering import hashed_values, places
 from shoal.spec import OTHER
 from shoal.table import IntArray, Table
 
-Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame | None]
+Tables = tuple[Runs, Runs, pl.DataFrame, pl.DataFrame | None]
 
 
 def check_names(table: Table) -> None:
@@ -58,7 +58,7 @@ def build_tables(
     members = _members(table, _published_members(table, grouping, dealt, seed))
     held = _sensitive(table, grouping)
     if table.spec.publish_apart:
-        held = permuted(held, table.spec.sensitive_columns, seed)
+        held = Runs.of(permuted(held.frame(), table.spec.sensitive_columns, seed))
     return qi, held, members, ranges
 
 
@@ -83,7 +83,7 @@ def permuted(held: pl.DataFrame, columns: Sequence[str], seed: int) -> pl.DataFr
     )
 
 
-def _sensitive(table: Table, grouping: Grouping) -> pl.DataFrame:
+def _sensitive(table: Table, grouping: Grouping) -> Runs:
     """gid, value (of each sensitive column), count, in this order."""
     parts = shown_parts(table)
     order = np.array(sorted(range(len(parts)), key=parts.__getitem__))
@@ -92,13 +92,13 @@ def _sensitive(table: Table, grouping: Grouping) -> pl.DataFrame:
     shown = rank[grouping.published_values(table)]
     keys, place = np.unique(grouping.group * np.int64(len(parts)) + shown, return_inverse=True)
     count = np.bincount(place, grouping.rows, len(keys)).astype(np.int64)
-    gid, line = copied(keys // len(parts), grouping.copies)
     value = (keys % len(parts)).astype(np.int32)
     columns = {
-        name: as_enum(pl.Series([parts[code][c] for code in order])).gather(value[line])
+        name: as_enum(pl.Series([parts[code][c] for code in order])).gather(value)
         for c, name in enumerate(table.spec.sensitive_columns)
     }
-    return pl.DataFrame({GID: gid, **columns, "count": count[line]})
+    lines = pl.DataFrame({**columns, "count": count})
+    return Runs.numbered(keys // len(parts), grouping.copies, np.ones_like(keys), lines)
 
 
 def shown_parts(table: Table) -> Sequence[tuple[str, ...]]:

@@ -15,10 +15,10 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from shoal.engines import GID
 from shoal.errors import InputError
 from shoal.grouping import FormName
 from shoal.release.forms import form_named
-from shoal.release.lines import GID
 from shoal.spec import OTHER, Spec
 from shoal.table import Column, IntArray, code_column, digits, factorize
 from shoal.utility.raked import Raked, known_totals

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.engines import GID
 from shoal.errors import InputError
 from shoal.release.forms import form_named
-from shoal.release.lines import GID
 from shoal.sources.database import quoted_name
 from shoal.sources.guard import guarded_text
 from shoal.spec import OTHER

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.release.lines import GID
+from shoal.engines import GID
 from shoal.table import Table
 from shoal.utility.classes import ClassErrors, KnownClasses
 from shoal.utility.count import coded

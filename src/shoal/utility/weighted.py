@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.engines import GID
 from shoal.errors import InputError
-from shoal.release.lines import GID
 from shoal.sources.columnar import missing_extra
 from shoal.utility.count import uses_totals
 from shoal.utility.published import COUNT, Published, Shares

@@ -15,9 +15,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.engines import GID, Runs
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
-from shoal.release.lines import GID, as_enum, copied
+from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_people
 from shoal.spec import MISSING
 from shoal.table import Column, IntArray, Table, code_column, factorize
@@ -36,17 +37,19 @@ class Bucketized:
     name: FormName = "bucketized"
     more_tables: Mapping[str, str] = {}
 
-    def tables(self, table: Table, grouping: Grouping) -> tuple[pl.DataFrame, None]:
+    def tables(self, table: Table, grouping: Grouping) -> tuple[Runs, None]:
         """In the order of gid and signature: signatures are numbered in the order of their values,
         so that this order tells nothing."""
-        gid, line = copied(grouping.group, grouping.copies)
-        rows = grouping.rows[line]
-        signature = np.repeat(grouping.signature[line], rows)
+        width = np.int64(len(table.signatures))
+        keys, place = np.unique(grouping.group * width + grouping.signature, return_inverse=True)
+        codes = table.signatures[keys % width]
         columns = [
-            as_enum(column.values).gather(table.signatures[signature, position]).alias(column.name)
+            as_enum(column.values).gather(codes[:, position]).alias(column.name)
             for position, column in enumerate(table.qi)
         ]
-        return pl.DataFrame([pl.Series(GID, np.repeat(gid, rows).astype(np.int32)), *columns]), None
+        times = np.bincount(place, grouping.rows, len(keys)).astype(np.int64)
+        lines = pl.DataFrame(columns)
+        return Runs.numbered(keys // width, grouping.copies, times, lines), None
 
     def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
         signature = signature_rank[grouping.signature]

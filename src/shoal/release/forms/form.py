@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.engines import Runs
 from shoal.grouping import FormName, Grouping
 from shoal.table import Column, IntArray, Table
 
@@ -61,7 +62,7 @@ class Form(Protocol):
     """The tables besides those of every release, by the name of the release's field and file, with
     what README.txt says of each."""
 
-    def tables(self, table: Table, grouping: Grouping) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    def tables(self, table: Table, grouping: Grouping) -> tuple[Runs, pl.DataFrame | None]:
         """The QI table, one line per person with the gid first; and the ranges, if it has any."""
 
     def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:

@@ -13,10 +13,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.engines import GID, Runs
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
-from shoal.release.lines import GID, as_enum
+from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_ranges
 from shoal.spec import MISSING
 from shoal.table import Column, IntArray, Table, code_column
@@ -38,7 +39,7 @@ class Generalized:
     name: FormName = "generalized"
     more_tables: Mapping[str, str] = {"ranges": "which values each generalized label covers"}
 
-    def tables(self, table: Table, grouping: Grouping) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def tables(self, table: Table, grouping: Grouping) -> tuple[Runs, pl.DataFrame]:
         return _qi_table(table, grouping), _ranges(table, grouping)
 
     def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
@@ -120,16 +121,14 @@ class Generalized:
         return [*parts, _classes_sql(files, list(asked))], "matched.share"
 
 
-def _qi_table(table: Table, grouping: Grouping) -> pl.DataFrame:
+def _qi_table(table: Table, grouping: Grouping) -> Runs:
     """gid and the ranges of its group, once for every person."""
-    sizes = np.repeat(grouping.sizes, grouping.copies)
-    group = np.repeat(np.repeat(np.arange(len(grouping.copies)), grouping.copies), sizes)
-    gid = np.repeat(np.arange(1, len(sizes) + 1, dtype=np.int32), sizes)
     columns = [
-        as_enum(pl.Series(column.name, recoding.labels)).gather(recoding.node[group])
+        as_enum(pl.Series(column.name, recoding.labels)).gather(recoding.node)
         for column, recoding in zip(table.qi, grouping.recodings, strict=True)
     ]
-    return pl.DataFrame([pl.Series(GID, gid), *columns])
+    group = np.arange(len(grouping.copies))
+    return Runs.numbered(group, grouping.copies, grouping.sizes, pl.DataFrame(columns))
 
 
 def _ranges(table: Table, grouping: Grouping) -> pl.DataFrame:

@@ -1,0 +1,134 @@
+"""Runs: a published table as counts, which takes no more memory for more people.
+
+Groups with the same content are numbered one after the other, and alike people of a group stand on
+lines one after the other. So a table is told by its distinct groups, how many copies there are of
+each, and how often each of their lines stands in every copy. Lines are written out only for whoever
+writes or asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.engines.kernels import spelled_out
+from shoal.sources.write import LINES_AT_ONCE
+
+Ints = NDArray[np.int64]
+GID = "gid"
+MOST_SHORT = 2**31 - 1
+"""Larger gids need 64 bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """A table whose first column is the gid."""
+
+    first: Ints
+    """The gid of the first copy of each group."""
+    copies: Ints
+    """How many groups have this content, with gids one after the other."""
+    start: Ints
+    """The lines of group g are `start[g]` to `start[g+1]`."""
+    times: Ints
+    """How often each line stands in each copy."""
+    lines: pl.DataFrame
+    """The columns but the gid."""
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> Runs:
+        """A table of which every line is written out."""
+        gid = frame[GID].cast(pl.Int64).to_numpy()
+        start = np.flatnonzero(np.append(True, gid[1:] != gid[:-1])[: len(gid)])
+        return cls(
+            first=gid[start],
+            copies=np.ones(len(start), np.int64),
+            start=np.append(start, len(gid)),
+            times=np.ones(len(gid), np.int64),
+            lines=frame.drop(GID),
+        )
+
+    @classmethod
+    def numbered(
+        cls,
+        group: NDArray[np.integer],
+        copies: Ints,
+        times: Ints,
+        lines: pl.DataFrame,
+    ) -> Runs:
+        """From lines in the order of their groups, 0 to K-1, whose copies are numbered from 1."""
+        return cls(
+            first=np.cumsum(copies) - copies + 1,
+            copies=copies,
+            start=np.searchsorted(group, np.arange(len(copies) + 1)).astype(np.int64),
+            times=times,
+            lines=lines,
+        )
+
+    @property
+    def columns(self) -> list[str]:
+        return [GID, *self.lines.columns]
+
+    @property
+    def group(self) -> Ints:
+        """The group of each line."""
+        return np.repeat(np.arange(len(self.copies)), np.diff(self.start))
+
+    @property
+    def weight(self) -> Ints:
+        """How often each line stands in the whole table."""
+        return self.times * np.repeat(self.copies, np.diff(self.start))
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many lines each copy of a group has."""
+        total = np.append(0, np.cumsum(self.times))
+        return np.asarray(total[self.start[1:]] - total[self.start[:-1]])
+
+    @cached_property
+    def _end(self) -> Ints:
+        """Where in the table the last copy of each group ends."""
+        return np.cumsum(self.sizes * self.copies)
+
+    @property
+    def height(self) -> int:
+        """How many lines the table has."""
+        return int(self._end[-1]) if len(self._end) else 0
+
+    @property
+    def _gid_type(self) -> pl.DataType:
+        last = int((self.first + self.copies).max(initial=1)) - 1
+        return pl.Int64() if last > MOST_SHORT else pl.Int32()
+
+    def slice(self, first: int, count: int) -> pl.DataFrame:
+        """So many lines of the table, from one of them on."""
+        last = max(first, min(self.height, first + count))
+        gid, line = spelled_out(
+            self.first, self.start, self.times, self.sizes, self._end, first, last
+        )
+        numbers = pl.Series(GID, gid).cast(self._gid_type)
+        return self.lines.select(pl.all().gather(line)).insert_column(0, numbers)
+
+    def slices(self, count: int = LINES_AT_ONCE) -> Iterator[pl.DataFrame]:
+        """The table in parts; an empty one is a part too."""
+        return (self.slice(first, count) for first in range(0, max(1, self.height), count))
+
+    def frame(self) -> pl.DataFrame:
+        """The table with every line written out."""
+        return self.slice(0, self.height)
+
+    def split(self, first: Ints) -> Runs:
+        """The same table of groups numbered without a gap, with a group's copies apart where one of
+        these gids begins."""
+        cuts = np.union1d(self.first, first)
+        source = np.searchsorted(self.first, cuts, side="right") - 1
+        end = np.append(cuts[1:], self.first[-1] + self.copies[-1])
+        lengths = np.diff(self.start)[source]
+        start = np.append(0, np.cumsum(lengths))
+        line = np.repeat(self.start[source] - start[:-1], lengths) + np.arange(start[-1])
+        return Runs(cuts, end - cuts, start, self.times[line], self.lines[line])
