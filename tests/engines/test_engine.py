@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines import Dealt
+from shoal.engines import Dealt, Runs
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.release.release import Release
-from shoal.sources import write_table
+from shoal.sources import write_parts
 from shoal.spec import Spec
 from shoal.table import Table
 from shoal.verification.verify import verify
@@ -33,9 +33,9 @@ class Elsewhere:
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         return None
 
-    def write(self, frame: Any, path: Path) -> None:
+    def write(self, runs: Runs, path: Path) -> None:
         self.wrote = [*getattr(self, "wrote", []), path.name]
-        write_table(frame, path)
+        write_parts(runs.slices(), path)
 
 
 def made(table: str, method: str, engine: Any = None, **parameters: Any) -> tuple[Any, Release]:
@@ -84,7 +84,7 @@ def test_the_engine_writes_the_tables(tmp_path: Path) -> None:
     engine = Elsewhere()
     _, release = made("hospital", "art", engine)
     release.save(tmp_path / "release")
-    assert engine.wrote == ["qi.csv", "sensitive.csv", "members.csv"]
+    assert engine.wrote == ["qi.csv", "sensitive.csv"]
     with pytest.raises(InputError, match="stayed elsewhere"):
         release.save(tmp_path / "other", private=tmp_path / "private")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from shoal.engines.runs import Runs
 from shoal.grouping import Grouping
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
@@ -40,6 +41,6 @@ class Engine(Protocol):
         published, so any row with that signature and value will do. None where rows stay away."""
         ...
 
-    def write(self, frame: Any, path: Path) -> None:
+    def write(self, runs: Runs, path: Path) -> None:
         """Writes one published table, whole or not at all."""
         ...

@@ -9,10 +9,11 @@ import numpy as np
 
 from shoal.engines.engine import Dealt
 from shoal.engines.kernels import deal_lines, rows_by_cell
+from shoal.engines.runs import Runs
 from shoal.grouping import SUPPRESSED, Grouping
 from shoal.grouping.grouping import Counts
 from shoal.grouping.suppressed import among_first, lost_members
-from shoal.sources import read_table, write_table
+from shoal.sources import read_table, write_parts
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
 
@@ -29,8 +30,8 @@ class PolarsEngine:
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         return None if table.people is None else deal(table, grouping, seed=seed)
 
-    def write(self, frame: Any, path: Path) -> None:
-        write_table(frame, path)
+    def write(self, runs: Runs, path: Path) -> None:
+        write_parts(runs.slices(), path)
 
 
 def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:

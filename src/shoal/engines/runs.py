@@ -75,6 +75,12 @@ class Runs:
         return [GID, *self.lines.columns]
 
     @property
+    def distinct(self) -> pl.DataFrame:
+        """Every line once, with the first of its gids: the same columns, types and values."""
+        gid = np.repeat(self.first, np.diff(self.start))
+        return self.lines.clone().insert_column(0, pl.Series(GID, gid).cast(self._gid_type))
+
+    @property
     def group(self) -> Ints:
         """The group of each line."""
         return np.repeat(np.arange(len(self.copies)), np.diff(self.start))
@@ -121,6 +127,35 @@ class Runs:
     def frame(self) -> pl.DataFrame:
         """The table with every line written out."""
         return self.slice(0, self.height)
+
+    def in_order(self) -> Runs:
+        """The same groups in the order of their gids."""
+        if (self.first[1:] > self.first[:-1]).all():
+            return self
+        return Runs.of(self.frame().sort(GID, maintain_order=True))
+
+    def of_gid(self, gid: int) -> pl.DataFrame:
+        """The lines of one group, each once."""
+        mine = np.flatnonzero((self.first <= gid) & (gid < self.first + self.copies))
+        return self.lines[np.flatnonzero(np.isin(self.group, mine))]
+
+    def totals(self, by: pl.Expr, count: str) -> pl.DataFrame:
+        """The sum of a column over the whole table, by what a line shows."""
+        often = pl.col(count) * pl.Series(self.weight)
+        return self.lines.select(by, often).group_by(pl.exclude(count)).agg(pl.col(count).sum())
+
+    def added_up(self, column: str, count: str) -> Runs:
+        """The same groups with one column, and how often each has which of its values."""
+        lines = (
+            self.lines.select(column, pl.col(count) * pl.Series(self.times))
+            .insert_column(0, pl.Series(GID, self.group))
+            .group_by(GID, column)
+            .agg(pl.col(count).sum())
+            .sort(GID, pl.col(column).cast(pl.String))
+        )
+        start = np.searchsorted(lines[GID].to_numpy(), np.arange(len(self.copies) + 1))
+        times = np.ones(lines.height, np.int64)
+        return Runs(self.first, self.copies, start.astype(np.int64), times, lines.drop(GID))
 
     def split(self, first: Ints) -> Runs:
         """The same table of groups numbered without a gap, with a group's copies apart where one of

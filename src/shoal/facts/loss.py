@@ -44,7 +44,7 @@ def released(table: Table, release: Release) -> list[Record]:
 
 
 def _value_counts(table: Table, release: Release) -> Shares:
-    lines = release.sensitive.group_by(table.members.name).agg(pl.col("count").sum())
+    lines = release.sensitive_runs.totals(pl.col(table.members.name), "count")
     held = dict(lines.iter_rows())
     counts = np.array([float(held.get(value, 0)) for value in table.values])
     pooled = float(held.get(OTHER, 0))

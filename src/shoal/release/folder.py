@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.engines import default_engine
 from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.release.pair import ROW_GROUPS, name_release
@@ -143,7 +144,7 @@ def sha256(path: Path) -> str:
 def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
     """The Frictionless description of the folder: how each file is read, column by column, and the
     key between the two tables."""
-    frames = release.frames
+    frames = release.parts
     resources = []
     for name, file in names.items():
         csv = file.endswith(".csv")
@@ -173,13 +174,12 @@ def _said_of(release: Release, column: pl.Series) -> dict[str, str]:
 
 
 def _write_tables(release: Release, folder: Path, format: str) -> dict[str, str]:
-    names = {}
-    for name, frame in release.frames.items():
-        names[name] = f"{name}.{format}"
-        if release.engine is None:
-            write_table(frame, folder / names[name])
-        else:
-            release.engine.write(frame, folder / names[name])
+    write = default_engine().write if release.engine is None else release.engine.write
+    names = {name: f"{name}.{format}" for name in release.parts}
+    for name, runs in (("qi", release.qi_runs), ("sensitive", release.sensitive_runs)):
+        write(runs, folder / names[name])
+    for name, frame in release.small_frames.items():
+        write_table(frame, folder / names[name])
     return names
 
 

@@ -27,7 +27,8 @@ from shoal.wording import (
 def readme_text(release: Release, names: dict[str, str]) -> str:
     """The page, in plain words, from the release's own names and figures. Decimals are shown as
     what they are read as, so that whoever has the files can write the same page."""
-    release = replace(release, qi_held=release.qi.with_columns(pl.col(pl.Decimal).cast(pl.Float64)))
+    read = release.qi_runs.lines.with_columns(pl.col(pl.Decimal).cast(pl.Float64))
+    release = replace(release, qi_held=replace(release.qi_runs, lines=read))
     certificate = release.certificate
     rows, groups = certificate["rows"], certificate["groups"]
     parts = [
@@ -40,7 +41,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         "\n".join(
             [
                 f"{names['qi']}: {GID} and {', '.join(release.spec.qi)}, one line per person",
-                f"{names['sensitive']}: {GID}, {', '.join(release.sensitive.columns[1:])}",
+                f"{names['sensitive']}: {GID}, {', '.join(release.sensitive_runs.columns[1:])}",
                 f"{names['members']}: how often each value behind a label occurs in all",
                 *(
                     f"{names[name]}: {what}"

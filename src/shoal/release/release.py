@@ -115,6 +115,12 @@ class Release:
         return {"qi": self.qi, "sensitive": self.sensitive, **self.small_frames}
 
     @property
+    def parts(self) -> dict[str, pl.DataFrame]:
+        """The same with every line but once, which says as much of columns, types and values."""
+        large = {"qi": self.qi_runs.distinct, "sensitive": self.sensitive_runs.distinct}
+        return {**large, **self.small_frames}
+
+    @property
     def small_frames(self) -> dict[str, pl.DataFrame]:
         """Those that do not grow with the people published."""
         frames = {"members": self.members}
@@ -137,11 +143,10 @@ class Release:
             return self
         front = f"{column}: "
         mine = self.members.filter(pl.col("event").str.starts_with(front))
-        lines = self.sensitive.group_by(GID, column).agg(pl.col("count").sum())
         return replace(
             self,
             spec=self.spec.alone(column),
-            sensitive_held=lines.sort(GID, pl.col(column).cast(pl.String)),
+            sensitive_held=self.sensitive_runs.added_up(column, "count"),
             members=mine.with_columns(pl.col("event").str.strip_prefix(front)),
             audit=None,
             original=None,

@@ -79,7 +79,7 @@ def described_fields(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
 
 def refuse_inexact(release: Release, format: str) -> None:
     """An InputError for a column whose values would not be the same when they are read again."""
-    for column in (column for frame in release.frames.values() for column in frame):
+    for column in (column for frame in release.parts.values() for column in frame):
         decimal = column.dtype == pl.Decimal  # in either format they are read as floats
         problem = _lost_in_csv(column) if decimal or format == "csv" else ""
         if problem and decimal:

@@ -15,13 +15,13 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from shoal.engines import GID
+from shoal.engines import Runs
 from shoal.errors import InputError
 from shoal.grouping import FormName
 from shoal.release.forms import form_named
 from shoal.spec import OTHER, Spec
 from shoal.table import Column, IntArray, code_column, digits, factorize
-from shoal.utility.raked import Raked, known_totals
+from shoal.utility.raked import PublishedPeople, Raked, known_totals
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -84,35 +84,27 @@ class Published:
 
     @classmethod
     def of(cls, release: Release, shares: Shares = "equal") -> Published:
-        shown, value, parts = _coded_values(release)
-        gids = np.unique(release.qi[GID].to_numpy())
-        group = np.searchsorted(gids, release.qi[GID].to_numpy()).astype(np.int32)
-        of_value = release.sensitive[GID].to_numpy()
-        owner = np.minimum(np.searchsorted(gids, of_value), len(gids) - 1)
-        if not np.array_equal(gids[owner], of_value) or len(np.unique(owner)) < len(gids):
-            raise InputError(
-                "release-groups",
-                "The QI table and the sensitive table do not hold the same groups.",
-                "`shoal verify` says what is wrong with a release.",
-            )
-        counts = release.sensitive[COUNT].to_numpy().astype(np.float64)
-        held = _by_group(owner, value, counts, (len(gids), len(shown)))
+        qi, sensitive = same_groups(release)
+        shown, value, parts = _coded_values(release.spec, sensitive.lines)
+        counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
+        held = _by_group(sensitive.group, value, counts, (len(qi.copies), len(shown)))
         event_of, member_share = _members(release.members)
         value_event = _events(release.spec, shown.labels)
-        people = form_named(release.form).coded(release, group, held)
+        people = form_named(release.form).coded(release, qi, held)
         expected, linked = people.held, 0
         if shares == "totals":
             known = known_totals(
                 release.totals, people.columns, _labels(release.spec, shown.labels)
             )
-            raked = Raked.of(people.units, people.line_unit, group, held, value_event, known)
+            lines = PublishedPeople(people.line_unit, qi.group, qi.weight)
+            raked = Raked.of(people.units, lines, held, value_event, known)
             expected = raked.cells(expected, held, value_event)
             linked = raked.linked(_strengths(release.spec, shown.labels))
         return cls(
             form=release.form,
             columns=people.columns,
             values=shown.labels,
-            rows=release.qi.height,
+            rows=qi.height,
             coded=people.units,
             covers=people.covers,
             cells=Cells.of(expected),
@@ -161,13 +153,31 @@ class Published:
         return np.asarray(hidden / max(1, hidden.sum()))
 
 
-def _coded_values(release: Release) -> tuple[Column, IntArray, tuple[tuple[str, ...], ...]]:
+def same_groups(release: Release) -> tuple[Runs, Runs]:
+    """Both tables by the same groups. Copies of a group may be taken for one group of as many times
+    the people: its values are shared in the same way."""
+    qi, sensitive = (runs.in_order() for runs in (release.qi_runs, release.sensitive_runs))
+    if not np.array_equal(qi.first, sensitive.first):
+        qi, sensitive = qi.split(sensitive.first), sensitive.split(qi.first)
+    same = np.array_equal(qi.first, sensitive.first)
+    if not (same and np.array_equal(qi.copies, sensitive.copies)):
+        raise InputError(
+            "release-groups",
+            "The QI table and the sensitive table do not hold the same groups.",
+            "`shoal verify` says what is wrong with a release.",
+        )
+    return qi, sensitive
+
+
+def _coded_values(
+    spec: Spec, lines: pl.DataFrame
+) -> tuple[Column, IntArray, tuple[tuple[str, ...], ...]]:
     """The published values, the code of each line, and what they are made of."""
-    names = release.spec.sensitive_columns
+    names = spec.sensitive_columns
     if len(names) == 1:
-        shown, value = code_column(release.sensitive[names[0]])
+        shown, value = code_column(lines[names[0]])
         return shown, value, tuple((label,) for label in shown.labels)
-    coded = [code_column(release.sensitive[name]) for name in names]
+    coded = [code_column(lines[name]) for name in names]
     sizes = [len(column) for column, _ in coded]
     value, keys = factorize([codes for _, codes in coded], sizes)
     parts = tuple(

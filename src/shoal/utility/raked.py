@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -29,6 +30,14 @@ ABOVE = 1e-3
 """A share is above a limit if it is so by more than this part of it: scaling is no closer."""
 LEAST = 1e-9
 """Carriers who are shared out where a total says that there are none: a group keeps its events."""
+
+
+class PublishedPeople(NamedTuple):
+    """Lines of the QI table: the unit and the group of each, and for how many people it stands."""
+
+    unit: IntArray
+    group: Ints
+    people: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +63,13 @@ class Raked:
     def of(
         cls,
         units: IntArray,
-        line_unit: IntArray,
-        group: IntArray,
+        lines: PublishedPeople,
         held: sparse.csr_array,
         value_event: IntArray,
         totals: Sequence[Floats],
     ) -> Raked:
-        """`units` has the QI codes of each; `line_unit` and `group` tell of each published line;
-        `held` is groups x values; `value_event` gives the event of each value, or -1; `totals` are
+        """`units` has the QI codes of each, `lines` are those of the QI table; `held` is groups x
+        values; `value_event` gives the event of each value, or -1; `totals` are
         the carriers of each event by value of each column (`known_totals`)."""
         kinds = int(value_event.max(initial=-1)) + 2
         values = np.arange(len(value_event))
@@ -69,13 +77,20 @@ class Raked:
             (np.ones(len(values)), (values, value_event + 1)), shape=(len(values), kinds)
         )
         by_kind = sparse.csr_array(held @ of_value)
-        size, mixed = np.bincount(group), (np.diff(by_kind.indptr) > 1)[group]
-        pair_group, pair_unit, people = _pairs(group[mixed], line_unit[mixed], len(units))
+        group = lines.group
+        size, mixed = np.bincount(group, lines.people), (np.diff(by_kind.indptr) > 1)[group]
+        pair_group, pair_unit, people = _pairs(
+            group[mixed], lines.unit[mixed], lines.people[mixed], len(units)
+        )
         pair, entry = _entries(by_kind, pair_group)
         kind, owner = by_kind.indices[entry], pair_group[pair]
         equal = people[pair] * by_kind.data[entry] / size[owner]
         alike = np.flatnonzero(~mixed)
-        settled = line_unit[alike].astype(np.int64), by_kind.indices[by_kind.indptr[group[alike]]]
+        settled = _Settled(
+            lines.unit[alike].astype(np.int64),
+            by_kind.indices[by_kind.indptr[group[alike]]],
+            lines.people[alike],
+        )
         # Totals are of the whole table, from which carriers may be missing: of all alike, as far
         # as totals tell.
         told = np.max([np.nansum(known, axis=0) for known in totals if len(known)], axis=0)
@@ -125,6 +140,14 @@ def known_totals(
     return told
 
 
+class _Settled(NamedTuple):
+    """People whose kind is settled, since their group has one: their unit, kind and number."""
+
+    unit: Ints
+    kind: Ints
+    people: Ints
+
+
 @dataclass(frozen=True, eq=False)
 class _Margin:
     """The totals of one column: the place of each share among them, and what each is to be."""
@@ -138,14 +161,14 @@ class _Margin:
         cls,
         codes: IntArray,
         known: Floats,
-        settled: tuple[Ints, Ints],
+        settled: _Settled,
         shares: tuple[Ints, Ints],
     ) -> _Margin:
-        """From the units and kinds of people whose kind is settled, and of shares to be found."""
+        """From people whose kind is settled, and the units and kinds of shares to be found."""
         kinds = known.shape[1] + 1
         wanted = np.column_stack([np.full(len(known), np.nan), known]).ravel()
         width = codes.astype(np.int64) * kinds
-        wanted -= np.bincount(width[settled[0]] + settled[1], minlength=len(wanted))
+        wanted -= np.bincount(width[settled.unit] + settled.kind, settled.people, len(wanted))
         return cls(width[shares[0]] + shares[1], np.where(wanted < LEAST, LEAST, wanted))
 
     def scales(self, shared: Floats) -> Floats:
@@ -180,10 +203,10 @@ def _scaled(
     return shared
 
 
-def _pairs(group: IntArray, unit: IntArray, units: int) -> tuple[Ints, Ints, Ints]:
-    """The distinct pairs of a group and a unit, and how many lines each has."""
-    keys, people = np.unique(group.astype(np.int64) * units + unit, return_counts=True)
-    return *np.divmod(keys, units), people
+def _pairs(group: Ints, unit: IntArray, people: Ints, units: int) -> tuple[Ints, Ints, Ints]:
+    """The distinct pairs of a group and a unit, and how many people each has."""
+    keys, place = np.unique(group * units + unit, return_inverse=True)
+    return *np.divmod(keys, units), np.bincount(place, people, len(keys)).astype(np.int64)
 
 
 def _entries(by_kind: sparse.csr_array, pair_group: Ints) -> tuple[Ints, Ints]:

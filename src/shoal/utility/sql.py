@@ -62,7 +62,7 @@ def example(release: Release) -> tuple[str, str, Column | None]:
     """A sensitive column and one of its values, and an attribute of somebody in its group as a
     domain of one value: for a first count. The value is of an event, if any is published: such
     values are never pooled."""
-    sensitive, spec = release.sensitive, release.spec
+    sensitive, spec = release.sensitive_runs.distinct, release.spec
     name, line = spec.sensitive_columns[0], 0
     for column in spec.sensitive_columns:
         events = spec.alone(column).protect or ()
@@ -72,7 +72,7 @@ def example(release: Release) -> tuple[str, str, Column | None]:
             name, line = column, held.arg_max() or 0
             break
     value = str(sensitive[name][line])
-    people = release.qi.filter(pl.col(GID) == sensitive[GID][line])
+    people = release.qi_runs.of_gid(int(sensitive[GID][line]))
     form = form_named(release.form)
     for qi in release.spec.qi:
         known = form.example_values(release, people, qi)
@@ -102,8 +102,7 @@ def other_example(release: Release) -> tuple[str, str, int, int] | None:
 def _other_example(release: Release, name: str) -> tuple[str, int, int] | None:
     protect = release.spec.protect or ()
     events = [text for event in protect for text in (event.label, *event.values)]
-    shown = pl.col(name).cast(pl.String)
-    totals = release.sensitive.group_by(shown).agg(pl.col("count").sum())
+    totals = release.sensitive_runs.totals(pl.col(name).cast(pl.String), "count")
     if not (totals[name] == OTHER).any():
         return None
     named = totals.filter(~pl.col(name).is_in([OTHER, *events]) & pl.col(name).is_not_null())
@@ -153,8 +152,8 @@ class Files:
             raise InputError(
                 "release-format", f'There is no format "{chosen}".', "Choose csv or parquet."
             )
-        tables = {"qi": release.qi, "sensitive": release.sensitive}
-        return cls(chosen, {name: frame.columns for name, frame in tables.items()})
+        tables = {"qi": release.qi_runs, "sensitive": release.sensitive_runs}
+        return cls(chosen, {name: runs.columns for name, runs in tables.items()})
 
     def source(self, table: str) -> str:
         """What stands after FROM."""

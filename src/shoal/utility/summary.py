@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.engines import GID
+from shoal.engines import Runs
 from shoal.table import Table
 from shoal.utility.classes import ClassErrors, KnownClasses
 from shoal.utility.count import coded
@@ -102,12 +102,12 @@ def summarize(table: Table, release: Release, workload: Workload | None = None) 
         all_queries=every,
         protected_queries=protected,
         rows=table.rows,
-        rows_lost=table.rows - release.qi.height,
+        rows_lost=table.rows - release.qi_runs.height,
         attributes=pl.concat([one for one, _ in moved]).unique("attribute", maintain_order=True),
         pairs=pl.concat([two for _, two in moved]).unique(
             ["attribute", "other"], maintain_order=True
         ),
-        group_sizes=_group_sizes(release.qi),
+        group_sizes=_group_sizes(release.qi_runs),
         classes=ClassErrors.together([one.errors(coded(of)) for one, of in known], fronts),
         classes_equal=ClassErrors.together([one.errors(of.coded) for one, of in known], fronts),
     )
@@ -137,15 +137,16 @@ def _errors(
     )
 
 
-def _group_sizes(qi: pl.DataFrame) -> dict[str, float]:
-    gid = np.sort(qi[GID].to_numpy())
-    first = np.flatnonzero(np.append(True, gid[1:] != gid[:-1]))
-    sizes = np.diff(first, append=len(gid))
+def _group_sizes(qi: Runs) -> dict[str, float]:
+    order = np.argsort(qi.sizes, kind="stable")
+    sizes, below = qi.sizes[order], np.cumsum(qi.copies[order])
+    groups = int(below[-1])
+    middle = np.searchsorted(below, [(groups - 1) // 2, groups // 2], side="right")
     return {
-        "groups": len(sizes),
-        "single": int((sizes == 1).sum()),
-        "smallest": int(sizes.min()),
-        "median": float(np.median(sizes)),
-        "mean": float(sizes.mean()),
-        "largest": int(sizes.max()),
+        "groups": groups,
+        "single": int(qi.copies[qi.sizes == 1].sum()),
+        "smallest": int(sizes[0]),
+        "median": float(sizes[middle].mean()),
+        "mean": qi.height / groups,
+        "largest": int(sizes[-1]),
     }

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from shoal.engines import GID
 from shoal.errors import InputError
 from shoal.sources.columnar import missing_extra
 from shoal.utility.count import uses_totals
-from shoal.utility.published import COUNT, Published, Shares
+from shoal.utility.published import COUNT, Published, Shares, same_groups
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -34,16 +35,23 @@ def weighted(release: Release, shares: Shares | None = None) -> pl.DataFrame:
             f'Take one of them at a time: release.alone("{release.spec.sensitive_columns[0]}").',
         )
     by_totals = uses_totals(release, shares)
-    values = [name for name in release.sensitive.columns if name not in (GID, COUNT)]
+    values = [name for name in release.sensitive_runs.columns if name not in (GID, COUNT)]
     if by_totals:
         return _by_totals(release.coded_raked, *values)
     seen = list(release.spec.qi)
-    size = release.sensitive.group_by(GID).agg(pl.col(COUNT).sum().alias("size"))
+    qi, sensitive = same_groups(release)
+    size = pl.DataFrame({GID: qi.first, "size": qi.sizes})
+    alike = qi.lines.with_columns(
+        pl.Series(GID, np.repeat(qi.first, np.diff(qi.start))), pl.Series("alike", qi.weight)
+    )
+    held = sensitive.lines.with_columns(
+        pl.Series(GID, np.repeat(sensitive.first, np.diff(sensitive.start)))
+    )
     return (
-        release.qi.group_by(GID, *seen)
-        .agg(pl.len().alias("alike"))
+        alike.group_by(GID, *seen)
+        .agg(pl.col("alike").sum())
         .join(size, on=GID)
-        .join(release.sensitive, on=GID)
+        .join(held, on=GID)
         .with_columns((pl.col("alike") * pl.col(COUNT) / pl.col("size")).alias(WEIGHT))
         .group_by(*seen, *values)
         .agg(pl.col(WEIGHT).sum())

@@ -82,15 +82,15 @@ class Bucketized:
         assert release.audit is not None, "only a release that was just made is reported on"
         return true_values(table, release.audit.risks.partition.signature_people)
 
-    def coded(self, release: Release, group: IntArray, held: sparse.csr_array) -> Coded:
+    def coded(self, release: Release, qi: Runs, held: sparse.csr_array) -> Coded:
         """A unit is a signature."""
-        coded = [code_column(release.qi[qi]) for qi in release.spec.qi]
+        coded = [code_column(qi.lines[name]) for name in release.spec.qi]
         codes = [of_row for _, of_row in coded]
         columns = tuple(column for column, _ in coded)
         row_signature = factorize(codes, [len(column) for column in columns])[0]
         first = np.unique(row_signature, return_index=True)[1]
         signatures = np.stack([of_row[first] for of_row in codes], axis=1).astype(np.int32)
-        expected = _expected(row_signature, len(first), group, held)
+        expected = _expected(row_signature, len(first), qi, held)
         return Coded(columns, signatures, (), expected, row_signature)
 
     def answers(
@@ -162,22 +162,23 @@ def _as_number(series: pl.Series) -> pl.Series:
 
 
 def _expected(
-    row_signature: IntArray, signatures: int, group: IntArray, held: sparse.csr_array
+    row_signature: IntArray, signatures: int, qi: Runs, held: sparse.csr_array
 ) -> sparse.csr_array:
     """signatures x values: the rows expected of each."""
     from scipy import sparse
 
     # Most groups have one value: their rows are counted, so that these cells are whole numbers.
     plain = np.diff(held.indptr) == 1
-    shape, size = (signatures, held.shape[1]), np.bincount(group)
+    group, people = qi.group, qi.weight
+    shape, size = (signatures, held.shape[1]), np.bincount(group, people)
     rows = np.flatnonzero(plain[group])
     value = held.indices[held.indptr[group[rows]]]
     cell, cells = factorize([row_signature[rows], value], list(shape))
     counted = sparse.csr_array(
-        (np.bincount(cell).astype(np.float64), np.divmod(cells, shape[1])), shape=shape
+        (np.bincount(cell, people[rows], len(cells)), np.divmod(cells, shape[1])), shape=shape
     )
     rows = np.flatnonzero(~plain[group])
-    inside = (1.0 / size[group[rows]], (row_signature[rows], group[rows]))
+    inside = (people[rows] / size[group[rows]], (row_signature[rows], group[rows]))
     mixed = sparse.csr_array(inside, shape=(signatures, len(size))) @ held
     return sparse.csr_array(counted + mixed)
 

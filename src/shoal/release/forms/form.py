@@ -81,8 +81,8 @@ class Form(Protocol):
     def value_counts(self, release: Release, table: Table) -> list[Floats]:
         """For each QI, how many published people have each value, as a reader would reckon."""
 
-    def coded(self, release: Release, group: IntArray, held: sparse.csr_array) -> Coded:
-        """The QI table as integers, from the group of each line, and values held by each group."""
+    def coded(self, release: Release, qi: Runs, held: sparse.csr_array) -> Coded:
+        """The QI table as integers, from its lines, and the values held by each group."""
 
     def answers(
         self, published: Published, allowed: Sequence[Bools], weights: Floats

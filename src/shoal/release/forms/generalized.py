@@ -70,18 +70,19 @@ class Generalized:
     def value_counts(self, release: Release, table: Table) -> list[Floats]:
         return [_spread_evenly(column, release) for column in table.qi]
 
-    def coded(self, release: Release, group: IntArray, held: sparse.csr_array) -> Coded:
+    def coded(self, release: Release, qi: Runs, held: sparse.csr_array) -> Coded:
         """A unit is a group."""
         ranges, columns, covers = release.frames["ranges"], [], []
         units = np.empty((held.shape[0], len(release.spec.qi)), dtype=np.int32)
-        for position, qi in enumerate(release.spec.qi):
-            lines = ranges.filter(pl.col("attribute") == qi)
-            domain, value = code_column(_typed(lines["value"]).alias(qi))
+        group = qi.group.astype(np.int32)
+        for position, name in enumerate(release.spec.qi):
+            lines = ranges.filter(pl.col("attribute") == name)
+            domain, value = code_column(_typed(lines["value"]).alias(name))
             shown, node = code_column(lines["label"])
             covered = np.zeros((len(shown), len(domain)), dtype=bool)
             covered[node, value] = True
-            labels, of_row = code_column(release.qi[qi].cast(pl.String))
-            units[group, position] = _numbers(labels, shown, qi)[of_row]
+            labels, of_row = code_column(qi.lines[name].cast(pl.String))
+            units[group, position] = _numbers(labels, shown, name)[of_row]
             columns.append(domain)
             covers.append(covered)
         return Coded(tuple(columns), units, tuple(covers), held, group)
@@ -206,9 +207,10 @@ def _overlapping() -> InputError:
 def _spread_evenly(column: Column, release: Release) -> Floats:
     covered = release.frames["ranges"].filter(pl.col("attribute") == column.name)
     lines = (
-        release.qi.select(pl.col(column.name).cast(pl.String).alias("label"))
+        release.qi_runs.lines.select(pl.col(column.name).cast(pl.String).alias("label"))
+        .with_columns(pl.Series("people", release.qi_runs.weight))
         .group_by("label")
-        .agg(pl.len().alias("people"))
+        .agg(pl.col("people").sum())
         .join(covered, on="label")
         .with_columns(pl.col("people") / pl.len().over("label"))
         .group_by("value")
