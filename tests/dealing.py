@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.engines.polars import deal
+from shoal.engines.dealing import deal
 from shoal.grouping import Grouping
 from shoal.table import Table
 

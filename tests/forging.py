@@ -12,8 +12,9 @@ from polars.exceptions import PolarsError
 
 from shoal.errors import InputError
 from shoal.release import Release
-from shoal.release.folder import README, as_json, data_package, sha256, table_files
+from shoal.release.folder import README, data_package, sha256, table_files
 from shoal.release.readme import readme_text
+from shoal.release.stated import as_json
 from shoal.release.typed import PACKAGE
 from shoal.verification.verify import verify
 

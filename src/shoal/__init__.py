@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shoal.api.attack import attack as attack
     from shoal.api.audit import audit as audit
     from shoal.api.compare import compare as compare
+    from shoal.api.count import count as count
     from shoal.api.plan import plan as plan
     from shoal.api.sign import sign as sign
     from shoal.api.verify import verify as verify
@@ -68,6 +69,7 @@ _HOMES = {
     "audit": "api.audit",
     "binary_posterior": "adversaries",
     "compare": "api.compare",
+    "count": "api.count",
     "delta_max": "planning.theorem1",
     "joint_bounds": "adversaries",
     "joint_estimate": "adversaries",

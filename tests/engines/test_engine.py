@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines import Dealt, Runs
+from shoal.engines import Counted, Dealt, Part, Runs
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.release.release import Release
@@ -26,11 +27,17 @@ class Elsewhere:
 
     name = "elsewhere"
 
-    def count(self, source: Any, spec: Spec) -> Table:
+    def count(self, source: Any, spec: Spec, *, progress: Any = None) -> Table:
+        return self.counted(source, spec).table(spec)
+
+    def counted(self, source: Any, spec: Spec, *, progress: Any = None) -> Counted:
         columns = [*spec.qi, spec.sensitive]
-        return Table.from_cells(source.group_by(columns).len("rows"), spec)
+        return Counted.of(source.group_by(columns).len("rows"), columns)
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
+        return None
+
+    def parts(self, table: Table, grouping: Grouping, *, seed: int) -> Iterator[Part] | None:
         return None
 
     def write(self, runs: Runs, path: Path) -> None:
@@ -85,8 +92,10 @@ def test_the_engine_writes_the_tables(tmp_path: Path) -> None:
     _, release = made("hospital", "art", engine)
     release.save(tmp_path / "release")
     assert engine.wrote == ["qi.csv", "sensitive.csv"]
-    with pytest.raises(InputError, match="stayed elsewhere"):
-        release.save(tmp_path / "other", private=tmp_path / "private")
+    with pytest.raises(InputError, match="rows are not here"):
+        release.save(tmp_path / "other", private=tmp_path / "private", record="rows")
+    release.save(tmp_path / "other", private=tmp_path / "private")
+    assert not (tmp_path / "private" / "row_groups.parquet").exists()
 
 
 def test_members_of_the_suppressed_are_drawn() -> None:

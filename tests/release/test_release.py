@@ -18,7 +18,7 @@ import pytest
 
 import shoal
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
-from shoal.engines.polars import deal
+from shoal.engines.dealing import deal
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.release import Release

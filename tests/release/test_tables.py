@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from shoal.engines import Dealt, Runs
-from shoal.engines.polars import deal
+from shoal.engines.dealing import deal
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.grouping.generalization import generalize

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from shoal.datasets import hospital
-from shoal.engines.polars import deal
+from shoal.engines.dealing import deal
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.grouping.generalization import generalize

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +49,11 @@ def failures(found: Verification) -> list[str]:
 
 def saved(release: Release, home: Path, **changed: pl.DataFrame) -> Path:
     """A folder as a forger would write it: other tables, with hashes that fit."""
-    forged = Release(
-        spec=release.spec,
-        form=release.form,
+    forged = replace(
+        release,
         qi_held=changed.get("qi", release.qi),
         sensitive_held=changed.get("sensitive", release.sensitive),
         members=changed.get("members", release.members),
-        ranges=release.ranges,
-        totals=release.totals,
-        certificate=release.certificate,
-        row_groups=release.row_groups,
-        audit=release.audit,
     )
     assert release.original is not None
     facts = release_facts(release, release.original)

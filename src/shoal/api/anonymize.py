@@ -81,6 +81,7 @@ def anonymize(
         engine=rows_with,
         keep=not is_location(data),
         publish=True,
+        progress=progress,
     )
     check_names(table)
     check_columns(chosen, table)
@@ -146,13 +147,14 @@ def anonymize(
         certificate=certificate,
         totals=told,
         row_groups=None if dealt is None else _gids(dealt),
+        grouping=grouping,
         seed=drawn,
         models=models,
         audit=audit,
         original=table,
         seconds=clock.laps,
         native=table.native,
-        engine=engine,
+        engine=rows_with,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from shoal.engines import Engine, default_engine
 from shoal.errors import InputError
+from shoal.grouping import Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.propose.alike import warn_of_lookalikes
 from shoal.propose.naming import refuse_keys, warn_of_naming
@@ -27,6 +28,7 @@ def table_of(
     engine: Engine | None = None,
     keep: bool = True,
     publish: bool = False,
+    progress: Progress = silent,
 ) -> Table:
     """The data as a Table, counted by the engine if it is none; `keep` its frame for whoever codes
     it again. Of a table to `publish` no QI may be a key.
@@ -37,7 +39,7 @@ def table_of(
     if isinstance(data, Table):
         table = data if data.spec == asked else replace(data, spec=asked)
     else:
-        table = (engine or default_engine()).count(data, asked)
+        table = (engine or default_engine()).count(data, asked, progress=progress)
         table = table if keep else replace(table, native=None)
     if publish:
         refuse_keys(table)

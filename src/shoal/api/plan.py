@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.api.inputs import Known, table_of
+from shoal.engines import Engine
 from shoal.knowledge import Knowledge
 from shoal.planning.plan import Plan
 from shoal.planning.plan import plan as plan_table
@@ -12,7 +13,12 @@ from shoal.spec import Spec
 
 
 def plan(
-    data: Any, spec: Spec | None = None, *, knowledge: Known = None, model: Any = None
+    data: Any,
+    spec: Spec | None = None,
+    *,
+    knowledge: Known = None,
+    model: Any = None,
+    engine: Engine | None = None,
 ) -> Plan:
     """What is possible for a table (a frame, a path or URL, or a Table) before anything is run.
 
@@ -30,5 +36,5 @@ def plan(
     >>> shoal.plan(hospital, spec.with_(r=100)).feasible
     False
     """
-    table = table_of(data, spec, knowledge=knowledge, publish=True)
+    table = table_of(data, spec, knowledge=knowledge, engine=engine, publish=True)
     return plan_table(table, knowledge=Knowledge.of(table, knowledge, model=model))

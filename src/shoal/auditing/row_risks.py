@@ -3,7 +3,6 @@ to the adversary; lines for rows are made only when somebody asks for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,9 +13,6 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
 from shoal.table import IntArray, Table
-
-SLICE = 1 << 16
-"""Rows whose lines are made at once where all of them are written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +30,7 @@ class People:
         """What the caller calls the group of that number."""
         return str(number + 1) if self.labels is None else self.labels[number]
 
-    def names(self, numbers: IntArray) -> pl.Series:
+    def names(self, numbers: NDArray[np.integer]) -> pl.Series:
         number = pl.Series(numbers)
         known = number.set(number < 0, None)
         if self.labels is None:
@@ -112,11 +108,19 @@ class RowRisks:
 
     def of_rows(self, rows: NDArray[np.int64]) -> pl.DataFrame:
         """One line for each of some rows; unpublished rows have nothing but their number."""
-        group = self.row_group[rows]
+        return self.of_people(rows, self.row_group[rows], self.table.row_signature[rows])
+
+    def of_people(
+        self,
+        rows: NDArray[np.int64],
+        group: NDArray[np.integer],
+        signature: IntArray,
+    ) -> pl.DataFrame:
+        """The same from the number of their group, or -1, and their signature."""
         gone = group < 0
-        line = pl.Series(self._line[self.row_pair[rows]])
+        line = pl.Series(self._line[self.partition.find_pairs(group, signature)])
         worst = self.worst.select(pl.all().gather(line.set(line < 0, None)))
-        known = self.known.select(pl.all().gather(pl.Series(self.table.row_signature[rows])))
+        known = self.known.select(pl.all().gather(pl.Series(signature)))
         lines = pl.concat([worst, known], how="horizontal").with_columns(
             pl.col("before", "posterior", "exposure").fill_null(0.0),
             pl.col("problematic", "undecided").fill_null(False),
@@ -146,14 +150,24 @@ class RowRisks:
         """One line for every row of the table."""
         return self.of_rows(np.arange(self.table.rows))
 
-    def slices(self) -> Iterator[pl.DataFrame]:
-        """The lines of all rows, some at a time."""
-        rows = self.table.rows
-        for first in range(0, rows, SLICE):
-            yield self.of_rows(np.arange(first, min(rows, first + SLICE)))
-
     def most_exposed(self, count: int) -> pl.DataFrame:
-        """The lines of the most exposed people, the most exposed first."""
+        """The lines of the most exposed people, the most exposed first; their rows, if known."""
+        return self.exposed_people(count)[0]
+
+    def exposed_people(self, count: int) -> tuple[pl.DataFrame, IntArray]:
+        """The same, and their signatures."""
+        if self.people.rows is not None:
+            lines = self._exposed_rows(count)
+            return lines, self.table.row_signature[lines["row"].to_numpy()]
+        exposure = np.where(self.worst["posterior"].to_numpy() > 0, self.exposure, 0.0)
+        order = np.argsort(-exposure, kind="stable")
+        pairs = self.held[np.repeat(order, np.minimum(self.sizes[order], count))[:count]]
+        group = self.partition.group_number[self.partition.pair_group[pairs]]
+        signature = self.partition.pair_signature[pairs]
+        lines = self.of_people(np.zeros(len(pairs), np.int64), group, signature)
+        return lines.with_columns(pl.lit(None, pl.Int64).alias("row")), signature
+
+    def _exposed_rows(self, count: int) -> pl.DataFrame:
         exposure = np.where(self.worst["posterior"].to_numpy() > 0, self.exposure, 0.0)
         order = np.argsort(-exposure, kind="stable")
         enough = int(np.searchsorted(np.cumsum(self.sizes[order]), count))

@@ -13,6 +13,7 @@ from shoal.cli.anonymize import anonymize
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.compare import compare
+from shoal.cli.count import count
 from shoal.cli.demo import demo
 from shoal.cli.experiment import experiment
 from shoal.cli.init import init
@@ -48,7 +49,19 @@ def _options(
         os.environ["SHOAL_DEBUG"] = "1"
 
 
-for _command in (demo, init, plan, anonymize, verify, audit, attack, compare, experiment, report):
+for _command in (
+    demo,
+    init,
+    plan,
+    count,
+    anonymize,
+    verify,
+    audit,
+    attack,
+    compare,
+    experiment,
+    report,
+):
     app.command()(with_memory_option(_command))
 for _command in (sign, new_key):
     app.command()(_command)

@@ -54,9 +54,14 @@ def anonymize(
         Literal["csv", "parquet"], typer.Option("--format", help="Format of the tables.")
     ] = "csv",
     private: Annotated[
-        Path | None,
-        typer.Option("--private", help="Folder for what must stay inside (default OUT-private)."),
+        str | None,
+        typer.Option(
+            "--private",
+            help="Folder for what must stay inside (default OUT-private). cells, or cells:FOLDER, "
+            "keeps who is in which group by cell, not by row.",
+        ),
     ] = None,
+    engine: o.EngineOption = None,
     report: ReportOption = None,
     public_report: PublicReportOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing folders.")] = False,
@@ -87,7 +92,7 @@ def anonymize(
 ) -> None:
     """Make a release folder. Exit code 0: made, robust or not; 2: not made, nothing was written."""
     spec = asked.make_spec()
-    inside = private or out.with_name(out.name + "-private")
+    record, inside = _private(private, out)
     if not force:
         for folder in (out, inside):
             if folder.exists():
@@ -102,20 +107,17 @@ def anonymize(
     from shoal.adversaries.adversary import BOTH
     from shoal.api.anonymize import anonymize as run
     from shoal.report import Repeat, command_line, release_facts
-    from shoal.sources import read_table, refuse_overlap
-    from shoal.table import Table
+    from shoal.sources import refuse_overlap
 
     for folder in (out, inside):
         refuse_overlap(folder, table)
     hierarchies = o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=spec.qi)
     parameters = tuned | ({"hierarchies": hierarchies} if hierarchies else {})
-    coded = Table.from_frame(
-        read_table(table, separator=separator, encoding=encoding), spec, keep=False
-    )
     with progress_bar(quiet=json) as progress:
         release = run(
-            coded,
+            table,
             spec,
+            engine=o.make_engine(engine, separator=separator, encoding=encoding),
             method=method,
             model=model,
             adversary=adversary or BOTH,
@@ -124,14 +126,25 @@ def anonymize(
             progress=progress,
             **parameters,
         )
-    facts = release_facts(release, coded, repeat=Repeat(command_line(sys.argv[1:]), seed))
+    assert release.original is not None, "a release that was just made has its table"
+    repeat = Repeat(command_line(sys.argv[1:]), seed)
+    facts = release_facts(release, release.original, repeat=repeat)
     pages = render_reports(facts, report=report, public_report=public_report)
     with placed_together(pages):
-        release.save(out, format=format, force=force, private=inside, facts=facts)
+        release.save(out, format=format, force=force, private=inside, record=record, facts=facts)
     if json:
         emit_json(_figures(release))
     else:
         _show(release, out, inside, totals=totals)
+
+
+def _private(given: str | None, out: Path) -> tuple[Literal["cells"] | None, Path]:
+    """By what the private record is kept, if that is said, and in which folder."""
+    kind, _, folder = (given or "").partition(":")
+    if kind != "cells":
+        kind, folder = "", given or ""
+    inside = Path(folder) if folder else out.with_name(out.name + "-private")
+    return ("cells" if kind else None), inside
 
 
 def _figures(release: Release) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from shoal.anonymizers.registry import method_names, parameters_of
+from shoal.engines.named import ENGINES
 from shoal.errors import InputError, nearest
 from shoal.memory import memory_limit
 from shoal.spec import Spec, check_keys, parse_event
@@ -66,7 +67,18 @@ MemoryOption = Annotated[
         "take more is refused.",
     ),
 ]
+EngineOption = Annotated[
+    str | None,
+    typer.Option("--engine", help=f"Who counts the rows: {', '.join(ENGINES)} (polars)."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def make_engine(name: str | None, *, separator: str | None, encoding: str | None) -> Any:
+    """The engine that is asked for."""
+    from shoal.engines import engine_named
+
+    return engine_named(name or ENGINES[0], separator=separator, encoding=encoding)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,16 +17,16 @@ def plan(
     asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
+    engine: o.EngineOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Say which r is possible and what stands in the way. Exit code 0: the asked r is not ruled
     out for anybody, 1: some carriers cannot be protected at it."""
     spec = asked.make_spec()
     from shoal.api.plan import plan as make_plan
-    from shoal.sources import read_table
 
-    frame = read_table(table, separator=separator, encoding=encoding)
-    result = make_plan(frame, spec, model=model)
+    chosen = o.make_engine(engine, separator=separator, encoding=encoding)
+    result = make_plan(table, spec, model=model, engine=chosen)
     if json:
         emit_json(result.to_dict())
         raise typer.Exit(0 if result.feasible else 1)

@@ -8,11 +8,17 @@ people (`Table.from_cells`), and may refuse to deal.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.engines.counting import Counted
 from shoal.engines.runs import Runs
 from shoal.grouping import Grouping
+from shoal.grouping.grouping import Progress, silent
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
 
@@ -26,19 +32,37 @@ class Dealt(NamedTuple):
     """The value code that each row is published with, before pooling."""
 
 
+class Part(NamedTuple):
+    """Some rows of a table, dealt."""
+
+    signature: IntArray
+    group: NDArray[np.int64]
+    """The number of each row's group, copies counted; -1 where it is suppressed."""
+
+
 class Engine(Protocol):
     """Counts, deals and writes."""
 
     @property
     def name(self) -> str: ...
 
-    def count(self, source: Any, spec: Spec) -> Table:
+    def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
         """The table behind a source: its cells, counted wherever the rows are."""
+        ...
+
+    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Counted:
+        """The cells themselves, before columns are recoded."""
         ...
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         """Draws the rows of every line of a grouping: people of one line are alike in all that is
-        published, so any row with that signature and value will do. None where rows stay away."""
+        published, so any row with that signature and value will do. None where rows are not held
+        here."""
+        ...
+
+    def parts(self, table: Table, grouping: Grouping, *, seed: int) -> Iterator[Part] | None:
+        """The same for rows that are read again, some after the other in their order; None where
+        they stay away."""
         ...
 
     def write(self, runs: Runs, path: Path) -> None:

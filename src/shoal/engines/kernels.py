@@ -1,4 +1,4 @@
-"""The rows of a table by cell, and dealt to groups, in one pass each."""
+"""People dealt to groups, and published lines from runs, in one pass each."""
 
 from __future__ import annotations
 
@@ -7,67 +7,83 @@ from numpy.typing import NDArray
 
 from shoal.compiling import kernel
 
-
-@kernel
-def rows_by_cell(
-    rows: NDArray[np.int32],
-    row_signature: NDArray[np.int32],
-    row_value: NDArray[np.int32],
-    signature_start: NDArray[np.int64],
-    cell_value: NDArray[np.int32],
-    cell_start: NDArray[np.int64],
-) -> NDArray[np.int32]:
-    """The rows sorted by cell, within a cell in the order in which they are given.
-
-    row_signature, row_value: of each row of the table; cell_value: of each cell. The cells of
-    signature s are `signature_start[s]` to `signature_start[s+1]`, with rising
-    values; the rows of cell c go to `cell_start[c]` to `cell_start[c+1]`.
-    """
-    ordered = np.empty(len(rows), np.int32)
-    filled = cell_start[:-1].copy()
-    for row in rows:
-        low = signature_start[row_signature[row]]
-        high = signature_start[row_signature[row] + 1] - 1
-        while low < high:
-            middle = (low + high) // 2
-            if cell_value[middle] < row_value[row]:
-                low = middle + 1
-            else:
-                high = middle
-        ordered[filled[low]] = row
-        filled[low] += 1
-    return ordered
+ROUNDS = 10
+"""With six, people of cells of five are not equally likely in all places; with eight they are."""
 
 
 @kernel
-def deal_lines(
-    ordered: NDArray[np.int32],
-    cell_start: NDArray[np.int64],
-    cell: NDArray[np.int64],
-    first: NDArray[np.int64],
+def _mixed(number: np.uint64) -> np.uint64:
+    """A 64-bit finalizer: similar numbers end up far apart."""
+    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return number ^ (number >> np.uint64(31))
+
+
+@kernel
+def _shuffled(place: int, count: int, key: np.uint64) -> int:
+    """Where a place of 0 to count - 1 ends up in a permutation that the key gives. A Feistel
+    network permutes the next power of four; whoever lands outside is sent on until inside."""
+    half = np.uint64(1)
+    while np.uint64(1) << (np.uint64(2) * half) < np.uint64(count):
+        half += np.uint64(1)
+    mask = (np.uint64(1) << half) - np.uint64(1)
+    found = np.uint64(place)
+    while True:
+        left, right = found >> half, found & mask
+        for turn in range(ROUNDS):
+            sent = _mixed(right + _mixed(key + np.uint64(turn))) & mask
+            left, right = right, left ^ sent
+        found = (left << half) | right
+        if found < np.uint64(count):
+            return int(found)
+
+
+@kernel
+def deal_some(
+    member_cell: NDArray[np.int64],
+    key: np.uint64,
+    seen: NDArray[np.int64],
     rows: NDArray[np.int64],
-    copies: NDArray[np.int64],
-    shown: NDArray[np.int32],
-    group: NDArray[np.int32],
+    kept: NDArray[np.int64],
+    before: NDArray[np.int64],
+    cell: NDArray[np.int64],
+    cell_people: NDArray[np.int64],
+    line_start: NDArray[np.int64],
+    line_end: NDArray[np.int64],
+    line_rows: NDArray[np.int64],
+    line_first: NDArray[np.int64],
+    line_shown: NDArray[np.int32],
+    group: NDArray[np.int64],
     published: NDArray[np.int32],
 ) -> None:
-    """Gives every line of a grouping the next rows of its cell.
+    """Gives the next rows of a table, told by their member cells, a place in the groups.
 
-    ordered: the rows by cell; those of cell c lie from `cell_start[c]` to `cell_start[c+1]`.
-    cell, first, rows, copies, shown: of each line, its cell, the number of its group's first copy,
-    the people of one copy, how many copies there are, and the value that they are published with.
-    group, published: written, for each row that is dealt.
+    seen: how many rows of each member cell came before; counted on. rows, kept, before, cell: of
+    each member cell, how many rows it has, how many of them are published, how many are of member
+    cells of the same cell before it, and that cell. cell_people: the published people of each cell,
+    whose lines are `line_start[c]` to `line_start[c+1]`; of each line, where it ends among these
+    people, the people of one copy of its group, the number of the first copy, and the value that it
+    shows. group, published: written; the group is -1, and the value left, for who is suppressed.
     """
-    used = cell_start[:-1].copy()
-    for i in range(len(cell)):
-        place = used[cell[i]]
-        for copy in range(copies[i]):
-            for _ in range(rows[i]):
-                row = ordered[place]
-                group[row] = first[i] + copy
-                published[row] = shown[i]
-                place += 1
-        used[cell[i]] = place
+    for i in range(len(member_cell)):
+        m = member_cell[i]
+        place = _shuffled(seen[m], rows[m], key + np.uint64(2 * m))
+        seen[m] += 1
+        if place >= kept[m]:
+            group[i] = -1
+            continue
+        c = cell[m]
+        place = _shuffled(before[m] + place, cell_people[c], key + np.uint64(2 * c + 1))
+        low, high = line_start[c], line_start[c + 1] - 1
+        while low < high:
+            middle = (low + high) // 2
+            if line_end[middle] > place:
+                high = middle
+            else:
+                low = middle + 1
+        first = 0 if low == line_start[c] else line_end[low - 1]
+        group[i] = line_first[low] + (place - first) // line_rows[low]
+        published[i] = line_shown[low]
 
 
 @kernel

@@ -1,87 +1,74 @@
-"""The Polars engine: rows are read and coded here, and dealt from a random order."""
+"""The Polars engine: codes frames; counts and deals large files some rows at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import polars as pl
 
-from shoal.engines.engine import Dealt
-from shoal.engines.kernels import deal_lines, rows_by_cell
+from shoal.engines.cells import read_cells
+from shoal.engines.counting import Counted, columns_of, count_rows
+from shoal.engines.dealing import deal, dealt_parts
+from shoal.engines.engine import Dealt, Part
 from shoal.engines.runs import Runs
-from shoal.grouping import SUPPRESSED, Grouping
-from shoal.grouping.grouping import Counts
-from shoal.grouping.suppressed import among_first, lost_members
+from shoal.grouping import Grouping
+from shoal.grouping.grouping import Progress, silent
 from shoal.sources import read_table, write_parts
+from shoal.sources.delimited import check_columns
+from shoal.sources.streamed import Rows, open_rows
 from shoal.spec import Spec
-from shoal.table import IntArray, Table
+from shoal.table import Table
+from shoal.table.frames import to_polars
+
+LARGE = 1 << 28
+"""A file that would take more bytes in memory is read some rows at a time."""
 
 
 class PolarsEngine:
-    """Takes a frame, or reads a path or URL; the table's people are in memory."""
+    """Takes a frame, or reads a path or URL."""
 
     name = "polars"
 
-    def count(self, source: Any, spec: Spec) -> Table:
-        frame = read_table(source) if isinstance(source, str | Path) else source
-        return Table.from_frame(frame, spec)
+    def __init__(
+        self, *, separator: str | None = None, encoding: str | None = None, large: int = LARGE
+    ) -> None:
+        self._separator, self._encoding, self._large = separator, encoding, large
+
+    def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
+        if not isinstance(source, str | Path):
+            return Table.from_frame(source, spec)
+        cells = read_cells(source)
+        if cells is not None:
+            return cells.table(spec)
+        rows = self._open(source)
+        if rows is None or rows.weight < self._large:
+            return Table.from_frame(self._read(source), spec)
+        return self.counted(source, spec, progress=progress).table(spec)
+
+    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Counted:
+        columns = columns_of(spec)
+        rows = self._open(source) if isinstance(source, str | Path) else None
+        if rows is not None:
+            check_columns([*columns, *spec.identifiers], rows.names)
+            cells = count_rows(rows.frames(columns), columns, progress=progress)
+            return Counted.of(cells, columns, rows)
+        frame = self._read(source) if isinstance(source, str | Path) else to_polars(source)
+        check_columns([*columns, *spec.identifiers], frame.columns)
+        return Counted.of(count_rows([frame.select(columns)], columns), columns)
+
+    def _open(self, source: str | Path) -> Rows | None:
+        return open_rows(source, separator=self._separator, encoding=self._encoding)
+
+    def _read(self, source: str | Path) -> pl.DataFrame:
+        return read_table(source, separator=self._separator, encoding=self._encoding)
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         return None if table.people is None else deal(table, grouping, seed=seed)
 
+    def parts(self, table: Table, grouping: Grouping, *, seed: int) -> Iterator[Part] | None:
+        return dealt_parts(table, grouping, seed=seed)
+
     def write(self, runs: Runs, path: Path) -> None:
         write_parts(runs.slices(), path)
-
-
-def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:
-    """Draws the rows of every line of a grouping, of a table whose rows are here."""
-    signature, value, cell_rows = table.cells
-    start = np.concatenate([[0], np.cumsum(cell_rows)])
-    drawn = np.random.default_rng(seed).permutation(np.arange(table.rows, dtype=np.int32))
-    drawn = _lost_last(table, drawn, lost_members(table, grouping, seed=seed))
-    ordered = rows_by_cell(
-        drawn,
-        table.row_signature,
-        table.row_value,
-        np.searchsorted(signature, np.arange(len(table.signatures) + 1)),
-        np.ascontiguousarray(value),
-        start,
-    )
-    width = len(table.values)
-    cell = np.searchsorted(
-        signature.astype(np.int64) * width + value,
-        grouping.signature.astype(np.int64) * width + grouping.value,
-    )
-    group = np.full(table.rows, SUPPRESSED, np.int32)
-    published = table.row_value if grouping.shown is None else table.row_value.copy()
-    shown = grouping.value if grouping.shown is None else grouping.shown
-    deal_lines(
-        ordered,
-        start,
-        cell,
-        grouping.first_number[grouping.group],
-        grouping.rows,
-        grouping.copies[grouping.group],
-        shown,
-        group,
-        published,
-    )
-    return Dealt(group, published)
-
-
-def _lost_last(table: Table, drawn: IntArray, lost: Counts) -> IntArray:
-    """The rows in the order drawn, but so many of each member cell at the end as are lost."""
-    if not lost.any():
-        return drawn
-    signature, member, _ = table.member_cells
-    losing = np.zeros(len(table.signatures), bool)
-    losing[signature[lost > 0]] = True
-    some = drawn[losing[table.row_signature[drawn]]]
-    width = np.int64(len(table.members))
-    cell = np.searchsorted(
-        signature * width + member, table.row_signature[some] * width + table.row_member[some]
-    )
-    gone = np.zeros(table.rows, bool)
-    gone[some[among_first(cell, lost)]] = True
-    return np.concatenate([drawn[~gone[drawn]], drawn[gone[drawn]]])

@@ -97,7 +97,7 @@ def audit_facts(
 
 def release_facts(release: Release, table: Table, *, repeat: Repeat | None = None) -> Facts:
     """The facts of a release that `anonymize` made of the table."""
-    if release.audit is None or release.row_groups is None:
+    if release.audit is None:
         raise InputError(
             "report-loaded",
             "A release that was loaded from a folder has no audit to report.",
@@ -275,13 +275,14 @@ def _sizes(audit: Audit) -> list[Record]:
 
 def _people(audit: Audit, table: Table, limit_of: dict[str, float]) -> list[Record]:
     wanted = ("row", "group", "event", "view", "before", "posterior", "kind")
+    lines, signatures = audit.risks.exposed_people(MOST_EXPOSED)
     return [
         {
             **{name: line[name] for name in wanted},
             "limit": limit_of[line["event"]],
-            "person": table.describe(int(table.row_signature[line["row"]])),
+            "person": table.describe(int(signature)),
         }
-        for line in audit.worst_people(MOST_EXPOSED).iter_rows(named=True)
+        for line, signature in zip(lines.iter_rows(named=True), signatures, strict=True)
         if line["event"] is not None
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -74,14 +75,24 @@ class Partition:
         holds[self.holders(value_event)] = True
         return np.flatnonzero(np.repeat(holds, np.diff(self.group_start)))
 
-    def find_pairs(self, groups: IntArray, signatures: IntArray) -> IntArray:
+    @cached_property
+    def _place(self) -> IntArray:
+        """Where the group of each number is, or -1; the last for those in no group."""
+        place = np.full(self.all_groups + 1, -1, np.int32)
+        place[self.group_number] = np.arange(self.groups)
+        return place
+
+    @cached_property
+    def _pair_keys(self) -> NDArray[np.int64]:
+        """Group and signature of each pair as one number, in order."""
+        return self.pair_group * len(self.signature_people) + self.pair_signature
+
+    def find_pairs(self, groups: NDArray[np.integer], signatures: IntArray) -> IntArray:
         """The pair of each (number of a group, signature); -1 where a person is alone or in none.
         People alone are most, and are passed over."""
-        place = np.full(self.all_groups + 1, -1, np.int32)  # the last for those in no group
-        place[self.group_number] = np.arange(self.groups)
+        place, keys = self._place, self._pair_keys
         inside = np.flatnonzero(place[groups] >= 0)
         width = len(self.signature_people)
-        keys = self.pair_group * width + self.pair_signature
         wanted = place[groups[inside]].astype(np.int64) * width + signatures[inside]
         pairs = np.full(len(groups), -1, np.int32)
         pairs[inside] = np.searchsorted(keys, wanted)

@@ -7,7 +7,6 @@ folder or none. What must stay inside goes to a folder of its own; the two are m
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,10 @@ import polars as pl
 from shoal.engines import default_engine
 from shoal.errors import InputError
 from shoal.release import GID, Release
-from shoal.release.pair import ROW_GROUPS, name_release
+from shoal.release.pair import SEED, name_release
+from shoal.release.private import facts_of, keeper, save_private
 from shoal.release.readme import readme_text
-from shoal.release.stated import CERTIFICATE, read_certificate, stated_spec
+from shoal.release.stated import CERTIFICATE, as_json, read_certificate, stated_spec
 from shoal.release.totals import no_totals
 from shoal.release.typed import (
     PACKAGE,
@@ -29,7 +29,7 @@ from shoal.release.typed import (
     read_published,
     refuse_inexact,
 )
-from shoal.sources import Place, replace_folders, write_parts, write_table
+from shoal.sources import Place, replace_folders, write_table
 
 if TYPE_CHECKING:
     from shoal.facts import Facts
@@ -61,6 +61,7 @@ def save(
     format: str,
     force: bool,
     private: str | Path | None,
+    record: str | None,
     facts: Facts | None,
 ) -> None:
     """Writes the release to `path`, and the publisher's own records to `private`."""
@@ -82,9 +83,10 @@ def save(
         )
     refuse_inexact(release, format)
     # Nothing but the writing itself can fail after this.
-    kept = None if private is None else _facts_of(release, facts)
+    kept = None if private is None else facts_of(release, facts)
+    keep = None if private is None else keeper(release, record)
     places = [Place(path, CERTIFICATE)]
-    places += [] if private is None else [Place(private, ROW_GROUPS)]
+    places += [] if private is None else [Place(private, SEED)]
     with replace_folders(places, force=force) as (folder, *inside):
         names = _write_tables(release, folder, format)
         (folder / PACKAGE).write_text(as_json(data_package(release, names)), encoding="utf-8")
@@ -92,8 +94,8 @@ def save(
         files = [*names.values(), PACKAGE, README]
         certificate = {**release.certificate, "files": _describe(folder, files)}
         (folder / CERTIFICATE).write_text(as_json(certificate), encoding="utf-8")
-        if kept is not None:
-            _save_private(release, kept, inside[0])
+        if kept is not None and keep is not None:
+            save_private(release, kept, keep, inside[0])
             name_release(inside[0], folder)
 
 
@@ -190,50 +192,5 @@ def _describe(folder: Path, files: list[str]) -> dict[str, Any]:
     }
 
 
-def _facts_of(release: Release, given: Facts | None) -> Facts:
-    """What a report says of the release: as given, or gathered from its table."""
-    from shoal.facts import certificate_digest, release_facts
-
-    known = release.row_groups is not None and release.audit is not None
-    if known and given is not None:
-        if given.certificate != certificate_digest(release.certificate):
-            raise InputError(
-                "facts-other",
-                "The facts given for the report are those of another release.",
-                "Leave them out: they are gathered when the release is saved.",
-            )
-        return given
-    if known and release.original is not None:
-        return release_facts(release, release.original)
-    raise InputError(
-        "private-unknown",
-        "This release has no private records: it was loaded, or its rows stayed elsewhere.",
-        "Save them when the release is made, of a table whose rows are here.",
-    )
-
-
-def _save_private(release: Release, facts: Facts, folder: Path) -> None:
-    """The group of every row, everybody's worst case, the seed, what models say: never part of the
-    release."""
-    from shoal.facts import keep_facts
-
-    assert release.audit is not None, "facts are those of an audit"
-    rows = pl.DataFrame({GID: release.row_groups}).with_row_index("row")
-    write_table(rows, folder / ROW_GROUPS)
-    risks = (part.drop("group") for part in release.audit.risks.slices())
-    write_parts(risks, folder / "row_risks.parquet")
-    (folder / "audit.json").write_text(as_json(release.audit.to_dict()), encoding="utf-8")
-    (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
-    (folder / "seed.json").write_text(as_json({"seed": release.seed}), encoding="utf-8")
-    for name, content in release.models.items():
-        (folder / name).write_bytes(content)
-    keep_facts(facts, folder)
-
-
 def _inside(inner: Path, outer: Path) -> bool:
     return inner.resolve().is_relative_to(outer.resolve())
-
-
-def as_json(data: Any) -> str:
-    """Plain data as text, the same bytes for the same data."""
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -10,6 +10,8 @@ from shoal.errors import InputError
 from shoal.release.stated import CERTIFICATE
 
 ROW_GROUPS = "row_groups.parquet"
+CELL_GROUPS = "cell_groups.parquet"
+SEED = "seed.json"
 PAIR = "release.json"
 
 

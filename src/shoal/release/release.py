@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -20,7 +20,7 @@ from shoal.auditing.verdict import Audit
 from shoal.display import at_r, card, counted, number
 from shoal.engines import GID, Runs
 from shoal.errors import InputError
-from shoal.grouping import FormName
+from shoal.grouping import FormName, Grouping
 from shoal.release.forms import form_named
 from shoal.release.totals import no_totals
 from shoal.spec import Spec
@@ -55,6 +55,8 @@ class Release:
     """attribute, value, event, count: what the adversary is taken to know of single attributes."""
     row_groups: IntArray | None = None
     """For the publisher only: the gid of every input row, -1 if suppressed."""
+    grouping: Grouping | None = field(default=None, repr=False)
+    """For the publisher only: how many people of each cell are in which group."""
     seed: int | None = field(default=None, repr=False)
     """For the publisher only: where everything random came from."""
     models: dict[str, bytes] = field(default_factory=dict, repr=False)
@@ -256,16 +258,27 @@ class Release:
         format: str = "csv",
         force: bool = False,
         private: str | Path | None = None,
+        record: Literal["rows", "cells"] | None = None,
         facts: Facts | None = None,
     ) -> None:
-        """Writes the release folder, and what must stay inside to the `private` folder.
+        """Writes the release folder, and what must stay inside to the `private` folder: by `record`
+        the group of every row, or how many people of each cell are in which group. By rows where
+        they can be read, unless it is said.
 
         Among the latter are the `facts` that `shoal report` renders; without them they are
         gathered here, before anything is written.
         """
         from shoal.release.folder import save
 
-        save(self, Path(path), format=format, force=force, private=private, facts=facts)
+        save(
+            self,
+            Path(path),
+            format=format,
+            force=force,
+            private=private,
+            record=record,
+            facts=facts,
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> Release:

@@ -137,3 +137,8 @@ def _upgraded(told: dict[str, Any]) -> dict[str, Any]:
     if seed is None or isinstance(seed, int):
         told["seed"] = {"given": False} if seed is None else {"given": True, "value": seed}
     return told
+
+
+def as_json(data: Any) -> str:
+    """Plain data as text, the same bytes for the same data."""
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

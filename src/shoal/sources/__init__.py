@@ -2,8 +2,8 @@
 
 `read_table` takes CSV, Parquet, Arrow, Excel, a folder of Parquet files, DuckDB and PostgreSQL,
 and turns everything that can be wrong with them into one InputError. `write_table`, `write_parts`,
-`replace_file`, `replace_folder` and `replace_folders` never leave anything half written under the
-name asked for.
+`part_writer`, `replace_file`, `replace_folder` and `replace_folders` never leave anything half
+written under the name asked for.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from shoal.sources.replace import (
     replace_folder,
     replace_folders,
 )
-from shoal.sources.write import write_parts, write_table
+from shoal.sources.write import part_writer, write_parts, write_table
 
 __all__ = [
     "Place",
+    "part_writer",
     "read_table",
     "recover_folder",
     "redact",

@@ -2,28 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from shoal.errors import InputError, nearest
+from shoal.memory import refuse_memory
 from shoal.sources.delimited import check_columns, refuse_twice, typed
 from shoal.sources.location import check_readable
-from shoal.sources.weighed import check_arrow, check_parquet, foreign_failures
+from shoal.sources.unpacked import COPIES
+from shoal.sources.weighed import check_arrow, check_parquet, foreign_failures, parquet_groups
 from shoal.sources.workbook import check_excel
 
 _PARQUET = b"PAR1"
 _ARROW = b"ARROW1"
+SMALLER = "Write it with smaller row groups."
 
 
 def read_parquet(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
-    """One Parquet file."""
-    return _scan_parquet([path], [], columns, path)
+    """A Parquet file, or all of them below a folder."""
+    return ParquetFiles.of(path).read(columns)
 
 
-def read_folder(folder: Path, columns: Sequence[str] | None) -> pl.DataFrame:
-    """All Parquet files below a folder, in path order; `key=value` folders are columns."""
+@dataclass(frozen=True, eq=False)
+class ParquetFiles:
+    """One Parquet file; or all below a folder, in path order, `key=value` folders being columns."""
+
+    source: Path
+    files: list[Path]
+    keys: list[str]
+
+    @classmethod
+    def of(cls, path: Path) -> ParquetFiles:
+        files, keys = _in_folder(path) if path.is_dir() else ([path], [])
+        for file in files:
+            _check_ends(file)
+        return cls(path, files, keys)
+
+    @property
+    def schema(self) -> pl.Schema:
+        with self._failures():
+            return self._lazy().collect_schema()
+
+    def weight(self, columns: Sequence[str] | None) -> int:
+        """The bytes that the columns would take in memory."""
+        return sum(size for file in self.files for _, size in self._groups(file, columns))
+
+    def read(self, columns: Sequence[str] | None) -> pl.DataFrame:
+        """All of it, unless that would take too much memory."""
+        check_parquet(self.files, columns, self.source, self._damaged)
+        return self.typed(self._select(columns))
+
+    def frames(self, columns: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
+        """About so many rows after the other. Row groups are not taken apart: each is unpacked as a
+        whole, which memory has to allow."""
+        begin, count = 0, 0
+        for file in self.files:
+            for more, size in self._groups(file, columns):
+                refuse_memory(COPIES * size, f'To read a row group of "{file}"', SMALLER)
+                if count and count + more > rows:
+                    yield self._select(columns, begin, count)
+                    begin, count = begin + count, 0
+                count += more
+        if count:
+            yield self._select(columns, begin, count)
+
+    def typed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """A frame of these files with the numbers among what folders say."""
+        mine = [name for name in self.keys if name in frame.columns]
+        return frame.with_columns(typed(frame.select(mine))) if mine else frame
+
+    def _lazy(self) -> pl.LazyFrame:
+        return pl.scan_parquet(
+            self.files,
+            glob=False,
+            hive_partitioning=bool(self.keys),
+            hive_schema=dict.fromkeys(self.keys, pl.String) if self.keys else None,
+        )
+
+    def _select(
+        self, columns: Sequence[str] | None, begin: int = 0, count: int | None = None
+    ) -> pl.DataFrame:
+        with self._failures():
+            lazy = self._lazy()
+            names = lazy.collect_schema().names()
+            if columns is not None:
+                check_columns(columns, names)
+            return lazy.slice(begin, count).select(columns or names).collect()
+
+    def _groups(self, file: Path, columns: Sequence[str] | None) -> list[tuple[int, int]]:
+        return parquet_groups(file, columns, self._damaged)
+
+    @property
+    def _damaged(self) -> InputError:
+        return _damaged("parquet-damaged", self.source, "Parquet")
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            with foreign_failures(self._damaged):
+                yield
+        except (pl.exceptions.SchemaError, pl.exceptions.ColumnNotFoundError):
+            raise InputError(
+                "folder-columns",
+                f'The Parquet files in "{self.source}" do not have the same columns.',
+                "Give a folder whose files belong to one table.",
+            ) from None
+        except (pl.exceptions.PolarsError, OSError):
+            raise self._damaged from None
+
+
+def _in_folder(folder: Path) -> tuple[list[Path], list[str]]:
+    """The Parquet files below a folder, and the keys of the folders in between."""
     files = [
         file
         for file in sorted(folder.rglob("*.parquet"))
@@ -42,7 +135,7 @@ def read_folder(folder: Path, columns: Sequence[str] | None) -> pl.DataFrame:
             f'The files in "{folder}" lie in folders with different keys.',
             "Give a folder that is partitioned in one way.",
         )
-    return _scan_parquet(files, list(keys.pop()), columns, folder)
+    return files, list(keys.pop())
 
 
 def read_arrow(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
@@ -96,37 +189,6 @@ def missing_extra(what: str, package: str) -> InputError:
         f"{what} needs the package {package}, which is not installed.",
         f"Install it with: pip install {package}.",
     )
-
-
-def _scan_parquet(
-    files: list[Path], keys: list[str], columns: Sequence[str] | None, source: Path
-) -> pl.DataFrame:
-    damaged = _damaged("parquet-damaged", source, "Parquet")
-    for file in files:
-        _check_ends(file)
-    check_parquet(files, columns, source, damaged)
-    try:
-        with foreign_failures(damaged):
-            lazy = pl.scan_parquet(
-                files,
-                glob=False,
-                hive_partitioning=bool(keys),
-                hive_schema=dict.fromkeys(keys, pl.String) if keys else None,
-            )
-            names = lazy.collect_schema().names()
-            if columns is not None:
-                check_columns(columns, names)
-            frame = lazy.select(columns or names).collect()
-    except (pl.exceptions.SchemaError, pl.exceptions.ColumnNotFoundError):
-        raise InputError(
-            "folder-columns",
-            f'The Parquet files in "{source}" do not have the same columns.',
-            "Give a folder whose files belong to one table.",
-        ) from None
-    except (pl.exceptions.PolarsError, OSError):
-        raise damaged from None
-    partitions = [name for name in keys if name in frame.columns]
-    return frame.with_columns(typed(frame.select(partitions))) if partitions else frame
 
 
 def _partition_keys(file: Path) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ import polars as pl
 from shoal.errors import InputError, nearest
 from shoal.memory import refuse_memory
 from shoal.sources.columnar import missing_extra
-from shoal.sources.delimited import check_columns, typed
+from shoal.sources.delimited import check_columns, plain, typed
 from shoal.sources.location import DatabaseUrl, check_readable
 from shoal.sources.unpacked import COPIES
 
@@ -40,7 +40,7 @@ _POSTGRES_TABLES = """
 
 def read_database(url: DatabaseUrl, columns: Sequence[str] | None) -> pl.DataFrame:
     """The table or the result of the query that a URL names."""
-    table = (_read_duckdb if url.scheme == "duckdb" else _read_postgres)(url)
+    table = _read(url)
     names = table.column_names
     for name in names:
         if names.count(name) > 1:
@@ -54,7 +54,24 @@ def read_database(url: DatabaseUrl, columns: Sequence[str] | None) -> pl.DataFra
     return _from_arrow(table.select(list(columns or names)))
 
 
-def _read_duckdb(url: DatabaseUrl) -> Any:
+def count_database(
+    url: DatabaseUrl, columns: Sequence[str], needed: Sequence[str], count: str
+) -> pl.DataFrame:
+    """The distinct combinations of some columns and how many rows have each, counted there;
+    `needed` are all columns that must exist."""
+    listed = ", ".join(quoted_name(name) for name in columns)
+    check_columns(needed, _read(url, lambda sql: f"select * from ({sql}) t limit 0").column_names)
+    counted = f"count(*) as {quoted_name(count)}"
+    table = _read(url, lambda sql: f"select {listed}, {counted} from ({sql}) t group by {listed}")
+    return plain(_from_arrow(table))
+
+
+def _read(url: DatabaseUrl, ask: Callable[[str], str] = str) -> Any:
+    """What a database answers; `ask` turns the SQL of the URL's table into what is asked."""
+    return (_read_duckdb if url.scheme == "duckdb" else _read_postgres)(url, ask)
+
+
+def _read_duckdb(url: DatabaseUrl, ask: Callable[[str], str]) -> Any:
     try:
         import duckdb
     except ImportError:
@@ -69,7 +86,7 @@ def _read_duckdb(url: DatabaseUrl) -> Any:
             sql = url.query
             if sql is None:
                 sql = _select(url, connection.sql(_DUCKDB_TABLES).fetchall())
-            answer = connection.sql(sql)
+            answer = connection.sql(ask(sql))
             if answer is None:
                 raise _no_rows(url)
             return _counted(answer.to_arrow_reader(BATCH), url)
@@ -77,7 +94,7 @@ def _read_duckdb(url: DatabaseUrl) -> Any:
         raise _database_error(url, str(error)) from None
 
 
-def _read_postgres(url: DatabaseUrl) -> Any:
+def _read_postgres(url: DatabaseUrl, ask: Callable[[str], str]) -> Any:
     try:
         from adbc_driver_postgresql import dbapi
     except ImportError:
@@ -94,7 +111,7 @@ def _read_postgres(url: DatabaseUrl) -> Any:
             if sql is None:
                 cursor.execute(_POSTGRES_TABLES)
                 sql = _select(url, cursor.fetchall())
-            cursor.execute(sql)
+            cursor.execute(ask(sql))
             table = _counted(cursor.fetch_record_batch(), url)
             if not table.num_columns:
                 raise _no_rows(url)

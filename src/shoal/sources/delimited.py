@@ -13,6 +13,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -41,28 +42,50 @@ def read_delimited(
     data = read_utf8(path, encoding).lstrip(b"\r\n")
     if not data or data.isspace():
         raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
-    if b"\0" in data:
-        line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise InputError(
-            "csv-nul",
-            f'Line {line} of "{path}" holds a NUL byte, so it is no text file or a damaged one.',
-            "Export it again as CSV.",
-        )
+    refuse_nul(data, path)
     if not data.endswith((b"\n", b"\r")):
         data += b"\n"
-    text = data[:HEADER].decode(errors="ignore")
-    chosen = _sniffed(text, path) if separator is None else _checked(separator)
-    names = _header(text, chosen, path)
-    if separator is not None:
-        _check_separator(separator, names, path)
+    chosen, names = header_of(data[:HEADER], separator, path)
     if columns is not None:
         check_columns(columns, names)
     return _split(data, chosen, names, path).select(columns or names)
 
 
+def refuse_nul(data: bytes, path: Path, *, before: int = 0) -> None:
+    """An InputError if a piece of a file, with so many lines before it, holds a NUL byte."""
+    if b"\0" in data:
+        line = before + data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise InputError(
+            "csv-nul",
+            f'Line {line} of "{path}" holds a NUL byte, so it is no text file or a damaged one.',
+            "Export it again as CSV.",
+        )
+
+
+def header_of(data: bytes, separator: str | None, path: Path) -> tuple[str, list[str]]:
+    """The separator and the names of the columns, from the beginning of a file."""
+    text = data.decode(errors="ignore")
+    chosen = _sniffed(text, path) if separator is None else _checked(separator)
+    names = _header(text, chosen, path)
+    if separator is not None:
+        _check_separator(separator, names, path)
+    return chosen, names
+
+
 def typed(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with each text column of numbers turned into numbers."""
     return frame.with_columns(_typed(column) for column in frame if column.dtype == pl.String)
+
+
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Decimals as 64-bit numbers: whole if they have no digits after the point and fit."""
+    changed = []
+    for column in frame:
+        if isinstance(column.dtype, pl.Decimal):
+            whole = column.cast(pl.Int64, strict=False) if column.dtype.scale == 0 else None
+            fits = whole is not None and whole.null_count() == column.null_count()
+            changed.append(whole if whole is not None and fits else column.cast(pl.Float64))
+    return frame.with_columns(changed)
 
 
 def check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
@@ -155,38 +178,54 @@ def _unnamed(position: int, names: set[str]) -> str:
     return name if name not in names else _unnamed(position + len(names), names)
 
 
-def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.DataFrame:
-    from pyarrow import ArrowInvalid, string
+def open_text(
+    file: BinaryIO,
+    separator: str,
+    names: Sequence[str],
+    *,
+    block: int,
+    bad: list[Any],
+    columns: Sequence[str] | None = None,
+) -> Any:
+    """A reader of a text table's rows, some at a time, every cell as text. `bad` takes the rows of
+    another length, which are left out."""
     from pyarrow import csv as arrow_csv
+    from pyarrow import string
 
-    def split(block: int) -> tuple[pl.DataFrame, list[arrow_csv.InvalidRow]]:
-        bad: list[arrow_csv.InvalidRow] = []
+    def skip(row: arrow_csv.InvalidRow) -> str:
+        bad.append(row)
+        return "skip"
 
-        def skip(row: arrow_csv.InvalidRow) -> str:
-            bad.append(row)
-            return "skip"
+    # In one thread, which is as fast here and knows the numbers of rows.
+    return arrow_csv.open_csv(
+        file,
+        read_options=arrow_csv.ReadOptions(
+            column_names=names, skip_rows_after_names=1, block_size=block, use_threads=False
+        ),
+        parse_options=arrow_csv.ParseOptions(
+            delimiter=separator,
+            newlines_in_values=True,
+            ignore_empty_lines=len(names) > 1,
+            invalid_row_handler=skip,
+        ),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, string()),
+            include_columns=None if columns is None else list(columns),
+            strings_can_be_null=True,
+            null_values=[""],
+        ),
+    )
 
-        options = {
-            "read_options": arrow_csv.ReadOptions(
-                column_names=names, skip_rows_after_names=1, block_size=block, use_threads=False
-            ),
-            "parse_options": arrow_csv.ParseOptions(
-                delimiter=separator,
-                newlines_in_values=True,
-                ignore_empty_lines=len(names) > 1,
-                invalid_row_handler=skip,
-            ),
-            "convert_options": arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, string()),
-                strings_can_be_null=True,
-                null_values=[""],
-            ),
-        }
-        # Piece by piece, so that the table is never in memory in two forms; in one thread, which is
-        # as fast here and knows the numbers of rows.
+
+def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.DataFrame:
+    from pyarrow import ArrowInvalid
+
+    def split(block: int) -> tuple[pl.DataFrame, list[Any]]:
+        # Piece by piece, so that the table is never in memory in two forms.
         pieces = [pl.DataFrame(schema=dict.fromkeys(names, pl.String))]
+        bad: list[Any] = []
         taken = 0
-        with arrow_csv.open_csv(io.BytesIO(data), **options) as reader:
+        with open_text(io.BytesIO(data), separator, names, block=block, bad=bad) as reader:
             for batch in reader:
                 pieces.append(pl.DataFrame(batch))
                 taken += batch.nbytes + TEXT * batch.num_rows * batch.num_columns
@@ -204,31 +243,39 @@ def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.Data
             break
         except ArrowInvalid:  # a row longer than a block
             if block > len(data) or block == LARGEST_BLOCK:
-                raise InputError(
-                    "csv-damaged",
-                    f'"{path}" cannot be split into rows: it is damaged, or no text table.',
-                    "Export it again as CSV.",
-                ) from None
+                raise no_rows(path) from None
             block = min(16 * block, LARGEST_BLOCK)
-    if bad:
-        _refuse_ragged(bad[0].number, bad[0].actual_columns, len(names), path)
-    _check_closed(data, frame, path)
+    refuse_ragged(bad, len(names), path)
+    last = frame[-1, -1] if frame.height else None
+    check_closed(data, last, path, lines=data.rstrip().count(b"\n") + 1)
     return frame
 
 
-def _refuse_ragged(row: int, cells: int, expected: int, path: Path) -> None:
-    raise InputError(
-        "csv-ragged",
-        f'Row {row} of "{path}" is of length {cells}, the header (row 1) of length {expected}.',
-        "Correct that row; a cell that holds the separator stands in quotation marks.",
+def no_rows(path: Path) -> InputError:
+    """The error for a file that is no text table."""
+    return InputError(
+        "csv-damaged",
+        f'"{path}" cannot be split into rows: it is damaged, or no text table.',
+        "Export it again as CSV.",
     )
 
 
-def _check_closed(data: bytes, frame: pl.DataFrame, path: Path) -> None:
-    # The parser takes a quotation mark that is never closed to run to the end of the file.
-    last = frame[-1, -1] if frame.height else None
+def refuse_ragged(bad: Sequence[Any], expected: int, path: Path) -> None:
+    """An InputError if some rows are of another length than the header."""
+    if bad:
+        raise InputError(
+            "csv-ragged",
+            f'Row {bad[0].number} of "{path}" is of length {bad[0].actual_columns}, the header '
+            f"(row 1) of length {expected}.",
+            "Correct that row; a cell that holds the separator stands in quotation marks.",
+        )
+
+
+def check_closed(data: bytes, last: str | None, path: Path, *, lines: int) -> None:
+    """An InputError if a quotation mark is never closed, which the parser takes to run to the end
+    of the file: `data`, of which the end will do, then ends with the last cell."""
     if last and data.endswith(b'"' + last.replace('"', '""').encode()):
-        start = data.rstrip().count(b"\n") + 1 - last.rstrip("\n").count("\n")
+        start = lines - last.rstrip("\n").count("\n")
         raise InputError(
             "csv-quote",
             f'Line {start} of "{path}" opens a quotation mark that is never closed.',

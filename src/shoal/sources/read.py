@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.sources.columnar import read_arrow, read_excel, read_folder, read_parquet
-from shoal.sources.delimited import read_delimited, typed
+from shoal.sources.columnar import read_arrow, read_excel, read_parquet
+from shoal.sources.delimited import plain, read_delimited, typed
 from shoal.sources.guard import unguarded
 from shoal.sources.location import check_readable, parse_url, redact
 
@@ -53,10 +53,10 @@ def read_table(
 
         url = parse_url(str(source))
         assert url is not None
-        return _plain(read_database(url, wanted))
+        return plain(read_database(url, wanted))
     path = Path(source)
     if kind == "folder":
-        return _plain(read_folder(path, wanted))
+        return plain(read_parquet(path, wanted))
     check_readable(path)
     if path.stat().st_size == 0:
         raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
@@ -65,8 +65,8 @@ def read_table(
         frame = frame if as_text else typed(frame)
         return unguarded(frame) if unguard else frame
     if kind == "excel":
-        return _plain(read_excel(path, wanted, sheet))
-    return _plain((read_arrow if kind == "arrow" else read_parquet)(path, wanted))
+        return plain(read_excel(path, wanted, sheet))
+    return plain((read_arrow if kind == "arrow" else read_parquet)(path, wanted))
 
 
 def source_kind(source: str | Path) -> str:
@@ -112,14 +112,3 @@ def _check_options(kind: str, given: dict[str, str | bool | None]) -> None:
             raise InputError(
                 "option-unused", f"{option} has a meaning for {what} only.", "Leave it out."
             )
-
-
-def _plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Decimals as 64-bit numbers: whole if they have no digits after the point and fit."""
-    changed = []
-    for column in frame:
-        if isinstance(column.dtype, pl.Decimal):
-            whole = column.cast(pl.Int64, strict=False) if column.dtype.scale == 0 else None
-            fits = whole is not None and whole.null_count() == column.null_count()
-            changed.append(whole if whole is not None and fits else column.cast(pl.Float64))
-    return frame.with_columns(changed)

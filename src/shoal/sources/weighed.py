@@ -15,10 +15,9 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.memory import refuse_memory
 from shoal.sources.messages import unpacked_sizes
-from shoal.sources.unpacked import COPIES, TEXT
+from shoal.sources.unpacked import COPIES, REMEDY, TEXT
 
 WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 12}
-REMEDY = "Give a part of it, or fewer columns."
 
 
 @contextmanager
@@ -39,13 +38,9 @@ def check_parquet(
     files: Sequence[Path], columns: Sequence[str] | None, source: Path, damaged: InputError
 ) -> None:
     """An InputError if the columns of Parquet files would take too much."""
-    from pyarrow import ArrowException
-    from pyarrow.parquet import read_metadata
-
     needed = 0
     for file in files:
-        with foreign_failures(damaged, ArrowException, OSError):
-            needed += _parquet_bytes(read_metadata(file), columns)
+        needed += sum(size for _, size in parquet_groups(file, columns, damaged))
         refuse_memory(COPIES * needed, f'To read "{source}"', REMEDY)
 
 
@@ -72,19 +67,30 @@ def check_arrow(path: Path, damaged: InputError) -> None:
             refuse_memory(COPIES * needed, what, REMEDY)
 
 
-def _parquet_bytes(metadata: Any, columns: Sequence[str] | None) -> int:
+def parquet_groups(
+    file: Path, columns: Sequence[str] | None, damaged: InputError
+) -> list[tuple[int, int]]:
+    """Of each row group of a Parquet file: its rows, and the bytes that its columns would take."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_metadata
+
+    with foreign_failures(damaged, ArrowException, OSError):
+        metadata = read_metadata(file)
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        return [(group.num_rows, _group_bytes(group, metadata.schema, columns)) for group in groups]
+
+
+def _group_bytes(group: Any, schema: Any, columns: Sequence[str] | None) -> int:
     needed = 0
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        for place in range(group.num_columns):
-            chunk = group.column(place)
-            if columns is None or chunk.path_in_schema.partition(".")[0] in columns:
-                cells = max(chunk.num_values, group.num_rows)
-                kind = chunk.physical_type
-                if kind == "FIXED_LEN_BYTE_ARRAY":
-                    needed += cells * max(1, metadata.schema.column(place).length)
-                elif kind in WIDTHS:
-                    needed += cells * WIDTHS[kind]
-                else:
-                    needed += cells * TEXT + max(0, chunk.total_uncompressed_size)
+    for place in range(group.num_columns):
+        chunk = group.column(place)
+        if columns is None or chunk.path_in_schema.partition(".")[0] in columns:
+            cells = max(chunk.num_values, group.num_rows)
+            kind = chunk.physical_type
+            if kind == "FIXED_LEN_BYTE_ARRAY":
+                needed += cells * max(1, schema.column(place).length)
+            elif kind in WIDTHS:
+                needed += cells * WIDTHS[kind]
+            else:
+                needed += cells * TEXT + max(0, chunk.total_uncompressed_size)
     return needed

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.memory import refuse_memory
-from shoal.sources.unpacked import COPIES
-from shoal.sources.weighed import REMEDY, foreign_failures
+from shoal.sources.unpacked import COPIES, REMEDY
+from shoal.sources.weighed import foreign_failures
 
 CELL = 32
 """Bytes of a cell of a sheet while it is read."""

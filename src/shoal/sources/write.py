@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -37,35 +37,71 @@ def write_table(frame: Any, path: str | Path) -> None:
 
 def write_parts(parts: Iterable[pl.DataFrame], path: str | Path) -> None:
     """The same for a table that comes in parts, of which one at a time is in memory."""
+    with part_writer(path) as write:
+        for part in parts:
+            write(part)
+
+
+@contextmanager
+def part_writer(path: str | Path) -> Iterator[Callable[[pl.DataFrame], None]]:
+    """The same for whoever has the parts at hand one by one: gives what writes the next of them."""
     target = Path(path)
     kind = file_kind(target)
     if kind in (None, "excel"):
         raise unknown_kind(target) if kind is None else _no_excel(target)
-    write = {"text": _write_text, "parquet": _write_parquet, "arrow": _write_arrow}[kind]
+    writer = {"text": _text_writer, "parquet": _parquet_writer, "arrow": _arrow_writer}[kind]
     with replace_file(target) as new, new.open("wb") as file:
         try:
-            write(iter(parts), target, file)
+            with writer(target, file) as write:
+                yield write
         except pl.exceptions.PolarsError as error:
             raise _as_os_error(error) from None
 
 
-def _write_text(parts: Iterator[pl.DataFrame], target: Path, file: BinaryIO) -> None:
+@contextmanager
+def _text_writer(target: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
     separator = "\t" if ".tsv" in target.suffixes else ","
     packed = target.suffix.lower() == ".gz"
     with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else nullcontext(file) as out:
-        for number, part in enumerate(parts):
+        begun = False
+
+        def write(part: pl.DataFrame) -> None:
+            nonlocal begun
             lines = guarded(bare(part))
-            lines.write_csv(out, separator=separator, include_header=number == 0)  # type: ignore[arg-type]
+            lines.write_csv(out, separator=separator, include_header=not begun)  # type: ignore[arg-type]
+            begun = True
+
+        yield write
 
 
-def _write_parquet(parts: Iterator[pl.DataFrame], target: Path, file: BinaryIO) -> None:
+@contextmanager
+def _parquet_writer(_: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
     from pyarrow.parquet import ParquetWriter
 
-    first = bare_arrow(next(parts))
-    with ParquetWriter(file, first.schema, compression="zstd") as writer:
-        writer.write_table(first)
-        for part in parts:
-            writer.write_table(bare_arrow(part))
+    with ExitStack() as stack:
+        yield _opened(lambda schema: ParquetWriter(file, schema, compression="zstd"), stack)
+
+
+@contextmanager
+def _arrow_writer(_: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
+    from pyarrow import ipc
+
+    options = ipc.IpcWriteOptions(compression="zstd")
+    with ExitStack() as stack:
+        yield _opened(lambda schema: ipc.new_file(file, schema, options=options), stack)
+
+
+def _opened(begin: Callable[[Any], Any], stack: ExitStack) -> Callable[[pl.DataFrame], None]:
+    """Writes parts with a writer that needs the first one's schema to begin."""
+    writer: Any = None
+
+    def write(part: pl.DataFrame) -> None:
+        nonlocal writer
+        table = bare_arrow(part)
+        writer = writer or stack.enter_context(begin(table.schema))
+        writer.write_table(table)
+
+    return write
 
 
 def parquet_again(file: Path) -> bytes:
@@ -80,17 +116,6 @@ def parquet_again(file: Path) -> bytes:
         for first in range(0, max(1, table.num_rows), LINES_AT_ONCE):
             writer.write_table(table.slice(first, LINES_AT_ONCE))
     return made.getvalue()
-
-
-def _write_arrow(parts: Iterator[pl.DataFrame], target: Path, file: BinaryIO) -> None:
-    from pyarrow import ipc
-
-    first = bare_arrow(next(parts))
-    options = ipc.IpcWriteOptions(compression="zstd")
-    with ipc.new_file(file, first.schema, options=options) as writer:
-        writer.write_table(first)
-        for part in parts:
-            writer.write_table(bare_arrow(part))
 
 
 def _as_os_error(error: pl.exceptions.PolarsError) -> Exception:

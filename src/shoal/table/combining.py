@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.spec import OTHER, Event, Spec
 from shoal.table.coding import Column, IntArray, digits, factorize
 from shoal.table.several import Aspect, Several
-from shoal.table.table import Lines, People, Table, count_cells
+from shoal.table.table import Lines, Table, count_cells
 
 KNOWN_TOGETHER = 256
 """The most combinations whose joint distribution is known one by one, the commonest."""
@@ -46,7 +46,8 @@ def combine(spec: Spec, columns: tuple[Table, ...], codes: list[IntArray], lines
         value_event=_first(made.carries[:-1]),
         signatures=columns[0].signatures,
         member_cells=count_cells(lines, member, len(keys)),
-        people=People(lines.signature, member) if lines.rows is None else None,
+        people=lines.people(member),
+        counted=lines.counted(member),
         native=lines.native,
     )
     return replace(whole, several=made.several(whole))

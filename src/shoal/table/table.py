@@ -53,6 +53,14 @@ class Lines(NamedTuple):
     """How many people each line stands for; None: one each."""
     native: Any
 
+    def people(self, member: IntArray) -> People | None:
+        """The lines with their sensitive values, if they are people."""
+        return People(self.signature, member) if self.rows is None else None
+
+    def counted(self, member: IntArray) -> People | None:
+        """The same if they are counts."""
+        return None if self.rows is None else People(self.signature, member)
+
 
 class Everybody(NamedTuple):
     """What is known of each person of a table."""
@@ -90,6 +98,10 @@ class Table:
     """The frame that the table was made from, as the caller gave it; None if it was not kept."""
     several: Several | None = None
     """What values are made of, where there are several sensitive columns."""
+    counted: People | None = None
+    """The codes of each line that was counted, in the order given; None where rows were."""
+    source: Any = None
+    """Where an engine can read the rows again, if it can."""
 
     @classmethod
     def from_frame(cls, frame: Any, spec: Spec, *, keep: bool = True) -> Table:
@@ -156,7 +168,8 @@ class Table:
             value_event=value_event,
             signatures=lines.signatures,
             member_cells=count_cells(lines, member, len(members)),
-            people=People(lines.signature, member) if lines.rows is None else None,
+            people=lines.people(member),
+            counted=lines.counted(member),
             native=lines.native,
         )
 

@@ -18,10 +18,10 @@ from shoal._version import __version__
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.release.certificate import public_spec
-from shoal.release.folder import README, as_json, data_package, table_files
+from shoal.release.folder import README, data_package, table_files
 from shoal.release.numbering import misplaced
 from shoal.release.readme import readme_text
-from shoal.release.stated import FORMAT
+from shoal.release.stated import FORMAT, as_json
 from shoal.release.typed import PACKAGE, described_fields, field_of
 from shoal.sources import read_table
 from shoal.sources.guard import guarded

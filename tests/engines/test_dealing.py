@@ -8,27 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.engines.kernels import rows_by_cell
-from shoal.engines.polars import deal
+from shoal.engines.dealing import Dealer, deal
 from shoal.grouping import Grouping
+from shoal.grouping.suppressed import lost_members
 from shoal.spec import Spec
 from shoal.table import Table
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_rows_are_sorted_by_cell_in_the_order_given(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    rows, signatures, values = 60, 5, 4
-    signature = random.integers(0, signatures, rows).astype(np.int32)
-    value = random.integers(0, values, rows).astype(np.int32)
-    cells = sorted(set(zip(signature.tolist(), value.tolist(), strict=True)))
-    given = random.permutation(np.arange(rows, dtype=np.int32))
-    piles = {cell: [r for r in given if (signature[r], value[r]) == cell] for cell in cells}
-    starts = np.cumsum([0] + [len(piles[cell]) for cell in cells])
-    signature_start = np.searchsorted([s for s, _ in cells], np.arange(signatures + 1))
-    cell_value = np.array([v for _, v in cells], np.int32)
-    ordered = rows_by_cell(given, signature, value, signature_start, cell_value, starts)
-    assert ordered.tolist() == [row for cell in cells for row in piles[cell]]
 
 
 def random_grouping(seed: int) -> tuple[Table, Grouping]:
@@ -96,3 +80,51 @@ def test_which_of_equal_rows_is_taken_is_drawn() -> None:
     assert len(drawn) == 5
     again = deal(table, grouping, seed=3).group
     assert again.tolist() == deal(table, grouping, seed=3).group.tolist()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_are_dealt_in_parts_as_at_once(seed: int) -> None:
+    table, grouping = random_grouping(seed)
+    whole = deal(table, grouping, seed=seed)
+    dealer = Dealer.of(table, grouping, seed=seed)
+    parts = [
+        dealer.deal(table.row_signature[first : first + 7], table.row_member[first : first + 7])
+        for first in range(0, table.rows, 7)
+    ]
+    assert np.concatenate([group for group, _ in parts]).tolist() == whole.group.tolist()
+    assert np.concatenate([value for _, value in parts]).tolist() == whole.value.tolist()
+
+
+def test_everybody_of_a_cell_is_as_likely_in_any_place() -> None:
+    """Five alike rows for a group of two, one alone and two suppressed: 20,000 draws."""
+    frame = pl.DataFrame({"q": ["a"] * 5 + ["b"], "v": ["x"] * 5 + ["y"]})
+    table = Table.from_frame(frame, Spec(qi=["q"], sensitive="v", protect=["y"], r=2))
+    zero = np.zeros(2, np.int32)
+    grouping = Grouping.of_lines(
+        table, np.array([0, 1], np.int32), zero, zero, np.array([2, 1], np.int64)
+    )
+    draws = 20_000
+    counts = np.zeros((5, 3))
+    for seed in range(draws):
+        group = deal(table, grouping, seed=seed).group[:5]
+        counts[np.arange(5), group] += 1
+    expected = np.array([2, 1, 2]) / 5
+    assert (abs(counts / draws - expected) < 4 * np.sqrt(0.25 / draws)).all()
+
+
+def test_the_members_that_are_suppressed_are_those_that_were_drawn() -> None:
+    """A label stands for three values; who of them is missing is drawn from counts, and the rows
+    that are dealt agree with it."""
+    random = np.random.default_rng(0)
+    frame = pl.DataFrame({"q": random.choice([*"ab"], 60), "v": random.choice([*"xyzw"], 60)})
+    spec = Spec(qi=["q"], sensitive="v", protect=[["x", "y", "z"]], r=2)
+    table = Table.from_frame(frame, spec)
+    signature, value, rows = table.cells
+    lines = np.zeros(len(rows), np.int32)
+    grouping = Grouping.of_lines(table, lines, signature, value, rows // 2)
+    for seed in range(10):
+        gone = deal(table, grouping, seed=seed).group < 0
+        member_signature, member, _ = table.member_cells
+        lost = lost_members(table, grouping, seed=seed)
+        found = Counter(zip(table.row_signature[gone], table.row_member[gone], strict=True))
+        assert [found[key] for key in zip(member_signature, member, strict=True)] == lost.tolist()

@@ -1,0 +1,43 @@
+"""count: the cells of a table, which are all that a release is made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.api.inputs import spec_of
+from shoal.engines import Engine, default_engine, write_cells
+from shoal.grouping import Progress, silent
+from shoal.spec import Spec
+
+
+def count(
+    data: Any,
+    spec: Spec,
+    out: str | Path | None = None,
+    *,
+    engine: Engine | None = None,
+    progress: Progress = silent,
+) -> pl.DataFrame:
+    """Every combination of the spec's columns that occurs in a table (a frame, a path or a URL),
+    and how many rows have it; written to the Parquet file `out`, if one is named.
+
+    `anonymize`, `plan` and `verify` take such a file for the table: count where the rows are, and
+    work elsewhere. Cells are as private as the table.
+
+    >>> import shoal
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> spec = shoal.Spec(
+    ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
+    ... )
+    >>> cells = shoal.count(hospital, spec, "cells.parquet")
+    >>> int(cells["rows"].sum())
+    2000
+    >>> shoal.anonymize("cells.parquet", spec).robust
+    True
+    """
+    chosen = engine or default_engine()
+    counted = chosen.counted(data, spec_of(data, spec), progress=progress)
+    return counted.cells if out is None else write_cells(counted, out)

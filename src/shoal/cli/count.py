@@ -1,0 +1,47 @@
+"""`shoal count`: count a table's cells where its rows are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as o
+from shoal.cli.show import emit_json, progress_bar
+from shoal.errors import InputError
+
+
+@o.with_spec_options
+def count(
+    table: o.TableArgument,
+    out: Annotated[Path, typer.Option("--out", help="The Parquet file to make.")],
+    engine: o.EngineOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    *,
+    asked: o.SpecOptions,
+    separator: o.SeparatorOption = None,
+    encoding: o.EncodingOption = None,
+    json: o.JsonOption = False,
+) -> None:
+    """Count how many rows have which values of the spec's columns. The other commands take the file
+    for the table; nothing else has to travel. Exit code 0: made; 2: not made."""
+    spec = asked.make_spec()
+    if out.exists() and not force:
+        raise InputError(
+            "output-exists", f'"{out}" exists already.', "Name another file, or use --force."
+        )
+    from shoal.api.count import count as make
+
+    with progress_bar(quiet=json) as progress:
+        chosen = o.make_engine(engine, separator=separator, encoding=encoding)
+        cells = make(table, spec, out, engine=chosen, progress=progress)
+    columns = cells.columns[:-1]
+    rows, alone = int(cells[cells.columns[-1]].sum()), int((cells[cells.columns[-1]] == 1).sum())
+    if json:
+        emit_json({"rows": rows, "cells": cells.height, "alone": alone, "columns": columns})
+        return
+    typer.echo(f"{rows:,} rows in {cells.height:,} cells of {', '.join(columns)}: {out}")
+    typer.echo(
+        f"{alone:,} people are alone in their cell: the file is as private as the table itself."
+    )

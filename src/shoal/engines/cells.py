@@ -1,0 +1,63 @@
+"""Counted cells as a file: all that has to travel from where the rows are.
+
+A Parquet file with the QI columns, the sensitive ones and a count, which says of itself what it is.
+Cells are as private as the table: who is the only one of their kind is in them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from shoal.engines.counting import Counted
+from shoal.errors import InputError
+from shoal.sources import replace_file
+from shoal.sources.read import file_kind, read_table
+
+FORMAT = "shoal-cells/1"
+NOTE = b"shoal"
+
+
+def write_cells(counted: Counted, path: str | Path) -> pl.DataFrame:
+    """Writes the cells, and gives them."""
+    import pyarrow.parquet as pq
+
+    if file_kind(Path(path)) != "parquet":
+        raise InputError(
+            "cells-kind",
+            f'Cells are kept as Parquet, and "{path}" is no name for it.',
+            "Name a .parquet file.",
+        )
+    cells = counted.cells
+    note = json.dumps({"format": FORMAT, "count": counted.count.name})
+    table = cells.to_arrow()
+    with replace_file(path) as new:
+        pq.write_table(table.replace_schema_metadata({NOTE: note}), new, compression="zstd")
+    return cells
+
+
+def read_cells(source: str | Path) -> Counted | None:
+    """The cells in a file, or None if it is something else."""
+    path = Path(source)
+    if "://" in str(source) or file_kind(path) != "parquet" or not path.is_file():
+        return None
+    import pyarrow.parquet as pq
+    from pyarrow import ArrowException
+
+    try:
+        note = (pq.read_schema(path).metadata or {}).get(NOTE)
+        told = None if note is None else json.loads(note)
+    except (ArrowException, OSError, ValueError):
+        return None  # whatever it is, reading it says what is wrong with it
+    if not isinstance(told, dict) or told.get("format") != FORMAT:
+        return None
+    frame, count = read_table(path), told.get("count")
+    if count not in frame.columns:
+        raise InputError(
+            "cells-rows",
+            f'The cells have no column "{count}" of whole numbers.',
+            "Count the rows of each combination of values into one.",
+        )
+    return Counted(frame.drop(count), frame[count])

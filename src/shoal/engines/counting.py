@@ -1,0 +1,140 @@
+"""Counting: the distinct combinations of some columns, and how many rows have each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.grouping.grouping import Progress, silent
+from shoal.memory import allowed_memory, size_words
+from shoal.sources.streamed import Rows
+from shoal.spec import Spec
+from shoal.table import IntArray, Table
+
+ROWS = "rows"
+MERGED = 1 << 21
+"""So many counted lines are gathered before equal ones are added up."""
+CELL_BYTES = 64
+"""About what a cell takes in memory, column by column and with its codes."""
+
+
+def count_name(columns: Sequence[str]) -> str:
+    """A name for the column of counts that no other column has."""
+    name = ROWS
+    while name in columns:
+        name = f"({name})"
+    return name
+
+
+def columns_of(spec: Spec) -> list[str]:
+    """The columns that a table is counted by."""
+    return [*spec.qi, *spec.sensitive_columns]
+
+
+def count_rows(
+    frames: Iterable[pl.DataFrame], columns: Sequence[str], *, progress: Progress = silent
+) -> pl.DataFrame:
+    """The distinct combinations of the columns, in the types of the frames, and their counts."""
+    name, parts, lines, done = count_name(columns), list[pl.DataFrame](), 0, 0
+    # Texts are numbers while they are counted, which takes a third of the memory.
+    coded = pl.col(pl.String).cast(pl.Categorical)
+    for frame in frames:
+        part = frame.lazy().with_columns(coded).group_by(columns).agg(pl.len().alias(name))
+        parts.append(part.with_columns(pl.col(name).cast(pl.Int64)).collect())
+        done += frame.height
+        progress("rows counted", done, 0)
+        lines += parts[-1].height
+        if lines > MERGED:
+            parts = [_merged(parts, columns, name)]
+            lines = parts[0].height
+            refuse_cells(parts[0], columns)
+    if not parts:
+        raise InputError("table-empty", "The table has no rows.", "Give a table with people in it.")
+    texts = [column for column, kind in frame.schema.items() if kind == pl.String]
+    return _merged(parts, columns, name).with_columns(pl.col(texts).cast(pl.String))
+
+
+def _merged(parts: list[pl.DataFrame], columns: Sequence[str], name: str) -> pl.DataFrame:
+    return pl.concat(parts).group_by(columns).agg(pl.col(name).sum())
+
+
+def refuse_cells(cells: pl.DataFrame, columns: Sequence[str], most: int | None = None) -> None:
+    """An InputError for more cells than may be held, with the columns to blame."""
+    allowed = allowed_memory() // (CELL_BYTES * len(columns)) if most is None else most
+    if cells.height <= allowed:
+        return
+    distinct = {name: cells[name].n_unique() for name in columns}
+    worst = sorted(distinct, key=distinct.__getitem__, reverse=True)[:3]
+    named = ", ".join(f'"{name}" ({distinct[name]:,} values)' for name in worst)
+    without = cells.n_unique(subset=[name for name in columns if name != worst[0]])
+    held = f", which is what {size_words(allowed_memory())} of memory hold" if most is None else ""
+    raise InputError(
+        "cells-many",
+        f"The columns have more than {allowed:,} combinations of values{held}. Most values have "
+        f"{named}.",
+        f'Recode these or leave them out: without "{worst[0]}" there were {without:,} of the '
+        f"{cells.height:,} combinations so far.",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A table as counts: its distinct combinations of values, and how many rows have each."""
+
+    lines: pl.DataFrame
+    """The combinations as the rows have them: of CSV, texts."""
+    count: pl.Series
+    rows: Rows | None = None
+    """Where the rows can be read again, if they can."""
+
+    @classmethod
+    def of(cls, cells: pl.DataFrame, columns: Sequence[str], rows: Rows | None = None) -> Counted:
+        return cls(cells.select(columns), cells[count_name(columns)], rows)
+
+    @property
+    def cells(self) -> pl.DataFrame:
+        """With types, the same whoever counted, in an order that tells nothing."""
+        typed = self.lines if self.rows is None else self.rows.finished(self.lines)
+        summed = (
+            typed.with_columns(self.count)
+            .group_by(typed.columns)
+            .agg(pl.col(self.count.name).sum())
+        )
+        return summed.sort(typed.columns)
+
+    def table(self, spec: Spec) -> Table:
+        typed = self.lines if self.rows is None else self.rows.finished(self.lines)
+        table = Table.from_cells(typed.with_columns(self.count), spec, rows=self.count.name)
+        source = None if self.rows is None else CountedRows(self.lines, self.rows)
+        return replace(table, source=source)
+
+
+class CountedRows:
+    """Where the rows of a counted table are: each has the values of one counted line."""
+
+    def __init__(self, lines: pl.DataFrame, rows: Rows) -> None:
+        self._lines, self._rows = lines.with_row_index("(line)"), rows
+        self._columns = lines.columns
+
+    def coded(self, table: Table) -> Iterator[tuple[IntArray, IntArray]]:
+        """The signature and the sensitive value of the rows, some after the other."""
+        assert table.counted is not None
+        for frame in self._rows.frames(self._columns):
+            found = frame.join(
+                self._lines,
+                on=self._columns,
+                how="left",
+                nulls_equal=True,
+                maintain_order="left",
+            )["(line)"]
+            if found.null_count():
+                raise InputError(
+                    "source-changed",
+                    "The table has changed while it was being published.",
+                    "Run it again, on a copy that nobody writes to.",
+                )
+            line = found.to_numpy()
+            yield table.counted.signature[line], table.counted.member[line]

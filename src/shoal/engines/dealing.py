@@ -1,0 +1,137 @@
+"""Dealing: which row of a table is in which group.
+
+People of one line of a grouping are alike in all that is published, so that any row with that
+signature and value will do. Chance decides, and the key of chance is the run's secret seed: rows
+can be dealt in parts, in the order in which they are read, and come out the same each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.engines.engine import Dealt, Part
+from shoal.engines.kernels import deal_some
+from shoal.grouping import Grouping
+from shoal.grouping.suppressed import lost_members
+from shoal.table import IntArray, Table
+
+Ints = NDArray[np.int64]
+PART = 1 << 16
+"""So many rows are dealt at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dealer:
+    """Deals the rows of a table, the next ones each time it is called."""
+
+    table: Table
+    member_keys: Ints
+    """signature x members + member, of each member cell."""
+    key: np.uint64
+    seen: Ints
+    kept: Ints
+    before: Ints
+    cell: Ints
+    cell_people: Ints
+    line_start: Ints
+    line_end: Ints
+    line_rows: Ints
+    line_first: Ints
+    line_shown: IntArray
+
+    @classmethod
+    def of(cls, table: Table, grouping: Grouping, *, seed: int) -> Dealer:
+        signature, value, _ = table.cells
+        width = np.int64(len(table.values))
+        keys = signature * width + value
+        of_line = np.searchsorted(keys, grouping.signature * width + grouping.value)
+        order = np.argsort(of_line, kind="stable")
+        start = np.searchsorted(of_line[order], np.arange(len(keys) + 1)).astype(np.int64)
+        end = np.cumsum(grouping.people[order])
+        people = np.append(0, end)[start[1:]] - np.append(0, end)[start[:-1]]
+        earlier = np.cumsum(people) - people
+        member_signature, member, rows = table.member_cells
+        cell = np.searchsorted(keys, member_signature * width + table.member_value[member])
+        kept = rows - lost_members(table, grouping, seed=seed)
+        return cls(
+            table=table,
+            member_keys=member_signature * np.int64(len(table.members)) + member,
+            key=_key(seed),
+            seen=np.zeros(len(rows), np.int64),
+            kept=kept,
+            before=_earlier_of_cell(cell, kept),
+            cell=cell,
+            cell_people=people,
+            line_start=start,
+            line_end=end - earlier[of_line[order]],
+            line_rows=grouping.rows[order],
+            line_first=grouping.first_number[grouping.group][order],
+            line_shown=(grouping.value if grouping.shown is None else grouping.shown)[order],
+        )
+
+    def deal(self, signature: IntArray, member: IntArray) -> tuple[Ints, IntArray]:
+        """The groups of the next rows and the values that they show, from their codes."""
+        wanted = signature * np.int64(len(self.table.members)) + member
+        group = np.empty(len(wanted), np.int64)
+        published = self.table.member_value[member]
+        deal_some(
+            np.searchsorted(self.member_keys, wanted),
+            self.key,
+            self.seen,
+            self.table.member_cells.rows,
+            self.kept,
+            self.before,
+            self.cell,
+            self.cell_people,
+            self.line_start,
+            self.line_end,
+            self.line_rows,
+            self.line_first,
+            self.line_shown,
+            group,
+            published,
+        )
+        return group, published
+
+
+def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:
+    """The groups of all rows of a table whose rows are here."""
+    dealer = Dealer.of(table, grouping, seed=seed)
+    group, value = dealer.deal(table.row_signature, table.row_member)
+    return Dealt(group.astype(np.int32), value)
+
+
+def dealt_parts(table: Table, grouping: Grouping, *, seed: int) -> Iterator[Part] | None:
+    """The rows of a table, dealt some after the other in their order; None where they are away."""
+    if table.people is None and table.source is None:
+        return None
+    coded = table.source.coded(table) if table.people is None else [table.people]
+    return _parts(Dealer.of(table, grouping, seed=seed), coded)
+
+
+def _parts(dealer: Dealer, coded: Iterable[tuple[IntArray, IntArray]]) -> Iterator[Part]:
+    for signature, member in coded:
+        for first in range(0, len(signature), PART):
+            some = slice(first, first + PART)
+            yield Part(signature[some], dealer.deal(signature[some], member[some])[0])
+
+
+def _earlier_of_cell(cell: Ints, kept: Ints) -> Ints:
+    """How many are kept of earlier member cells of the same cell."""
+    order = np.argsort(cell, kind="stable")
+    before = np.cumsum(kept[order]) - kept[order]
+    first = np.searchsorted(cell[order], cell[order])
+    found = np.empty_like(kept)
+    found[order] = before - before[first]
+    return found
+
+
+def _key(seed: int) -> np.uint64:
+    """64 bits that tell nothing of the seed's other uses."""
+    digest = hashlib.sha256(f"deal {seed}".encode()).digest()
+    return np.uint64(int.from_bytes(digest[:8], "little"))

@@ -1,0 +1,120 @@
+"""The DuckDB engine: counts files within a limit of memory, and tables of databases where they are.
+
+Rows of a database never come here, so that nothing can be said of single ones; those of files are
+read again to be dealt, as by the Polars engine.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.engines.cells import read_cells
+from shoal.engines.counting import Counted, columns_of, count_name, count_rows, refuse_cells
+from shoal.engines.dealing import dealt_parts
+from shoal.engines.engine import Dealt, Part
+from shoal.engines.runs import Runs
+from shoal.errors import InputError
+from shoal.grouping import Grouping
+from shoal.grouping.grouping import Progress, silent
+from shoal.memory import allowed_memory
+from shoal.sources import read_table, write_parts
+from shoal.sources.columnar import missing_extra
+from shoal.sources.database import count_database, quoted_name
+from shoal.sources.delimited import check_columns
+from shoal.sources.location import parse_url
+from shoal.sources.streamed import Rows, open_rows
+from shoal.spec import Spec
+from shoal.table import Table
+
+SHARE = 4
+"""DuckDB gets one part in so many of the memory that may be taken: the cells come after it."""
+
+
+class DuckDBEngine:
+    """Counts a file, a folder of Parquet files, or a table of a database."""
+
+    name = "duckdb"
+
+    def __init__(self, *, separator: str | None = None, encoding: str | None = None) -> None:
+        self._separator, self._encoding = separator, encoding
+
+    def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
+        cells = read_cells(source) if isinstance(source, str | Path) else None
+        counted = cells or self.counted(source, spec, progress=progress)
+        return counted.table(spec)
+
+    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Counted:
+        columns = columns_of(spec)
+        needed, name = [*columns, *spec.identifiers], count_name(columns)
+        if not isinstance(source, str | Path):
+            raise InputError(
+                "engine-source",
+                f"The DuckDB engine counts files and databases, not a {type(source).__name__}.",
+                "Give a path or a URL, or leave the engine out.",
+            )
+        url = parse_url(str(source))
+        rows = None
+        if url is not None:
+            cells = count_database(url, columns, needed, name)
+        else:
+            rows = open_rows(source, separator=self._separator, encoding=self._encoding)
+            if rows is None:
+                cells = count_rows([read_table(source, columns=needed)], columns)
+            else:
+                check_columns(needed, rows.names)
+                cells = _counted(rows, columns, name)
+        refuse_cells(cells, columns)
+        return Counted.of(cells, columns, rows)
+
+    def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
+        return None
+
+    def parts(self, table: Table, grouping: Grouping, *, seed: int) -> Iterator[Part] | None:
+        return dealt_parts(table, grouping, seed=seed)
+
+    def write(self, runs: Runs, path: Path) -> None:
+        write_parts(runs.slices(), path)
+
+
+def _counted(rows: Rows, columns: list[str], name: str) -> pl.DataFrame:
+    """The distinct combinations and their counts. What does not fit into its share of memory DuckDB
+    lays aside, in a folder of its own that nobody else can read. It reads Parquet files itself;
+    texts are split as everywhere else."""
+    try:
+        import duckdb
+    except ImportError:
+        raise missing_extra("The DuckDB engine", "duckdb") from None
+    with tempfile.TemporaryDirectory() as scratch:
+        config: dict[str, Any] = {
+            "memory_limit": f"{allowed_memory() // SHARE}B",
+            "temp_directory": scratch,
+            "preserve_insertion_order": "false",
+        }
+        with duckdb.connect(config=config) as connection:
+            if rows.files:
+                given = connection.read_parquet(rows.files, hive_partitioning=False)
+            else:
+                given = connection.from_arrow(_reader(rows, columns))
+            listed = ", ".join(quoted_name(column) for column in columns)
+            counted = given.aggregate(f"{listed}, count(*) as {quoted_name(name)}", listed)
+            found = pl.DataFrame(counted.to_arrow_table())
+    kinds = {column: rows.schema[column] for column in columns}
+    return found.with_columns(pl.col(one).cast(kind) for one, kind in kinds.items())
+
+
+def _reader(rows: Rows, columns: list[str]) -> Any:
+    """Rows as a stream of Arrow batches."""
+    import pyarrow as pa
+
+    empty = pl.DataFrame(schema={column: rows.schema[column] for column in columns}).to_arrow()
+    batches = (
+        batch.cast(empty.schema)
+        for frame in rows.frames(columns)
+        for batch in frame.to_arrow().to_batches()
+    )
+    return pa.RecordBatchReader.from_batches(empty.schema, batches)
