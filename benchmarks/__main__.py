@@ -1,7 +1,7 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
 python -m benchmarks [--only stages|ratios|art|every|arx|undecided|methods|models|several|redteam|
-    insider|neighbours] [--rows 100000,1000000]
+    insider|neighbours|cells] [--rows 100000,1000000]
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ SECTIONS = (
     "redteam",
     "insider",
     "neighbours",
+    "cells",
 )
 NEED_ADULT = ("art", "every", "arx", "undecided", "methods", "models", "redteam")
 
@@ -60,6 +61,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str, Any]:
     from benchmarks import achieved
+    from benchmarks.cells import measure_cells
     from benchmarks.insider.neighbours import measure_neighbours
     from benchmarks.insider.section import measure_insider
     from benchmarks.models import measure_models
@@ -95,6 +97,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "redteam": measure_redteam,
         "insider": measure_insider,
         "neighbours": measure_neighbours,
+        "cells": measure_cells,
     }
     no_adult = adult_frame() is None
     if no_adult:

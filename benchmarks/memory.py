@@ -36,10 +36,10 @@ def main(way: str, source: str, out: str) -> None:
         table = Path(scratch, "small.parquet")
         small.frame.write_parquet(table)
         run(table, small.spec.with_(min_support=SMALL_SUPPORT), Path(scratch, "out"))
-    base = _start()
+    base = start_counting()
     run(Path(source), small.spec, Path(out))
-    peak = _peak()
-    print(json.dumps({"base": base, "peak": peak, "table": held(read_table(source))}))
+    most = peak()
+    print(json.dumps({"base": base, "peak": most, "table": held(read_table(source))}))
 
 
 def _command(table: Path, spec: Spec, out: Path) -> None:
@@ -66,15 +66,16 @@ def held(frame: pl.DataFrame) -> int:
     return sum(buffer.size for chunk in chunks for buffer in chunk.buffers() if buffer)
 
 
-def _start() -> int:
+def start_counting() -> int:
     """The memory held now; where the system allows it, peaks are counted afresh from here."""
     if not _CLEAR.exists():
-        return _peak()
+        return peak()
     _CLEAR.write_text("5")
     return _read("VmRSS")
 
 
-def _peak() -> int:
+def peak() -> int:
+    """The most memory held so far."""
     if _STATUS.exists():
         return _read("VmHWM")
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

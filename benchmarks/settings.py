@@ -145,9 +145,9 @@ def icd9_chapter(code: str) -> str:
     return next((name for low, high, name in ICD9_CHAPTERS if low <= number <= high), "other")
 
 
-def hospital_subject(rows: int) -> Subject:
-    """A made-up hospital of that many patients at r = 5."""
-    spec = Spec(
+def hospital_spec() -> Spec:
+    """What is asked of the made-up hospital, at r = 5."""
+    return Spec(
         qi=datasets.HOSPITAL_QI,
         sensitive=datasets.HOSPITAL_SENSITIVE,
         protect=(datasets.HOSPITAL_EVENT,),  # type: ignore[arg-type]
@@ -155,4 +155,8 @@ def hospital_subject(rows: int) -> Subject:
         r=5,
         min_support=100,
     )
-    return Subject("hospital", datasets.hospital(rows, seed=0), spec, {})
+
+
+def hospital_subject(rows: int) -> Subject:
+    """A made-up hospital of that many patients at r = 5."""
+    return Subject("hospital", datasets.hospital(rows, seed=0), hospital_spec(), {})
