@@ -37,7 +37,8 @@ def hidden(table: Table, **how: Any) -> Assembly:
 
 
 def everybody_once(groups: Assembly) -> bool:
-    used = np.bincount(np.concatenate(groups._groups), minlength=len(groups.cells.rows))
+    groups.separate()
+    used = np.bincount(groups.everybody()[1], minlength=len(groups.cells.rows))
     there = used + groups.cells.free + groups.withheld
     return bool((groups.cells.free >= 0).all()) and there.tolist() == groups.cells.rows.tolist()
 
@@ -115,9 +116,10 @@ def test_lookalikes_are_enough_exactly_where_the_auditor_says_so(limit: str, see
 def test_lookalikes_are_found_where_there_are_some() -> None:
     table = hospital_table(r=4, min_support=20)
     groups = hidden(table)
+    groups.separate()
     for i in range(3):  # as if these had found no group
         np.add.at(groups.cells.free, groups.members(i), 1)
-    groups._groups, groups._kinds = groups._groups[3:], groups._kinds[3:]
+        groups._changed[i] = np.zeros(0, np.int64)
     assert not audit(table, groups.grouping(), adversary=BOTH).absence.kept
     assert leave_out_lookalikes(groups, asked_of(table), np.random.default_rng(2), 1)
     found = audit(table, groups.grouping(), adversary=BOTH)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any
 
 import numpy as np
 import pytest
 
 from shoal.anonymizers.art.kernels.cut import cut
+from shoal.anonymizers.art.kernels.deal import JOINED
 from shoal.anonymizers.art.seeds import Seeds
 
 SEEDS = range(25)
@@ -46,11 +47,21 @@ def slow_cut(place: Any, people: Any, noise: Any, smallest: int) -> list[Counter
     return cells
 
 
+def cut_apart(place: Any, people: Any, noise: Any, smallest: int) -> tuple[Any, Any, Any]:
+    """The cell, kind and number of people of each entry, every cell by itself."""
+    cell, kind, number, times = cut(place, people, noise, smallest)
+    cells = np.zeros(cell.max(initial=-1) + 1, np.int64)
+    cells[cell] = times
+    each = np.repeat(np.arange(len(cell)), times)
+    within = np.arange(len(each)) - np.repeat(np.cumsum(times) - times, times)
+    return (np.cumsum(cells) - cells)[cell[each]] + within, kind[each], number[each]
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("smallest", [1, 3, 8, 20])
 def test_everybody_is_in_one_cell_of_the_right_size(seed: int, smallest: int) -> None:
     place, people, noise = some_people(seed)
-    cell, kind, number = cut(place, people, noise, smallest)
+    cell, kind, number = cut_apart(place, people, noise, smallest)
     assert np.bincount(kind, number, len(people)).tolist() == people.tolist()
     assert (number > 0).all()
     assert len(set(zip(cell.tolist(), kind.tolist(), strict=True))) == len(cell)
@@ -65,11 +76,19 @@ def test_everybody_is_in_one_cell_of_the_right_size(seed: int, smallest: int) ->
 @pytest.mark.parametrize("smallest", [3, 8])
 def test_the_cells_are_those_of_the_slow_twin(seed: int, smallest: int) -> None:
     place, people, noise = some_people(seed)
-    cell, kind, number = cut(place, people, noise, smallest)
+    cell, kind, number = cut_apart(place, people, noise, smallest)
     found = [Counter[int]() for _ in range(cell.max(initial=-1) + 1)]
     for c, k, n in zip(cell, kind, number, strict=True):
         found[c][int(k)] += int(n)
-    assert found == slow_cut(place, people, noise, smallest)
+    # Alike cells, which people of one kind are cut into, may come in another order.
+    assert sorted_runs(found) == sorted_runs(slow_cut(place, people, noise, smallest))
+
+
+def sorted_runs(cells: list[Counter[int]]) -> list[list[tuple[int, int]]]:
+    """The cells with neighbours of the same one kind in the order of their sizes."""
+    told = [sorted(cell.items()) for cell in cells]
+    runs = [list(run) for _, run in groupby(told, lambda one: one[0][0] if len(one) == 1 else one)]
+    return [cell for run in runs for cell in sorted(run)]
 
 
 def test_the_same_noise_cuts_the_same_cells_and_other_noise_others() -> None:
@@ -85,38 +104,97 @@ def dealt(seed: int, random: int) -> tuple[Seeds, Any, Any, Any, Any]:
     carrying = np.random.default_rng(seed).binomial(people, 0.1)
     return (
         Seeds.dealt(*cells, carrying, np.ones(len(carrying)), np.random.default_rng(random)),
-        *cells,
+        *cut_apart(place, people, noise, 4),
         carrying,
     )
+
+
+def contents(seeds: Seeds) -> list[tuple[tuple[int, int, int], ...]]:
+    """The kind, people and carriers of the entries of each cell, each of those that are alike."""
+    entries = list(zip(seeds.kind, seeds.people, seeds.carrying, strict=True))
+    return [
+        tuple((int(kind), int(people), int(carrying)) for kind, people, carrying in entries[a:b])
+        for a, b, copies in zip(seeds.start[:-1], seeds.start[1:], seeds.copies, strict=True)
+        for _ in range(copies)
+    ]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_cells_with_a_carrier_are_dealt_whole(seed: int) -> None:
     seeds, cell, kind, number, carrying = dealt(seed, 1)
-    found = np.bincount(seeds.kind[seeds.carries], minlength=len(carrying))
+    found = np.bincount(
+        seeds.kind, seeds.carrying * seeds.copies[seeds.cell], minlength=len(carrying)
+    )
     assert found.tolist() == carrying.tolist()
+    assert (seeds.carrying <= seeds.people).all()
     assert (seeds.carriers > 0).all()
-    assert seeds.carriers.sum() == carrying.sum()
     assert len(seeds.start) == len(seeds) + 1
     whole = Counter[Any]()
     for c in range(cell.max(initial=-1) + 1):
         mine = cell == c
-        whole[tuple(np.repeat(kind[mine], number[mine]))] += 1
-    for i in range(len(seeds)):
-        members = tuple(seeds.kind[seeds.start[i] : seeds.start[i + 1]])
-        assert whole[members] > 0
-        whole[members] -= 1
+        whole[tuple(zip(kind[mine], number[mine], strict=True))] += 1
+    for one in contents(seeds):
+        cell_of = tuple((kind, people) for kind, people, _ in one)
+        assert whole[cell_of] > 0
+        whole[cell_of] -= 1
+
+
+def slow_deal(cells: Any, carrying: Any, share: Any, rng: Any) -> Counter[Any]:
+    """Person by person: who of a kind carries is drawn, and cells are joined one after another."""
+    cell, kind, number = cells
+    person = np.repeat(np.arange(len(kind)), number)
+    carries = np.zeros(len(person), bool)
+    for k, count in enumerate(carrying):
+        carries[rng.choice(np.flatnonzero(kind[person] == k), count, replace=False)] = True
+    made, held, room, joined, members = Counter[Any](), 0, 0.0, 0, Counter[Any]()
+    for c in range(cell.max(initial=-1) + 2):
+        if room >= held or joined >= JOINED or c > cell.max(initial=-1):
+            if held:
+                made[tuple(sorted(members.items()))] += 1
+            held, room, joined, members = 0, 0.0, 0, Counter()
+        mine = np.flatnonzero(cell[person] == c)
+        members.update(zip(kind[person[mine]].tolist(), carries[mine].tolist(), strict=True))
+        held, joined = held + int(carries[mine].sum()), joined + 1
+        room += float(share[kind[person[mine]]].sum())
+    return made
+
+
+def test_alike_cells_are_dealt_to_as_all_others() -> None:
+    """How many seeds of each content there are, on average over many deals of both twins."""
+    cells = tuple(
+        np.array(one)
+        for one in ([0, 0, 1, 2, 3, 3], [0, 1, 1, 1, 1, 2], [3, 2, 4, 5, 2, 3], [1, 1, 5, 3, 1, 1])
+    )
+    _, kind, number, times = cells
+    apart = (
+        np.array([0, 0, *range(1, 9), 9, 9]),
+        np.repeat(kind, times),
+        np.repeat(number, times),
+    )
+    carrying, share = np.array([1, 9, 1]), np.full(3, 0.25)
+    rng, turns = np.random.default_rng(3), 3000
+    fast, slow = Counter[Any](), Counter[Any]()
+    for _ in range(turns):
+        for one in contents(Seeds.dealt(*cells, carrying, share, rng)):
+            members = Counter[Any]()
+            for k, people, mine in one:
+                members.update({(k, False): people - mine, (k, True): mine})
+            fast[tuple(sorted((+members).items()))] += 1
+        slow.update(slow_deal(apart, carrying, share, rng))
+    for content in fast | slow:
+        spread = (max(fast[content], slow[content]) * 2) ** 0.5
+        assert abs(fast[content] - slow[content]) <= 5 * spread
 
 
 def test_who_of_a_kind_carries_is_chance() -> None:
     """Five people of one kind in two cells, two of whom carry: each pair is as likely as any."""
     cell, kind, number = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 2]), np.array([2, 3, 3, 2])
     carrying = np.array([2, 0, 1])
-    random, times = np.random.default_rng(0), 6000
+    random, times, once = np.random.default_rng(0), 6000, np.ones(4, np.int64)
     seen = Counter[tuple[int, int]]()
     for _ in range(times):
-        seeds = Seeds.dealt(cell, kind, number, carrying, np.ones(len(carrying)), random)
-        mine = seeds.carries & (seeds.kind == 0)
+        seeds = Seeds.dealt(cell, kind, number, once, carrying, np.ones(len(carrying)), random)
+        mine = np.where(seeds.kind == 0, seeds.carrying, 0)
         in_first = int(mine[seeds.cell == 0].sum()) if 1 in seeds.kind else 0
         seen[in_first, int(mine.sum()) - in_first] += 1
     pairs = Counter(
@@ -137,11 +215,16 @@ def test_parts_have_one_carrier_each_and_everybody(seed: int) -> None:
     assert parts.carriers.tolist() == [1] * int(seeds.carriers.sum())
     first = 0
     for i, carriers in enumerate(seeds.carriers):
-        whole = seeds.kind[seeds.start[i] : seeds.start[i + 1]]
-        mine = slice(parts.start[first], parts.start[first + carriers])
-        assert sorted(parts.kind[mine]) == sorted(whole)
-        sizes = np.diff(parts.start[first : first + carriers + 1])
+        mine, whole = (parts.cell >= first) & (parts.cell < first + carriers), seeds.cell == i
+        for name in ("people", "carrying"):
+            dealt_out, had = (
+                np.bincount(one.kind[some], getattr(one, name)[some], 99)
+                for one, some in ((parts, mine), (seeds, whole))
+            )
+            assert dealt_out.tolist() == had.tolist()
+        sizes = np.bincount(parts.cell[mine] - first, parts.people[mine])
         assert sizes.max() - sizes.min() <= 1
+        assert set(parts.copies[first : first + carriers]) == {seeds.copies[i]}
         first += carriers
     assert first == len(parts)
 
@@ -149,23 +232,17 @@ def test_parts_have_one_carrier_each_and_everybody(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_some_cells_in_another_order(seed: int) -> None:
     seeds, *_ = dealt(seed, 3)
-    people = [
-        list(zip(seeds.kind[a:b], seeds.carries[a:b], strict=True))
-        for a, b in zip(seeds.start[:-1], seeds.start[1:], strict=True)
-    ]
+    once = seeds.some(np.ones(len(seeds), np.int64))
     order = np.random.default_rng(seed).permutation(len(seeds))
-    which = np.random.default_rng(seed).random(len(seeds)) < 0.5
-    for made, expected in (
-        (seeds.ordered(order), [people[i] for i in order]),
-        (seeds.some(which), [people[i] for i in np.flatnonzero(which)]),
-    ):
-        found = [
-            list(zip(made.kind[a:b], made.carries[a:b], strict=True))
-            for a, b in zip(made.start[:-1], made.start[1:], strict=True)
-        ]
-        assert found == expected
-        kernel = made.for_kernel()
-        assert kernel.carriers.tolist() == [sum(c for _, c in cell) for cell in expected]
+    number = np.random.default_rng(seed).integers(0, 3, len(seeds))
+    ordered, some = seeds.ordered(order), seeds.some(number)
+    people = contents(once)
+    assert contents(ordered.some(np.ones(len(seeds), np.int64))) == [people[i] for i in order]
+    assert ordered.copies.tolist() == seeds.copies[order].tolist()
+    assert contents(some) == [one for one, n in zip(people, number, strict=True) for _ in range(n)]
+    kernel = some.for_kernel()
+    expected = [sum(c for _, _, c in one) for one, n in zip(people, number, strict=True) if n]
+    assert kernel.carriers.tolist() == expected
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -177,9 +254,10 @@ def test_cells_with_too_many_carriers_are_joined_to_the_next(seed: int) -> None:
     cells = cut(rng.standard_normal((40, 3)).astype(np.float32), people, noise_of(40), 4)
     apart = Seeds.dealt(*cells, carrying, np.ones(40), np.random.default_rng(1))
     wide = Seeds.dealt(*cells, carrying, np.full(40, 0.25), np.random.default_rng(1))
-    assert apart.carries.sum() == wide.carries.sum() == carrying.sum()
-    assert len(wide) <= len(apart)
-    sizes = np.bincount(wide.cell)
+    for one in (apart, wide):
+        assert (one.carriers @ one.copies) == carrying.sum()
+    assert wide.copies.sum() <= apart.copies.sum()
+    sizes = np.bincount(wide.cell, wide.people)
     narrow = sizes * 0.25 < wide.carriers
     assert (sizes[narrow] >= 4 * 4).sum() >= narrow.sum() - 1, "only the last may end narrow"
 

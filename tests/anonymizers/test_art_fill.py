@@ -15,6 +15,7 @@ from shoal.anonymizers.art.kernels.fill import (
     RAISES,
     STRIDE,
     THRIFT,
+    Filled,
     People,
     Seeds,
     Terms,
@@ -40,7 +41,23 @@ def some_cells(seed: int, carriers: int, cells: int = 6, kinds: int = 30) -> See
     rng = np.random.default_rng(seed)
     sizes = rng.integers(carriers + 1, carriers + 6, cells)
     start = np.concatenate([[0], np.cumsum(sizes)])
-    return Seeds(start, rng.integers(0, kinds, start[-1]), np.full(cells, carriers))
+    return seeds_of(start, rng.integers(0, kinds, start[-1]), np.full(cells, carriers))
+
+
+def seeds_of(start: Any, kind: Any, carriers: Any, copies: Any = None) -> Seeds:
+    """Cells from the kind of each of their people, one of each unless told."""
+    once = np.ones(len(carriers), np.int64) if copies is None else copies
+    return Seeds(start, kind, np.ones(len(kind), np.int64), carriers, once)
+
+
+def filled(seeds: Seeds, people: People, terms: Terms) -> tuple[Any, Any, Any]:
+    """Which seeds are safe, where the people added to each begin, and their kinds."""
+    made = fill(seeds, people, terms)
+    assert (made.copies == 1).all()
+    safe = np.isin(np.arange(len(seeds.carriers)), made.seed)
+    sizes = np.zeros(len(safe), np.int64)
+    sizes[made.seed] = np.diff(made.start)
+    return safe, np.concatenate([[0], np.cumsum(sizes)]), made.kind
 
 
 def slow_worst(members: list[int], carriers: int, people: People) -> Fraction:
@@ -150,7 +167,7 @@ def test_one_seed_is_filled_as_by_the_slow_twin(seed: int, carriers: int, limit:
     seeds = some_cells(seed, carriers, cells=1)
     twin = SlowFill(seeds.kind.tolist(), carriers, people._replace(free=people.free.copy()), terms)
     expected = twin.run()
-    safe, _, added = fill(seeds, people, terms)
+    safe, _, added = filled(seeds, people, terms)
     assert safe.tolist() == [expected is not None]
     assert sorted(added) == sorted((expected or twin.cell)[len(twin.cell) :])
 
@@ -161,7 +178,7 @@ def test_one_seed_is_filled_as_by_the_slow_twin(seed: int, carriers: int, limit:
 def test_groups_are_safe_and_nobody_is_used_twice(seed: int, carriers: int, limit: str) -> None:
     people = some_people(seed, limit, spread=0.2 + 0.05 * (seed % 8))
     seeds, terms, free = some_cells(seed, carriers), Terms(12, 30, 7), people.free.copy()
-    safe, begin, added = fill(seeds, people, terms)
+    safe, begin, added = filled(seeds, people, terms)
     assert begin[-1] == len(added)
     assert (people.free >= 0).all()
     assert (people.free + np.bincount(added, minlength=len(free))).tolist() == free.tolist()
@@ -179,12 +196,12 @@ def test_groups_are_safe_and_nobody_is_used_twice(seed: int, carriers: int, limi
 def test_a_seed_that_is_safe_stays_as_it_is(carriers: int) -> None:
     people = some_people(0, "absolute", spread=0.05)
     kind = np.arange(5 * carriers) % 30
-    seeds = Seeds(np.array([0, len(kind)]), kind, np.array([carriers]))
+    seeds = seeds_of(np.array([0, len(kind)]), kind, np.array([carriers]))
     assert slow_worst(kind.tolist(), carriers, people) < 1
-    safe, begin, added = fill(seeds, people, Terms(50, 50, 1))
+    safe, begin, added = filled(seeds, people, Terms(50, 50, 1))
     assert (safe.tolist(), begin.tolist(), added.tolist()) == ([True], [0, 0], [])
     free = people.free.copy()
-    safe, _, added = fill(seeds, people, Terms(50, 50, len(kind) + 3))
+    safe, _, added = filled(seeds, people, Terms(50, 50, len(kind) + 3))
     assert (safe.tolist(), len(added)) == ([True], 3)
     assert people.free.sum() == free.sum() - 3
 
@@ -193,11 +210,11 @@ def test_a_seed_that_is_safe_stays_as_it_is(carriers: int) -> None:
 @pytest.mark.parametrize("r", [2.0, 3.0, 2.5, 7.0])
 def test_of_people_who_are_alike_as_many_as_r_asks_for_are_enough(carriers: int, r: float) -> None:
     needed = int(np.ceil(carriers * r))
-    seeds = Seeds(np.array([0, carriers]), np.zeros(carriers, np.int64), np.array([carriers]))
+    seeds = seeds_of(np.array([0, carriers]), np.zeros(carriers, np.int64), np.array([carriers]))
     odds, strength, place = np.full((1, 3), 0.3), np.full((1, 3), r), np.zeros((1, 1), np.float32)
     for free, enough in ((needed - carriers, True), (needed - carriers - 1, False)):
         people = People(odds, strength, place, np.array([free]))
-        safe, _, added = fill(seeds, people, Terms(9, 50, 1))
+        safe, _, added = filled(seeds, people, Terms(9, 50, 1))
         assert safe.tolist() == [enough]
         assert len(added) == (free if enough else 0)
 
@@ -206,9 +223,53 @@ def test_only_the_nearest_are_looked_at() -> None:
     """Of three free kinds one is far away: it is taken only if three are looked at."""
     odds, strength = np.ones((4, 1)), np.full((4, 1), 4.0)
     place = np.array([[0.0], [9.0], [1.0], [2.0]], np.float32)
-    seeds = Seeds(np.array([0, 1]), np.array([0]), np.array([1]))
+    seeds = seeds_of(np.array([0, 1]), np.array([0]), np.array([1]))
     for length, found in ((2, False), (3, True)):
         people = People(odds, strength, place, np.array([0, 1, 1, 1]))
-        safe, _, added = fill(seeds, people, Terms(length, 9, 1))
+        safe, _, added = filled(seeds, people, Terms(length, 9, 1))
         assert safe.tolist() == [found]
         assert sorted(added) == ([1, 2, 3] if found else [])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("carriers", CARRIERS)
+@pytest.mark.parametrize("limit", LIMITS)
+def test_alike_seeds_are_filled_as_one_after_another(seed: int, carriers: int, limit: str) -> None:
+    people = some_people(seed, limit, spread=0.2 + 0.05 * (seed % 8))
+    people.free[:] *= 1 + seed % 5
+    seeds, terms = some_cells(seed, carriers), Terms(12, 30, 7)
+    copies = np.random.default_rng(seed).integers(1, 9, len(seeds.carriers))
+    alone = people._replace(free=people.free.copy())
+    each = np.repeat(np.arange(len(copies)), copies)
+    cells = [seeds.kind[seeds.start[i] : seeds.start[i + 1]] for i in each]
+    start = np.concatenate([[0], np.cumsum([len(cell) for cell in cells])])
+    slow = fill(seeds_of(start, np.concatenate(cells), seeds.carriers[each]), alone, terms)
+    fast = fill(seeds._replace(copies=copies), people, terms)
+    assert people.free.tolist() == alone.free.tolist()
+    expected = [(each[i], *mine) for i, mine in zip(slow.seed, told(slow), strict=True)]
+    assert [
+        (i, *mine)
+        for i, mine, times in zip(fast.seed, told(fast), fast.copies, strict=True)
+        for _ in range(times)
+    ] == expected
+
+
+def told(made: Filled) -> list[list[int]]:
+    """The people added to each group."""
+    return [made.kind[a:b].tolist() for a, b in zip(made.start[:-1], made.start[1:], strict=True)]
+
+
+@pytest.mark.parametrize("carriers", CARRIERS)
+@pytest.mark.parametrize("r", [2.0, 3.0, 2.5, 7.0])
+def test_a_seed_of_one_kind_is_no_case_apart(carriers: int, r: float) -> None:
+    """One entry of several people, or an entry for each."""
+    odds, strength, place = np.full((1, 3), 0.3), np.full((1, 3), r), np.zeros((1, 1), np.float32)
+    for size in range(carriers, int(r * carriers) + 3):
+        kind, one = np.zeros(size, np.int64), np.ones(1, np.int64)
+        each = seeds_of(np.array([0, size]), kind, np.array([carriers]))
+        whole = Seeds(np.array([0, 1]), kind[:1], size * one, carriers * one, one)
+        slow, fast = (
+            fill(seeds, People(odds, strength, place, np.zeros(1, np.int64)), Terms(9, 50, 4))
+            for seeds in (each, whole)
+        )
+        assert [one.tolist() for one in slow] == [one.tolist() for one in fast]

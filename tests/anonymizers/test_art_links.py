@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.anonymizers.art.kernels.links import largest_links, posteriors
+from shoal.anonymizers.art.kernels.links import drop_linked, posteriors
 from tests.oracle.worlds import NoWorld, binary_posterior
 
 ROUNDING = 1e-14
@@ -95,18 +95,29 @@ def test_what_cannot_be_told_counts_as_certain(odds: list[float], carriers: int)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_largest_links_of_many_groups(seed: int) -> None:
+def test_groups_with_a_link_above_its_limit_are_marked(seed: int) -> None:
+    """Lines of several people; some groups are of people who are alike, which are counted."""
     rng = np.random.default_rng(seed)
-    sizes = rng.integers(2, 9, 12)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    carriers = rng.integers(1, np.minimum(sizes, 5))
-    odds, strength = some_odds(3 * seed, int(starts[-1])), rng.uniform(1, 9, starts[-1])
-    found = largest_links(odds, strength, starts, carriers, 1e-12)
+    lines = rng.integers(1, 4, 40)
+    start = np.concatenate([[0], np.cumsum(lines)])
+    row, number = rng.integers(0, 6, start[-1]), rng.integers(1, 4, start[-1])
+    sizes = np.add.reduceat(number, start[:-1])
+    carriers = np.minimum(rng.integers(1, 4, 40), sizes)
+    odds, strength = some_odds(3 * seed, 6), rng.choice([2.0, 3.0, 1.5], 6)
+    known = rng.integers(0, 2, (6, 2)) / 2
+    safe = rng.random(40) < 0.9
+    before = safe.copy()
+    drop_linked(start, row, number, carriers, odds, strength, known, 1e-12, safe)
     for g, c in enumerate(carriers):
-        mine = slice(starts[g], starts[g + 1])
-        true = max(
-            float(p) * s
-            for p, s in zip(slow_posteriors(odds[mine], int(c)), strength[mine], strict=True)
-        )
-        assert found[g] == pytest.approx(true, rel=1e-11)
-        assert found[g] > true * (1 + 1e-14)  # rounded up, beyond what arithmetic may lose
+        mine = np.repeat(row[start[g] : start[g + 1]], number[start[g] : start[g + 1]])
+        alike = len(np.unique(known[mine], axis=0)) == 1
+        if alike:
+            within = Fraction(int(c), len(mine)) * Fraction(strength[mine[0]]) <= 1
+        elif c == len(mine):
+            within = bool(strength[mine].max() <= 1)
+        else:
+            links = slow_posteriors(odds[mine], int(c))
+            worst = max(float(p) * s for p, s in zip(links, strength[mine], strict=True))
+            assert abs(worst - 1) > 1e-11
+            within = worst <= 1
+        assert safe[g] == (before[g] and within)

@@ -21,6 +21,8 @@ ROUNDS = 12
 """How often groups are asked for a member."""
 NEAR = 300
 """Kinds of people that may take a member's place."""
+GIVERS = 50_000
+"""Most groups of the same values that are asked, by chance where there are more."""
 MORE = 40
 """Most people who take the place of one."""
 
@@ -45,7 +47,7 @@ def leave_out_lookalikes(
         lack = _lacking(groups, asked, promise, lost)
         _withhold_free(groups, lack, random)
         giving = [
-            _Givers(groups, asked, which, x, y)
+            _Givers(groups, asked, groups.open_up(which, GIVERS, random), x, y)
             for (x, y), which in (groups.by_values().items() if lack.helps.any() else ())
             if y < len(groups.table.values)
         ]
@@ -130,9 +132,9 @@ def _lacking(groups: Assembly, asked: Asked, promise: Promise, lost: Ints) -> La
 class _Givers:
     """Groups of one event value and one other, who give members that the missing lack."""
 
-    def __init__(self, groups: Assembly, asked: Asked, which: list[int], x: int, y: int) -> None:
+    def __init__(self, groups: Assembly, asked: Asked, which: Ints, x: int, y: int) -> None:
         cells = groups.cells
-        self._groups, self._which, self._x, self._y = groups, which, x, y
+        self._groups, self._which, self._x, self._y = groups, which.tolist(), x, y
         self._kinds = np.unique(cells.signature[(cells.value == y) | (cells.value == x)])
         self._columns = Columns.of(asked, self._kinds, x, y)
         usable = self._columns.finite()
@@ -150,22 +152,24 @@ class _Givers:
         rest = [self._groups.without(i, cell) for i, cell in chosen]
         free = np.zeros(len(self._kinds), np.int64)
         free[self._kind(self._free)] = cells.free[self._free]
-        safe, begin, added = fill(
-            Seeds(
-                np.concatenate([[0], np.cumsum([len(one) for one in rest])]).astype(np.int64),
-                self._kind(np.concatenate(rest)),
+        filled = fill(
+            _seeds(
+                [self._kind(one) for one in rest],
                 np.array([(cells.value[one] == self._x).sum() for one in rest], np.int64),
             ),
             People(self._columns.odds, self._columns.strength, self._place, free),
             Terms(NEAR, MORE, least),
         )
+        instead = {
+            int(j): filled.kind[filled.start[i] : filled.start[i + 1]]
+            for i, j in enumerate(filled.seed)
+        }
         for j, (i, cell) in enumerate(chosen):
-            if safe[j]:
-                instead = self._kinds[added[begin[j] : begin[j + 1]]]
-                self._groups.pull_out(i, cell, cells.find(instead, self._y))
+            if j in instead:
+                self._groups.pull_out(i, cell, cells.find(self._kinds[instead[j]], self._y))
             else:
                 lack.give(int(cells.signature[cell]))
-        return int(safe.sum())
+        return len(instead)
 
     def _wanted(self, lack: Lack) -> list[tuple[int, int]]:
         """The member of each group who would help most, as (group, cell); taken from `lack`."""
@@ -182,3 +186,10 @@ class _Givers:
 
     def _kind(self, cells: Ints) -> Ints:
         return np.searchsorted(self._kinds, self._groups.cells.signature[cells])
+
+
+def _seeds(cells: list[Ints], carriers: Ints) -> Seeds:
+    """Cells as the kernel takes them, from the kind of each of their people."""
+    start = np.concatenate([[0], np.cumsum([len(one) for one in cells])]).astype(np.int64)
+    kind, each = np.concatenate(cells), np.ones(len(cells), np.int64)
+    return Seeds(start, kind, np.ones_like(kind), carriers, each)

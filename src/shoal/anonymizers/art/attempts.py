@@ -86,6 +86,8 @@ def _attempt(
     if several or groups.cells.filler_suffices():
         hide_blindly(groups, asked, how, random=random, progress=progress)  # 2
         groups.drop_unsafe(asked)  # 3
+    if several:  # who goes where with which combination, is drawn for each group
+        groups.separate()
     lost = groups.cells.waiting
     kept = lost <= most_lost and leave_out_lookalikes(
         groups, asked, random, how.least, most_lost

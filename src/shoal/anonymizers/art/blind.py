@@ -99,24 +99,29 @@ def _hide_value(
     table, cells = groups.table, groups.cells
     r = float(table.event_r[table.value_event[x]])
     terms = Terms(int(NEAR * r * r), how.largest, how.least)
-    mine = np.flatnonzero(cells.value == x)
-    waiting = np.repeat(mine, cells.free[mine])
-    tried = np.zeros((len(waiting), len(table.values)), bool)
-    for number in range(ROUNDS + (asked.masks is None)):  # masks leave nothing to be pooled
+    waiting = np.flatnonzero((cells.value == x) & (cells.free > 0))
+    number, tried = cells.free[waiting], np.zeros((len(waiting), len(table.values)), bool)
+    for turn in range(ROUNDS + (asked.masks is None)):  # masks leave nothing to be pooled
         if not len(waiting):
             return
-        if number < ROUNDS:
-            chosen = _draw(rarest[cells.signature[waiting]], tried, random)  # 1
+        if turn < ROUNDS:
+            drawn = _draw(rarest[cells.signature[waiting]], tried, number, random)  # 1
         else:
-            chosen = np.full(len(waiting), len(table.values))  # 6
-        left = chosen < 0
-        for y in np.unique(chosen[~left]):
-            given = np.flatnonzero(chosen == y)
-            if number < ROUNDS:
-                tried[given, y] = True
-            people = Lookalikes(groups, asked, cells.signature[waiting[given]], x, int(y), random)
-            left[given] = people.hide(how.size(r, number), terms, wide=how.wide)
-        waiting, tried = waiting[left], tried[left]
+            drawn = np.zeros((len(waiting), len(table.values) + 1), np.int64)  # 6
+            drawn[:, -1] = number
+        still = [(np.arange(len(waiting)), number - drawn.sum(axis=1), tried)]
+        for y in np.flatnonzero(drawn.any(axis=0)):
+            given = np.flatnonzero(drawn[:, y])
+            people = Lookalikes(
+                groups, asked, cells.signature[waiting[given]], drawn[given, y], x, int(y), random
+            )
+            left = people.hide(how.size(r, turn), terms, wide=how.wide)
+            seen = tried[given]
+            seen[:, y : y + 1] = True
+            still.append((given, left, seen))
+        line, number, tried = (np.concatenate(parts) for parts in zip(*still, strict=True))
+        kept = number > 0
+        waiting, number, tried = waiting[line[kept]], number[kept], tried[kept]
 
 
 def _least_chances(asked: Asked) -> NDArray[np.float64]:
@@ -130,10 +135,16 @@ def _least_chances(asked: Asked) -> NDArray[np.float64]:
 
 
 def _draw(
-    chance: NDArray[np.float64], tried: NDArray[np.bool_], random: np.random.Generator
+    chance: NDArray[np.float64],
+    tried: NDArray[np.bool_],
+    number: Ints,
+    random: np.random.Generator,
 ) -> Ints:
-    """A value for each line by its chances, none that was tried before; -1 if none is left."""
-    ladder = np.cumsum(np.where(tried, 0.0, chance), axis=1)
-    level = random.random(len(chance)) * ladder[:, -1]
-    drawn = np.minimum((ladder <= level[:, None]).sum(axis=1), chance.shape[1] - 1)
-    return np.where(ladder[:, -1] > 0, drawn, -1)
+    """lines x values: how many people of each line draw each value, by its chances, none that was
+    tried before; nobody draws where none is left."""
+    open_ = np.where(tried, 0.0, chance)
+    total = open_.sum(axis=1, keepdims=True)
+    some = total[:, 0] > 0
+    drawn = np.zeros(chance.shape, np.int64)
+    drawn[some] = random.multinomial(number[some], open_[some] / total[some])
+    return drawn

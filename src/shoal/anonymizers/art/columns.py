@@ -106,5 +106,7 @@ class Columns:
         """How many average people the largest demand of each stretch of kinds is worth, on average
         over columns."""
         typical = np.maximum(people @ self.odds / people.sum(), 1e-300)
-        relative = (self.odds * self.strength / typical).astype(np.float32)
-        return np.asarray(np.maximum.reduceat(relative[kind], start).mean(axis=1), np.float64)
+        need = np.zeros(len(start))
+        for odds, strength, one in zip(self.odds.T, self.strength.T, typical, strict=True):
+            need += np.maximum.reduceat((odds * strength / one)[kind], start)
+        return need / len(typical)

@@ -24,13 +24,17 @@ from shoal.anonymizers.art.columns import Columns
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 MARGIN = 1 + 1e-9
+OPEN = 20_000
+"""Most groups that can be joined, of those with the same values; by chance where there are more."""
+FIRST = 64
+"""So many groups, the nearest, are tried before all others."""
 ALREADY_POOLED = 0.1
 """How much nearer a group counts that is pooled already."""
 
 
 def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> None:
     """Takes free filler into groups until no class lacks members, or nobody who helps fits."""
-    table, cells, before = groups.table, groups.cells, groups.snapshot()
+    table, cells = groups.table, groups.cells
     if not cells.free[cells.event < 0].any():
         return
     for promise in asked.promises:
@@ -46,12 +50,14 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> N
             filler = np.flatnonzero((cells.value == y) & (cells.free > 0))
             _join(groups, asked, which, x, y, filler, lack, random)
         for x in {x for x, _ in mine}:
-            which = [i for values, some in mine.items() if values[0] == x for i in some]
+            which = np.concatenate([some for values, some in mine.items() if values[0] == x])
             filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
             _join(groups, asked, which, x, len(table.values), filler, lack, random)
-    for (x, y), which in groups.by_values().items():
-        for i in np.flatnonzero(~groups.are_safe(which, x, y, asked)):
-            groups.restore(which[i], before)
+    joined = groups.joined
+    for (x, y), which in groups.by_values().items() if joined else ():
+        which = which[np.isin(which, joined)]
+        for i in which[~groups.are_safe(which, x, y, asked)]:
+            groups.part_again(int(i))
 
 
 def _join_alike(
@@ -94,13 +100,13 @@ class _Open(NamedTuple):
     total: Floats
     """groups x columns: the odds of all members."""
     middle: Floats
-    carriers: Ints
+    carriers: Floats
 
 
 def _join(
     groups: Assembly,
     asked: Asked,
-    which: list[int],
+    which: Ints,
     x: int,
     y: int,
     filler: Ints,
@@ -110,40 +116,47 @@ def _join(
     """Lets free filler into groups of x and y, those first who help most classes, each into the
     nearest group that they fit into."""
     cells, pooled = groups.cells, y == len(groups.table.values)
-    if pooled:  # groups that become pooled must be safe as such
-        which = [
-            i for i, safe in zip(which, groups.are_safe(which, x, y, asked), strict=True) if safe
-        ]
     filler = filler[lack.helps[cells.signature[filler]] > 0]
-    if not len(filler) or not which:
+    if pooled and len(filler):  # groups that become pooled must be safe as such
+        which = which[groups.are_safe(which, x, y, asked)]
+    if not len(filler) or not len(which):
         return
-    members = [groups.members(i) for i in which]
-    signature = np.concatenate(
-        [cells.signature[filler], *(cells.signature[one] for one in members)]
-    )
+    which = groups.open_up(which, OPEN, random)
+    members = groups.lines(which)
+    signature = np.concatenate([cells.signature[filler], cells.signature[members.cell]])
     kinds, kind = np.unique(signature, return_inverse=True)
     columns = Columns.of(asked, kinds, x, y)
     usable = columns.finite()
     place = columns.places(np.ones(len(kinds), np.int64))
     mine, kind = kind[: len(filler)], kind[len(filler) :]
-    start = np.concatenate([[0], np.cumsum([len(one) for one in members])])[:-1]
+    sizes = members.summed(members.number)
     open_ = _Open(
-        np.add.reduceat(columns.odds[kind], start),
-        np.add.reduceat(place[kind], start, dtype=np.float64)
-        / np.diff(np.append(start, len(kind)))[:, None],
-        np.array([(cells.value[one] == x).sum() for one in members]),
+        np.column_stack([members.summed(members.number * one[kind]) for one in columns.odds.T]),
+        np.column_stack([members.summed(members.number * one[kind]) for one in place.T])
+        / sizes[:, None],
+        members.summed(np.where(cells.value[members.cell] == x, members.number, 0)),
     )
-    nearer = np.where([groups.is_pooled(i) for i in which], ALREADY_POOLED, 1.0)
+    nearer = np.where(groups.is_pooled(which), ALREADY_POOLED, 1.0)
     while (pick := lack.pick(cells.signature[filler], cells.free[filler], random)) >= 0:
         odds, strength = columns.odds[mine[pick]], columns.strength[mine[pick]]
-        demand = open_.carriers[:, None] * (odds * strength) * MARGIN
-        fits = np.flatnonzero((demand <= open_.total + odds).all(axis=1))
-        if not len(fits) or not usable[mine[pick]]:
+        apart = ((open_.middle - place[mine[pick]]) ** 2).sum(axis=1)
+        apart *= nearer if pooled else 1.0
+        chosen = _nearest_fit(open_, apart, odds, strength) if usable[mine[pick]] else -1
+        if chosen < 0:
             filler, mine = np.delete(filler, pick), np.delete(mine, pick)
             continue
-        apart = ((open_.middle[fits] - place[mine[pick]]) ** 2).sum(axis=1)
-        chosen = int(fits[np.argmin(apart * (nearer[fits] if pooled else 1.0))])
         open_.total[chosen] += odds
         nearer[chosen] = ALREADY_POOLED if pooled else nearer[chosen]
-        groups.join(which[chosen], int(filler[pick]), pooled=pooled)
+        groups.join(int(which[chosen]), int(filler[pick]), pooled=pooled)
         lack.take(int(cells.signature[filler[pick]]))
+
+
+def _nearest_fit(open_: _Open, apart: Floats, odds: Floats, strength: Floats) -> int:
+    """The nearest group that somebody with these odds and limits fits into; -1 if there is none."""
+    near = np.argpartition(apart, FIRST)[:FIRST] if len(apart) > FIRST else np.arange(len(apart))
+    for some in (near, np.arange(len(apart))):
+        demand = open_.carriers[some, None] * (odds * strength) * MARGIN
+        fits = some[(demand <= open_.total[some] + odds).all(axis=1)]
+        if len(fits):
+            return int(fits[np.argmin(apart[fits])])
+    return -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Assembly
@@ -10,6 +11,8 @@ from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.cut import cut
 from shoal.anonymizers.art.lookalikes import NOISE
 from shoal.errors import InputError
+
+Ints = NDArray[np.int64]
 
 
 def gather_everybody(
@@ -36,7 +39,9 @@ def gather_everybody(
     columns.finite()
     people = np.bincount(kind, cells.free[filler], len(kinds)).astype(np.int64)
     noise = random.random(len(kinds), np.float32)
-    owner, of_kind, number = cut(columns.places(people), people, noise * NOISE, smallest)
+    owner, of_kind, number = _one_by_one(
+        *cut(columns.places(people), people, noise * NOISE, smallest)
+    )
     # People of one kind are dealt to its cells at random, whatever they hold.
     person = random.permutation(np.repeat(filler, cells.free[filler]))
     person = person[np.argsort(cells.signature[person], kind="stable")]
@@ -46,3 +51,11 @@ def gather_everybody(
     np.subtract.at(cells.free, person, 1)
     for members in np.split(person[order], np.flatnonzero(np.diff(group[order])) + 1):
         groups.add(members, "open")
+
+
+def _one_by_one(cell: Ints, kind: Ints, number: Ints, times: Ints) -> tuple[Ints, Ints, Ints]:
+    """Cells that were cut, those that are alike one after another."""
+    each = np.repeat(np.arange(len(cell)), times)
+    within = np.arange(len(each)) - np.repeat(np.cumsum(times) - times, times)
+    before = np.cumsum(np.maximum.reduceat(times, np.flatnonzero(np.diff(cell, prepend=-1))))
+    return np.append(0, before)[cell[each]] + within, kind[each], number[each]

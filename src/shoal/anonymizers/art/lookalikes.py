@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,8 +11,9 @@ from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Assembly
 from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.cut import cut
-from shoal.anonymizers.art.kernels.fill import People, Terms, fill
+from shoal.anonymizers.art.kernels.fill import Filled, People, Terms, fill
 from shoal.anonymizers.art.seeds import Seeds
+from shoal.grouping.partition import ragged
 
 Ints = NDArray[np.int64]
 LARGEST_ODDS = 1e5
@@ -19,14 +22,16 @@ NOISE = np.float32(1e-3)
 
 
 class Lookalikes:
-    """People by *kind*, which is a signature: all of a kind are alike. `signature` are those of the
-    carriers of x that were given to y; y is `len(table.values)` where values are pooled."""
+    """People by *kind*, which is a signature: all of a kind are alike. `signature` and `number` are
+    the carriers of x that were given to y, line by line; y is `len(table.values)` where values are
+    pooled."""
 
     def __init__(
         self,
         groups: Assembly,
         asked: Asked,
         signature: NDArray[np.integer],
+        number: Ints,
         x: int,
         y: int,
         random: np.random.Generator,
@@ -43,72 +48,113 @@ class Lookalikes:
         self._filler = filler[np.isin(cells.signature[filler], self._kinds)]
         """The cells that people are taken from, in the order of their kinds."""
         self._filler_kind = np.searchsorted(self._kinds, cells.signature[self._filler])
-        self._there = np.isin(signature, self._kinds)
+        self._number, self._there = number, np.isin(signature, self._kinds)
         self._carrier_kind = np.searchsorted(self._kinds, signature[self._there])
 
-    def hide(self, smallest: int, terms: Terms, *, wide: bool = True) -> NDArray[np.bool_]:
+    def hide(self, smallest: int, terms: Terms, *, wide: bool = True) -> Ints:
         """Makes groups from cells of at least `smallest` people, joined where they hold too many
-        carriers if they are to be `wide`; True for carriers left over."""
-        left = ~self._there
-        if left.all():
+        carriers if they are to be `wide`; how many carriers of each line are left over."""
+        left = self._number.copy()
+        if not self._there.any():
             return left
         kinds, random = len(self._kinds), self._random
         free = np.bincount(self._filler_kind, self._cells.free[self._filler], kinds).astype(
             np.int64
         )
-        carrying = np.bincount(self._carrier_kind, minlength=kinds)
+        waiting = self._number[self._there]
+        carrying = np.bincount(self._carrier_kind, waiting, kinds).astype(np.int64)
         everybody = free + carrying
         place = self._columns.places(everybody)  # 2
         noise = random.random(kinds, np.float32) * NOISE
         cells = cut(place, everybody, noise, smallest)  # 3
         share = self._columns.share if wide else np.ones(kinds)
         seeds = Seeds.dealt(*cells, carrying, share, random)
-        np.subtract.at(free, seeds.kind[~seeds.carries], 1)
+        taken = (seeds.people - seeds.carrying) * seeds.copies[seeds.cell]
+        free -= np.bincount(seeds.kind, taken, kinds).astype(np.int64)
         people = People(self._columns.odds, self._columns.strength, place, free)
         hidden = np.zeros(kinds, np.int64)
         for parted in (False, True):
             now = seeds.parted(random) if parted else seeds  # 5
             need = self._columns.need(now.kind, now.start[:-1], everybody) * now.carriers
             now = now.ordered(np.argsort(need, kind="stable"))
-            safe, begin, added = fill(now.for_kernel(), people, terms)  # 4
-            start = now.start
-            for i in np.flatnonzero(safe):
-                mine = slice(start[i], start[i + 1])
-                kind, carries = now.kind[mine], now.carries[mine]
-                self._add(np.append(kind[~carries], added[begin[i] : begin[i + 1]]), kind[carries])
-                np.add.at(hidden, kind[carries], 1)
-            seeds = now.some(~safe)
+            filled = fill(now.for_kernel(), people, terms)  # 4
+            hidden += self._add(now, filled)
+            safe = np.bincount(filled.seed, filled.copies, len(now)).astype(np.int64)
+            seeds = now.some(now.copies - safe)
             if not len(seeds):
                 break
-        left[self._there] = self._left(hidden)
+        left[self._there] = waiting - _given(self._carrier_kind, waiting, hidden)
         return left
 
-    def _left(self, hidden: Ints) -> NDArray[np.bool_]:
-        """Which carriers are left over, when so many of each kind are hidden; those of one kind
-        are alike."""
-        order = np.argsort(self._carrier_kind, kind="stable")
-        kind = self._carrier_kind[order]
-        left = np.empty(len(kind), bool)
-        left[order] = np.arange(len(kind)) - np.searchsorted(kind, kind) >= hidden[kind]
-        return left
-
-    def _add(self, filler: Ints, carriers: Ints) -> None:
-        """One group of people of these kinds."""
-        cells = self._cells
-        members = [cells.find(self._kinds[carriers], self._x)]
+    def _add(self, seeds: Seeds, filled: Filled) -> Ints:
+        """The groups that seeds became; how many carriers of each kind are hidden in them."""
+        owner, entry = ragged(seeds.start, filled.seed)
+        kind, carrying = seeds.kind[entry], seeds.carrying[entry]
+        hidden = np.bincount(kind, carrying * filled.copies[owner], len(self._kinds))
+        mine, rest = np.flatnonzero(carrying), np.flatnonzero(seeds.people[entry] > carrying)
+        taken = np.repeat(np.arange(len(filled.seed)), np.diff(filled.start))
+        filler = _Lines(
+            np.concatenate([owner[rest], taken]),
+            np.concatenate([kind[rest], filled.kind]),
+            np.concatenate([(seeds.people[entry] - carrying)[rest], np.ones_like(taken)]),
+        )
+        cell = self._cells.find(self._kinds[kind[mine]], self._x)
+        carriers = _Lines(owner[mine], cell, carrying[mine])
         if self._pooled:
-            members += [
-                self._taken(int(kind), int(number))
-                for kind, number in zip(*np.unique(filler, return_counts=True), strict=True)
-            ]
+            self._add_pooled(carriers, filler, filled.copies)
         else:
-            members.append(self._filler[np.searchsorted(self._filler_kind, filler)])
-        together = np.concatenate(members)
-        np.subtract.at(cells.free, together, 1)
-        self._groups.add(together, "pooled" if self._pooled else "pure")
+            place = self._filler[np.searchsorted(self._filler_kind, filler.kind)]
+            members = carriers.followed_by(filler._replace(kind=place))
+            self._groups.add_many(*members, filled.copies, "pure")
+        return hidden.astype(np.int64)
+
+    def _add_pooled(self, carriers: _Lines, filler: _Lines, copies: Ints) -> None:
+        """One group after another: who of a kind is taken, is drawn."""
+        carriers, filler = carriers.in_order(), filler.in_order()
+        for i in np.repeat(np.arange(len(copies)), copies):
+            mine, others = carriers.of(int(i)), filler.of(int(i))
+            members = [np.repeat(mine.kind, mine.number)]
+            members += [
+                self._taken(int(kind), int(others.number[others.kind == kind].sum()))
+                for kind in np.unique(others.kind)
+            ]
+            self._groups.take(np.concatenate(members), "pooled")
 
     def _taken(self, kind: int, number: int) -> Ints:
         """People of one kind, at random among those of its values who are free."""
         first, last = np.searchsorted(self._filler_kind, [kind, kind + 1])
         behind = self._filler[first:last]
         return self._random.permutation(np.repeat(behind, self._cells.free[behind]))[:number]
+
+
+class _Lines(NamedTuple):
+    """People of groups: so many of a kind, or of a cell."""
+
+    owner: NDArray[np.integer]
+    kind: NDArray[np.integer]
+    number: NDArray[np.integer]
+
+    def followed_by(self, other: _Lines) -> _Lines:
+        """All lines, group after group."""
+        together = (np.concatenate(pair) for pair in zip(self, other, strict=True))
+        return _Lines(*together).in_order()
+
+    def in_order(self) -> _Lines:
+        order = np.argsort(self.owner, kind="stable")
+        return _Lines(*(one[order] for one in self))
+
+    def of(self, owner: int) -> _Lines:
+        """Those of one group; they are in order."""
+        mine = slice(*np.searchsorted(self.owner, [owner, owner + 1]))
+        return _Lines(*(one[mine] for one in self))
+
+
+def _given(owner: Ints, wanted: Ints, there: Ints) -> Ints:
+    """How many each line gets, when its owner has so many to give: the first ones first."""
+    order = np.argsort(owner, kind="stable")
+    mine, want = owner[order], wanted[order]
+    before = np.cumsum(want) - want
+    before -= before[np.searchsorted(mine, mine)]
+    given = np.empty(len(owner), np.int64)
+    given[order] = np.clip(there[mine] - before, 0, want)
+    return given

@@ -1,4 +1,4 @@
-"""Seeds: the cells in which somebody carries, person by person."""
+"""Seeds: the cells in which somebody carries, those that are alike once."""
 
 from __future__ import annotations
 
@@ -8,23 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.kernels import fill as kernels
+from shoal.anonymizers.art.kernels.deal import deal
 
 Ints = NDArray[np.int64]
-JOINED = 4
-"""Most cells that are joined to one."""
+MOST_DRAWN = 10**9
+"""NumPy draws from fewer people than that."""
 
 
 @dataclass(frozen=True, eq=False)
 class Seeds:
-    """People of the cells that hold a carrier, cell after cell."""
+    """People of the cells that hold a carrier, cell after cell, by kind."""
 
     cell: Ints
-    """Of each person; cells are numbered from 0."""
+    """Of each entry; cells are numbered from 0."""
     kind: Ints
-    carries: NDArray[np.bool_]
+    people: Ints
+    """How many people of the kind are in the cell."""
+    carrying: Ints
+    """How many of them carry."""
+    copies: Ints
+    """Of each cell: how many there are like it."""
 
     def __len__(self) -> int:
-        return int(self.cell[-1]) + 1 if len(self.cell) else 0
+        return len(self.copies)
 
     @classmethod
     def dealt(
@@ -32,25 +38,20 @@ class Seeds:
         cell: Ints,
         kind: Ints,
         number: Ints,
+        times: Ints,
         carrying: Ints,
         share: NDArray[np.float64],
         random: np.random.Generator,
     ) -> Seeds:
-        """From cells cut blindly (`number` people of a kind in a cell) and how many of each kind
-        carry: who of a kind it is, is chance. `share` of the people of each kind may carry: cells
-        with more carriers than that are joined to the next ones."""
-        person = np.repeat(np.arange(len(kind)), np.where(carrying[kind] > 0, number, 0))
-        person = random.permutation(person)
-        person = person[np.argsort(kind[person], kind="stable")]
-        rank = _ranks(kind[person])
-        chosen = person[rank < carrying[kind[person]]]
-        carriers = np.bincount(chosen, minlength=len(kind))
-        cell = _wide_enough(cell, number * share[kind], carriers)
-        held = np.zeros(cell.max(initial=-1) + 1, bool)
-        held[cell[chosen]] = True
-        entry = np.repeat(np.flatnonzero(held[cell]), number[held[cell]])
-        names = np.cumsum(held) - 1
-        return cls(names[cell[entry]], kind[entry], _ranks(entry) < carriers[entry])
+        """From cells cut blindly (`number` people of a kind in each of `times` cells) and how many
+        of each kind carry: who of a kind it is, is chance. `share` of the people of each kind may
+        carry: cells with more carriers than that are joined to the next ones. Who finds the seed of
+        a group, and knows from the release how many of it carry, would name one of them too often
+        otherwise."""
+        carriers = _spread(kind, number * times, carrying, random)
+        seed = int(random.integers(2**31))
+        name, kind, people, mine, copies = deal(cell, kind, number, times, carriers, share, seed)
+        return cls(name, kind, people, mine, copies[np.flatnonzero(np.diff(name, prepend=-1))])
 
     @property
     def start(self) -> Ints:
@@ -60,47 +61,84 @@ class Seeds:
     @property
     def carriers(self) -> Ints:
         """How many of each cell carry."""
-        return np.bincount(self.cell[self.carries], minlength=len(self))
+        return np.bincount(self.cell, self.carrying, len(self)).astype(np.int64)
 
-    def some(self, which: NDArray[np.bool_]) -> Seeds:
-        """Some of the cells."""
+    def some(self, copies: Ints) -> Seeds:
+        """The cells with other numbers of copies; none without any."""
+        which = copies > 0
         names, kept = np.cumsum(which) - 1, which[self.cell]
-        return Seeds(names[self.cell[kept]], self.kind[kept], self.carries[kept])
+        return Seeds(
+            names[self.cell[kept]],
+            self.kind[kept],
+            self.people[kept],
+            self.carrying[kept],
+            copies[which],
+        )
 
     def ordered(self, order: Ints) -> Seeds:
         """The cells in another order."""
         names = np.empty(len(self), np.int64)
         names[order] = np.arange(len(self))
         by = np.argsort(names[self.cell], kind="stable")
-        return Seeds(names[self.cell][by], self.kind[by], self.carries[by])
+        return Seeds(
+            names[self.cell][by],
+            self.kind[by],
+            self.people[by],
+            self.carrying[by],
+            self.copies[order],
+        )
 
     def parted(self, random: np.random.Generator) -> Seeds:
-        """Every cell dealt out, at random, into as many parts as it has carriers, one in each."""
-        by = random.permutation(len(self.cell))
-        by = by[np.argsort(2 * self.cell[by] + self.carries[by], kind="stable")]
-        parts = self.carriers
-        part = _ranks(2 * self.cell[by] + self.carries[by]) % parts[self.cell[by]]
-        cell = (np.cumsum(parts) - parts)[self.cell[by]] + part
-        then = np.argsort(cell, kind="stable")
-        return Seeds(cell[then], self.kind[by][then], self.carries[by][then])
+        """Every cell dealt out, at random, into as many parts as it has carriers, one in each; the
+        cells that are alike in the same way."""
+        entry = np.repeat(np.arange(len(self.cell)), self.people)
+        carries = _ranks(entry) < self.carrying[entry]
+        by = random.permutation(len(entry))
+        owner = 2 * self.cell[entry[by]] + carries[by]
+        by = by[np.argsort(owner, kind="stable")]
+        owner, parts = self.cell[entry[by]], self.carriers
+        part = _ranks(2 * owner + carries[by]) % parts[owner]
+        cell = (np.cumsum(parts) - parts)[owner] + part
+        kinds = int(self.kind.max(initial=0)) + 1
+        keys, line = np.unique(cell * kinds + self.kind[entry[by]], return_inverse=True)
+        return Seeds(
+            keys // kinds,
+            keys % kinds,
+            np.bincount(line, minlength=len(keys)),
+            np.bincount(line, carries[by], len(keys)).astype(np.int64),
+            np.repeat(self.copies, parts),
+        )
 
     def for_kernel(self) -> kernels.Seeds:
-        return kernels.Seeds(self.start, self.kind, self.carriers)
+        return kernels.Seeds(self.start, self.kind, self.people, self.carriers, self.copies)
 
 
-def _wide_enough(cell: Ints, room: NDArray[np.float64], carriers: Ints) -> Ints:
-    """The cells, numbered anew: one without room for all its carriers is joined to the next, which
-    was its neighbour before the cut. Who finds the seed of a group, and knows from the release how
-    many of it carry, would name one of them too often otherwise."""
-    rooms, held = np.bincount(cell, room), np.bincount(cell, carriers)
-    names, first, name = np.empty(len(rooms), np.int64), 0, -1
-    wanted, got = 0.0, 0.0
-    for i in range(len(rooms)):
-        if got >= wanted or i - first >= JOINED:
-            first, name, wanted, got = i, name + 1, 0.0, 0.0
-        names[i] = name
-        wanted, got = wanted + held[i], got + rooms[i]
-    return names[cell]
+def _spread(kind: Ints, slots: Ints, carrying: Ints, random: np.random.Generator) -> Ints:
+    """How many of the carriers of each kind are in each entry, everybody of the kind being as
+    likely as any other."""
+    dealt, left = np.zeros(len(kind), np.int64), carrying.copy()
+    room = np.bincount(kind, slots, len(carrying)).astype(np.int64)
+    order = np.argsort(kind, kind="stable")
+    rank = _ranks(kind[order])
+    for some in np.split(
+        order[np.argsort(rank, kind="stable")],
+        np.cumsum(np.bincount(rank))[:-1] if len(rank) else [],
+    ):
+        mine = kind[some]
+        room[mine] -= slots[some]
+        dealt[some] = _drawn(slots[some], room[mine], left[mine], random)
+        left[mine] -= dealt[some]
+    return dealt
+
+
+def _drawn(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
+    """How many good ones are in samples without replacement; of more people than can be drawn from,
+    with replacement, which comes to the same."""
+    many = good + bad >= MOST_DRAWN
+    drawn = random.hypergeometric(*(np.where(many, 0, one) for one in (good, bad, sample)))
+    share = good[many] / (good + bad)[many]
+    drawn[many] = random.binomial(sample[many], share)
+    return np.asarray(np.clip(drawn, np.maximum(0, sample - bad), np.minimum(good, sample)))
 
 
 def _ranks(numbers: Ints) -> Ints:

@@ -14,7 +14,7 @@ from shoal.compiling import search_kernel
 
 PARTS = 64
 """Parts that wait while one is cut: as many as people can be halved."""
-Cut = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Cut = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 @search_kernel
@@ -25,24 +25,23 @@ def cut(
     smallest: int,
 ) -> Cut:
     """Cuts people into nearly equal cells of at least `smallest`, along the widest feature each
-    time. Returns, cell after cell, the cell, kind and number of people of each entry.
+    time. Returns, cell after cell, the cell, kind and number of people of each entry, and how many
+    cells it stands for: people of one kind alone are cut into cells that are alike, which are
+    numbered as one.
 
     place: kinds x features.
     people: of each kind.
     noise: of each kind; decides where the features do not.
     """
-    kinds, total = len(people), 0
+    kinds = len(people)
     # Parts that are still to be cut lie one after another; the last one is next.
     kind, count = np.empty(kinds + PARTS, np.int64), np.empty(kinds + PARTS, np.int64)
     begin, used = np.empty(PARTS + 1, np.int64), 0
     for s in range(kinds):
         if people[s] > 0:
             kind[used], count[used] = s, people[s]
-            total += people[s]
             used += 1
-    most = kinds + total // smallest + PARTS
-    answer = (np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64))
-    cell, of_kind, number = answer
+    answer = np.empty((4, 2 * kinds + PARTS), np.int64)
     begin[0], begin[1] = 0, used
     parts, cells, written = 1, 0, 0
     key, order = np.empty(kinds + PARTS, np.float32), np.empty(kinds + PARTS, np.int64)
@@ -51,11 +50,23 @@ def cut(
         first, last, size = begin[parts - 1], begin[parts], 0
         for i in range(first, last):
             size += count[i]
+        if written + last - first + 2 > answer.shape[1]:
+            answer = _larger(answer, last - first + 2)
         if size < 2 * smallest:
             for i in range(first, last):
-                cell[written], of_kind[written], number[written] = cells, kind[i], count[i]
+                _write(answer, written, cells, kind[i], count[i], 1)
                 written += 1
             cells += 1
+            parts -= 1
+            continue
+        if last - first == 1:  # as halving would cut them: of two sizes at most
+            times = size // smallest
+            larger = size - size // times * times
+            _write(answer, written, cells, kind[first], size // times, times - larger)
+            written, cells = written + 1, cells + 1
+            if larger > 0:
+                _write(answer, written, cells, kind[first], size // times + 1, larger)
+                written, cells = written + 1, cells + 1
             parts -= 1
             continue
         widest = _widest(place, kind[first:last], count[first:last])
@@ -78,7 +89,22 @@ def cut(
             at += 1
         begin[parts], begin[parts + 1] = middle, at
         parts += 1
-    return cell[:written], of_kind[:written], number[:written]
+    return answer[0, :written], answer[1, :written], answer[2, :written], answer[3, :written]
+
+
+@search_kernel
+def _write(
+    answer: NDArray[np.int64], at: int, cell: int, kind: int, number: int, times: int
+) -> None:
+    answer[0, at], answer[1, at], answer[2, at], answer[3, at] = cell, kind, number, times
+
+
+@search_kernel
+def _larger(numbers: NDArray[np.int64], more: int) -> NDArray[np.int64]:
+    """The same with room for more columns."""
+    made = np.empty((len(numbers), 2 * numbers.shape[1] + more), np.int64)
+    made[:, : numbers.shape[1]] = numbers
+    return made
 
 
 @search_kernel

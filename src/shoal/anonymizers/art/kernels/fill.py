@@ -42,10 +42,24 @@ class Seeds(NamedTuple):
     """The cells that become groups."""
 
     start: NDArray[np.int64]
-    """Where the people of each begin in the next, and its length."""
+    """Where the entries of each begin in the next two, and their length."""
     kind: NDArray[np.int64]
+    people: NDArray[np.int64]
+    """How many people of the kind there are."""
     carriers: NDArray[np.int64]
-    """How many of its people carry."""
+    """How many people of each cell carry."""
+    copies: NDArray[np.int64]
+    """How many cells like it there are."""
+
+
+class Filled(NamedTuple):
+    """The groups made of seeds, those that are alike once."""
+
+    seed: NDArray[np.int64]
+    copies: NDArray[np.int64]
+    start: NDArray[np.int64]
+    """Where the people added to each begin in the next, and its length."""
+    kind: NDArray[np.int64]
 
 
 class People(NamedTuple):
@@ -72,19 +86,14 @@ class Terms(NamedTuple):
 
 
 @search_kernel
-def fill(
-    seeds: Seeds, people: People, terms: Terms
-) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
-    """Adds free people to each seed in turn, until it is safe with its carriers. Returns which
-    seeds are, where the kinds added to each begin, and those kinds; takes them out of
-    `people.free`. A seed that finds nobody keeps what it has for itself."""
+def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
+    """Adds free people to each seed in turn, until it is safe with its carriers, and takes them out
+    of `people.free`. A seed that finds nobody keeps what it has for itself. Seeds that are alike
+    are filled alike, as long as that is what each of them would choose."""
     kinds, W = people.odds.shape
-    safe = np.zeros(len(seeds.carriers), np.bool_)
-    begin = np.zeros(len(seeds.carriers) + 1, np.int64)
-    free = 0
-    for s in range(kinds):
-        free += people.free[s]
-    added, at = np.empty(free, np.int64), 0
+    made, filled = np.empty((2, len(seeds.carriers) + 16), np.int64), 0
+    begin = np.zeros(len(seeds.carriers) + 17, np.int64)
+    added, at = np.empty(len(seeds.carriers) + 16, np.int64), 0
     odds, demand = np.empty((kinds, W), np.float32), np.empty((2, kinds, W), np.float32)
     for s in range(kinds):
         for w in range(W):
@@ -92,26 +101,98 @@ def fill(
             whole = people.odds[s, w] * people.strength[s, w]
             demand[0, s, w] = whole
             demand[1, s, w] = whole - people.odds[s, w]
-    used = np.zeros(kinds, np.int64)
-    for i in range(len(safe)):
-        begin[i] = at
-        members, size = _fill_one(
-            seeds.kind[seeds.start[i] : seeds.start[i + 1]],
-            seeds.carriers[i],
-            odds,
-            demand[min(1, seeds.carriers[i] - 1)],
-            people,
-            terms,
-            used,
-        )
-        if size > 0:
-            safe[i] = True
-            for p in range(seeds.start[i + 1] - seeds.start[i], size):
-                added[at] = members[p]
-                people.free[members[p]] -= 1
+    used, strongest = np.zeros(kinds, np.int64), np.zeros(kinds)
+    for s in range(kinds):
+        for w in range(W):
+            strongest[s] = max(strongest[s], people.strength[s, w])
+    for i in range(len(seeds.carriers)):
+        first, left = seeds.start[i], seeds.copies[i]
+        if filled == made.shape[1]:
+            made, begin = _longer(made), _longer(begin.reshape(1, -1))[0]
+        if seeds.start[i + 1] - first == 1 and seeds.people[first] >= terms.least:
+            # People of one kind are alike: as many as the limit asks for are enough.
+            each = seeds.carriers[i] / seeds.people[first]
+            if each * strongest[seeds.kind[first]] <= 1.0:
+                made[0, filled], made[1, filled] = i, left
+                filled += 1
+                begin[filled] = at
+                continue
+        cell = _people(seeds, i)
+        while left > 0:
+            members, size, tried = _fill_one(
+                cell,
+                seeds.carriers[i],
+                odds,
+                demand[min(1, seeds.carriers[i] - 1)],
+                people,
+                terms,
+                used,
+            )
+            if size == 0:
+                break
+            mine = members[len(cell) : size]
+            times = min(left, _repeats(mine, tried, people.free, used))
+            if filled == made.shape[1]:
+                made, begin = _longer(made), _longer(begin.reshape(1, -1))[0]
+            if at + len(mine) > len(added):
+                added = _longer(added.reshape(1, -1), len(mine))[0]
+            for s in mine:
+                added[at] = s
+                people.free[s] -= times
                 at += 1
-    begin[len(safe)] = at
-    return safe, begin, added[:at]
+            made[0, filled], made[1, filled] = i, times
+            filled += 1
+            begin[filled] = at
+            left -= times
+    return Filled(made[0, :filled], made[1, :filled], begin[: filled + 1], added[:at])
+
+
+@search_kernel
+def _people(seeds: Seeds, i: int) -> NDArray[np.int64]:
+    """The kind of each person of a cell."""
+    size, at = 0, 0
+    for e in range(seeds.start[i], seeds.start[i + 1]):
+        size += seeds.people[e]
+    cell = np.empty(size, np.int64)
+    for e in range(seeds.start[i], seeds.start[i + 1]):
+        for _ in range(seeds.people[e]):
+            cell[at] = seeds.kind[e]
+            at += 1
+    return cell
+
+
+@search_kernel
+def _repeats(
+    added: NDArray[np.int64],
+    tried: NDArray[np.int64],
+    free: NDArray[np.int64],
+    used: NDArray[np.int64],
+) -> int:
+    """How often the same people can be added to cells that are alike: as long as more are free of
+    every kind than were tried at once, the search comes to the same end.
+
+    added: the kinds of those who stay. tried: of all who were added at some time. used: scratch by
+    kind, 0 before and after.
+    """
+    times = np.int64(1) << 62
+    for s in added:
+        used[s] += 1
+    for s in added:
+        once, most = used[s], 0
+        if once > 0:
+            for t in tried:
+                most += t == s
+            times = min(times, 1 + max(0, (free[s] - most - 1) // once))
+            used[s] = 0
+    return int(times)
+
+
+@search_kernel
+def _longer(numbers: NDArray[np.int64], more: int = 0) -> NDArray[np.int64]:
+    """The same with room for more columns."""
+    made = np.empty((len(numbers), 2 * numbers.shape[1] + more), np.int64)
+    made[:, : numbers.shape[1]] = numbers
+    return made
 
 
 @search_kernel
@@ -123,8 +204,9 @@ def _fill_one(
     people: People,
     terms: Terms,
     used: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], int]:
+) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
     """The kinds of one group, those of its cell first, and how many they are: 0 if it cannot be.
+    And the kinds of all who were added at some time.
 
     odds, demand: kinds x W. used: scratch by kind, 0 before and after.
     """
@@ -205,15 +287,16 @@ def _fill_one(
         size += 1
     for p in range(seed, size):
         used[members[p]] = 0
+    tried = members[seed:size]
     if not found:
-        return members, 0
+        return members, 0, tried
     kept, left = _let_go(members, seed, size, h, odds, total, top, target, terms.least)
     exact = carriers > 1
     for w in range(W):
         exact = exact or not varied[w]
     if exact and left < size and _worst_link(kept[:left], carriers, people) > 1.0:
-        return members, size
-    return kept, left
+        return members, size, tried
+    return kept, left, tried
 
 
 @search_kernel

@@ -55,24 +55,49 @@ def posteriors(odds: NDArray[np.float64], carriers: int, answer: NDArray[np.floa
 
 
 @kernel
-def largest_links(
+def drop_linked(
+    start: NDArray[np.int64],
+    row: NDArray[np.integer],
+    number: NDArray[np.int64],
+    carriers: NDArray[np.int64],
     odds: NDArray[np.float64],
     strength: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    carriers: NDArray[np.int64],
+    known: NDArray[np.float64],
     tolerance: float,
-) -> NDArray[np.float64]:
-    """The largest posterior of each group times its strength, rounded up by the tolerance: above 1
-    somebody is linked above their limit.
+    safe: NDArray[np.bool_],
+) -> None:
+    """Marks groups in which somebody is linked above their limit in one view as unsafe.
 
-    odds, strength: of the people of all groups, one group after another, in one view.
-    starts: where each group begins, and where the last ends.
+    start: where the lines of each group begin in the next two, and their length.
+    row: of each line, where its people stand in odds, strength and known; number: how many.
+    known: what readers know. Only people with the same probabilities are surely alike to the
+    auditor too: equal odds of unequal ones may differ in the last bit there.
     """
-    worst = np.zeros(len(carriers))
-    answer = np.empty(len(odds))
+    most = 1
     for g in range(len(carriers)):
-        first, last = starts[g], starts[g + 1]
-        posteriors(odds[first:last], carriers[g], answer)
-        for i in range(first, last):
-            worst[g] = max(worst[g], strength[i] * (answer[i - first] + tolerance))
-    return worst
+        people = 0
+        for i in range(start[g], start[g + 1]):
+            people += number[i]
+        most = max(most, people)
+    mine, answer = np.empty(most), np.empty(most)
+    for g in range(len(carriers)):
+        if not safe[g]:
+            continue
+        first, people, alike = row[start[g]], 0, True
+        for i in range(start[g], start[g + 1]):
+            for k in range(known.shape[1]):
+                alike = alike and known[row[i], k] == known[first, k]
+            for _ in range(number[i]):
+                mine[people] = odds[row[i]]
+                people += 1
+        if alike:
+            # A quotient times one over itself is never above 1: the limit itself is allowed.
+            safe[g] = carriers[g] / people * strength[first] <= 1.0
+            continue
+        posteriors(mine[:people], carriers[g], answer)
+        people = 0
+        for i in range(start[g], start[g + 1]):
+            for _ in range(number[i]):
+                if strength[row[i]] * (answer[people] + tolerance) > 1.0:
+                    safe[g] = False
+                people += 1
