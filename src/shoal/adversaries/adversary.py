@@ -125,8 +125,8 @@ class GroupReader(JointReader):
             compared = posterior + kernels.TOLERANCE
             breach = case.event_r[events] * compared > 1.0
             answer = kernels.Answer(place, events, posterior, breach, compared)
-            kernels.write_down(pairs.start, answer, groups, known, record)
-            judged += len(events)
+            kernels.write_down(group, answer, groups, known, record)
+            judged += len(events) * int(part.copies[group])
         return Judgement.of_record(case, record, counted=(judged, 0, 0))
 
 

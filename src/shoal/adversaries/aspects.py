@@ -19,7 +19,7 @@ from shoal.adversaries.adversary import Adversary, Together
 from shoal.adversaries.judging import Case, Judgement
 from shoal.errors import InputError
 from shoal.knowledge import View, seen_in
-from shoal.table import IntArray, Table
+from shoal.table import Table
 from shoal.table.several import Aspect
 
 
@@ -83,11 +83,10 @@ def _read(case: Case, aspect: Aspect) -> Case:
 
 def _lifted(reading: Reading, judged: Judgement) -> Judgement:
     """What an aspect says of its events, for the pairs and the events of the whole."""
-    whole, part, aspect = reading.whole, reading.case.partition, reading.aspect
+    whole, aspect = reading.whole, reading.aspect
     assert aspect is not None
-    mine = part.held_pairs(_events(reading.case.table))
-    held = whole.partition.held_pairs(_events(whole.table))
-    place = np.searchsorted(held, mine)
+    held = whole.held
+    place = np.searchsorted(held, reading.case.held)
     numbers = np.append(np.array(aspect.events, np.int32), np.int32(-1))
     worst = np.zeros(len(whole.table.events))
     pair = np.full(len(whole.table.events), -1, np.int64)
@@ -109,7 +108,3 @@ def _lifted(reading: Reading, judged: Judgement) -> Judgement:
     for name in ("posterior", "breach", "kind", "undecided"):
         getattr(lifted, name)[place] = getattr(judged, name)
     return lifted
-
-
-def _events(table: Table) -> IntArray:
-    return np.append(table.value_event, np.int32(-1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,14 +46,28 @@ class Case:
     """The most steps of one exact answer."""
     seed: int
 
+    @cached_property
+    def holders(self) -> NDArray[np.int64]:
+        """The groups that hold an event."""
+        return self.partition.holders(self._value_event)
+
+    @cached_property
+    def held(self) -> NDArray[np.int64]:
+        """Their pairs."""
+        return self.partition.held_pairs(self._value_event)
+
+    @property
+    def _value_event(self) -> IntArray:
+        return np.append(self.table.value_event, np.int32(-1))
+
     def arrays(
         self, view: View, distributions: NDArray[np.float64]
     ) -> tuple[kernels.Groups, kernels.Known]:
         """The groups and what is known of them in one view, as the kernels take them."""
         part, table = self.partition, self.table
-        value_event = np.append(table.value_event, np.int32(-1))
         groups = kernels.Groups(
-            part.holders(value_event),
+            self.holders,
+            part.copies,
             part.group_start,
             part.pair_signature,
             part.pair_size,
@@ -67,7 +82,7 @@ class Case:
             view.index,
             distributions,
             event_chances(view, table),
-            value_event,
+            self._value_event,
             self.event_r,
             self.known,
             self.limit == "prior",
@@ -117,7 +132,7 @@ class Judgement:
     ) -> Judgement:
         """From what was written down of all pairs; without more, all of it is exact."""
         pairs = len(record.posterior)
-        held = case.partition.held_pairs(np.append(case.table.value_event, np.int32(-1)))
+        held = case.held
         open_ = np.zeros(pairs, bool) if undecided is None else undecided & ~record.breach
         return cls(
             posterior=record.posterior[held],
@@ -154,11 +169,11 @@ def judge_groups(case: Case, view: View, number: int, *, by_value: bool) -> Judg
         first, last = part.group_start[group], part.group_start[group + 1]
         kind[first:last] = settled.kind
         undecided[first:last] = settled.undecided(case, view, slice(first, last))
-        counted[settled.kind] += len(settled.events)
+        counted[settled.kind] += len(settled.events) * int(part.copies[group])
         answer = kernels.Answer(
             settled.place, settled.events, settled.posterior, settled.breach, settled.compared
         )
-        kernels.write_down(first, answer, groups, known, record)
+        kernels.write_down(int(group), answer, groups, known, record)
     impossible = np.flatnonzero(state == kernels.NO_WORLD)
     if len(impossible) and not part.distorted:
         group = part.group_number[impossible[0]]

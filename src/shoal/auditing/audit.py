@@ -9,8 +9,9 @@ one tells only one event from the rest. Nothing here is shared with the anonymiz
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -21,22 +22,22 @@ from numpy.typing import NDArray
 from shoal.adversaries.adversary import Adversaries, Adversary, as_adversaries
 from shoal.adversaries.aspects import for_table, readings
 from shoal.adversaries.joint import JOINT_BUDGET
-from shoal.adversaries.judging import Case
+from shoal.adversaries.judging import Case, Judgement
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import count_classes, count_missing, missing_people
 from shoal.auditing.measures import (
-    Lens,
-    adversary_verdict,
     counted,
     deviations_by_view,
     guess_rate,
     risk_by_view,
     row_risks,
+    verdict_of,
     worst_by_event,
     worst_witness,
 )
 from shoal.auditing.models import other_models
 from shoal.auditing.row_risks import People
+from shoal.auditing.seen import Lens, Seen
 from shoal.auditing.verdict import Audit, robustness
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
@@ -89,10 +90,9 @@ def audit(
         budget=budget,
         seed=checked_seed(seed),
     )
-    lenses = _judge_all(case, adversaries, known, progress)
-    beside = judge_beside(case, adversaries, known)
-    people = People(partition, rows, labels)
-    found = _assemble(case, known, adversaries, lenses, beside, people, strength, before, grouping)
+    seen = Seen(case, People(table, partition, rows, labels), len(known.views))
+    _judge_all(case, adversaries, known, seen, progress)
+    found = _assemble(case, known, adversaries, seen, strength, before, grouping)
     return replace(found, models=other_models(table, grouping)) if models else found
 
 
@@ -134,50 +134,58 @@ def _known_before(table: Table, knowledge: Knowledge) -> NDArray[np.float64]:
 
 
 def _judge_all(
-    case: Case, adversaries: Sequence[Adversary], knowledge: Knowledge, progress: Progress
-) -> list[Lens]:
+    case: Case,
+    adversaries: Sequence[Adversary],
+    knowledge: Knowledge,
+    seen: Seen,
+    progress: Progress,
+) -> None:
+    """Every adversary through every view, some at a time, taken in one after another."""
     pairs = [
         (one, i, view)
         for one in readings(adversaries, case)
         for i, view in enumerate(knowledge.views)
     ]
-    lenses: list[Lens] = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        tasks = [pool.submit(one.judge, view, i) for one, i, view in pairs]
+    workers = os.cpu_count() or 1
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Judgement]] = deque()
         try:
-            for (one, _, view), task in zip(pairs, tasks, strict=True):
-                lenses.append(Lens(one.adversary.name, view, task.result()))
-                progress("judging", len(lenses), len(pairs))
+            for number, (one, _, view) in enumerate(pairs):
+                for ahead, i, its in pairs[number + len(waiting) : number + 2 * workers]:
+                    waiting.append(pool.submit(ahead.judge, its, i))
+                seen.take(Lens(one.adversary.name, view, waiting.popleft().result()))
+                progress("judging", number + 1, len(pairs))
         except BaseException:
-            for task in tasks:
+            for task in waiting:
                 task.cancel()
             raise
-    return lenses
+    for lens in judge_beside(case, adversaries, knowledge):
+        seen.take(lens, beside=True)
 
 
 def _assemble(
     case: Case,
     knowledge: Knowledge,
     adversaries: Sequence[Adversary],
-    lenses: list[Lens],
-    beside: list[Lens],
-    people: People,
+    seen: Seen,
     r: float,
     before: NDArray[np.float64],
     grouping: Grouping,
 ) -> Audit:
     table, part = case.table, case.partition
     absence = count_missing(case, knowledge, missing_people(table, grouping))
-    risks = row_risks(case, [*lenses, *beside], people, before)
+    lenses = seen.lenses[: len(readings(adversaries, case)) * len(knowledge.views)]
+    risks = row_risks(case, seen, seen.people, before)
     breach = risks.worst["problematic"].to_numpy()
     undecided = risks.worst["undecided"].to_numpy()
-    contradictory = len(np.unique(np.concatenate([one.judged.contradictory for one in lenses])))
+    impossible = np.unique(np.concatenate([one.judged.contradictory for one in lenses]))
+    contradictory = int(part.copies[impossible].sum())
     by_adversary = {
-        one.name: adversary_verdict(
+        one.name: verdict_of(
             case,
             one.reasoning,
             [lens for lens in lenses if lens.adversary == one.name],
-            [lens for lens in beside if lens.adversary == one.name],
+            *seen.flags(one.name),
         )
         for one in adversaries
     }
@@ -202,7 +210,7 @@ def _assemble(
         views=len(knowledge.views),
         knowledge=knowledge.source,
         worst=worst_witness(risks, table),
-        worst_by_event=worst_by_event(case, lenses, risks),
+        worst_by_event=worst_by_event(case, seen, risks),
         problematic=int(risks.sizes[breach].sum()),
         carriers=int(carriers.sum()),
         problematic_carriers=int(carriers[risks.held[breach]].sum()),
@@ -211,10 +219,10 @@ def _assemble(
         average_delta=float(deltas[:, 0].mean()),
         average_delta_carrying=float(deltas[:, 1].mean()),
         average_bound=float(deltas[:, 2].mean()),
-        theorem1_groups=int((meets & holding).sum()),
-        event_groups=int(holding.sum()),
+        theorem1_groups=int(part.copies[meets & holding].sum()),
+        event_groups=int(part.copies[holding].sum()),
         guess_rate=guess_rate(lenses),
-        by_view=risk_by_view(case, lenses, deltas),
+        by_view=risk_by_view(case, seen, deltas),
         posteriors=counted(lenses),
         known_before=int(part.signature_people[known].sum()),
         counter=count_classes(case, knowledge),

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from shoal.adversaries.adversary import Adversary
 from shoal.adversaries.aspects import readings
 from shoal.adversaries.judging import Case
-from shoal.auditing.measures import Lens
+from shoal.auditing.seen import Lens
 from shoal.knowledge import Knowledge, known_values, whole_view
 
 

@@ -166,8 +166,9 @@ def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged
     table, part = case.table, case.partition
     holds = table.holds(event)
     inside = part.held_pairs(np.where(holds, np.int32(event), np.int32(-1)))
-    held = _summed(part.pair_signature[inside], part.pair_size[inside], len(table.signatures))
-    if part.value_count[holds[part.value_code]].sum() < table.event_rows[event]:
+    held = _summed(part.pair_signature[inside], part.pair_people[inside], len(table.signatures))
+    held_by = np.repeat(part.copies, np.diff(part.value_start)) * part.value_count
+    if held_by[holds[part.value_code]].sum() < table.event_rows[event]:
         held += table.signature_rows - part.signature_people
     for view, people, carriers in _classes(table, knowledge.class_views, event):
         among = _summed(view.index, held, len(people))

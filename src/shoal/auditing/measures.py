@@ -4,14 +4,16 @@ deviations (the paper's measure 4), risks by view, guess rates."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.adversaries.judging import Case, Judgement
+from shoal.adversaries.judging import Case
 from shoal.auditing.row_risks import People, RowRisks
+from shoal.auditing.seen import Flags, Seen
+from shoal.auditing.seen import Lens as Lens
 from shoal.auditing.verdict import (
     KINDS,
     AdversaryVerdict,
@@ -21,16 +23,8 @@ from shoal.auditing.verdict import (
     Witness,
     robustness,
 )
-from shoal.knowledge import Knowledge, View, event_chances
+from shoal.knowledge import Knowledge, event_chances
 from shoal.table import Table
-
-
-class Lens(NamedTuple):
-    """What one adversary makes of all groups through one view."""
-
-    adversary: str
-    view: View
-    judged: Judgement
 
 
 def counted(lenses: Sequence[Lens]) -> dict[Kind, int]:
@@ -42,9 +36,17 @@ def adversary_verdict(
     case: Case, reasoning: str, lenses: Sequence[Lens], beside: Sequence[Lens]
 ) -> AdversaryVerdict:
     """What one adversary can do through all views, and beside them."""
-    sizes = case.partition.pair_size[_held(case)]
     breach = np.any([one.judged.breach for one in (*lenses, *beside)], axis=0)
     undecided = np.any([one.judged.undecided for one in lenses], axis=0) & ~breach
+    return verdict_of(case, reasoning, lenses, breach, undecided)
+
+
+def verdict_of(
+    case: Case, reasoning: str, lenses: Sequence[Lens], breach: Flags, undecided: Flags
+) -> AdversaryVerdict:
+    """The same where it is known of each held pair whether any view exposes it, or leaves it
+    undecided and none exposes it."""
+    sizes = case.partition.pair_people[case.held]
     impossible = any(len(one.judged.contradictory) for one in lenses)
     return AdversaryVerdict(
         reasoning=reasoning,
@@ -60,52 +62,31 @@ def adversary_verdict(
     )
 
 
-def _held(case: Case) -> NDArray[np.int64]:
-    return case.partition.held_pairs(np.append(case.table.value_event, np.int32(-1)))
-
-
-def row_risks(
-    case: Case,
-    lenses: Sequence[Lens],
-    people: People,
-    before: NDArray[np.float64],
-) -> RowRisks:
+def row_risks(case: Case, seen: Seen, people: People, before: NDArray[np.float64]) -> RowRisks:
     """The worst of all views' judgements for everybody; `before` is what was known anyway."""
-    table, part = case.table, case.partition
-    held = _held(case)
-    exposure, posterior = np.full(len(held), -1.0), np.zeros(len(held))
-    event, through = np.full(len(held), -1, np.int32), np.zeros(len(held), np.int32)
-    kind = np.zeros(len(held), np.int8)
-    breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
-    signature = part.pair_signature[held]
-    for number, (_, view, one) in enumerate(lenses):
-        with_r = one.posterior * case.strength(view, signature, one.event)
-        worse = with_r > exposure
-        exposure[worse], posterior[worse] = with_r[worse], one.posterior[worse]
-        event[worse], kind[worse], through[worse] = one.event[worse], one.kind[worse], number
-        breach |= one.breach
-        undecided |= one.undecided
-    chance = np.zeros(len(held))
+    table, lenses, event = case.table, seen.lenses, seen.event
+    signature = case.partition.pair_signature[case.held]
+    chance = np.zeros(len(case.held))
     for number, (_, view, _) in enumerate(lenses):
-        here = np.flatnonzero((through == number) & (event >= 0))
+        here = np.flatnonzero((seen.through == number) & (event >= 0))
         chance[here] = event_chances(view, table)[view.index[signature[here]], event[here]]
     ranked = np.argmax(before * case.event_r, axis=1)
     earlier = before[np.arange(len(before)), ranked]
     return RowRisks(
         table=table,
         people=people,
-        held=held,
+        held=case.held,
         worst=pl.DataFrame(
             {
                 "event": _named([event.label for event in table.events], event, event >= 0),
-                "view": _named([lens.view.name for lens in lenses], through, event >= 0),
-                "adversary": _named([lens.adversary for lens in lenses], through, event >= 0),
+                "view": _named([lens.view.name for lens in lenses], seen.through, event >= 0),
+                "adversary": _named([lens.adversary for lens in lenses], seen.through, event >= 0),
                 "before": chance,
-                "posterior": posterior,
-                "exposure": np.maximum(exposure, 0.0),
-                "kind": _named(list(KINDS), kind, event >= 0),
-                "problematic": breach,
-                "undecided": undecided & ~breach,
+                "posterior": seen.posterior,
+                "exposure": np.maximum(seen.exposure, 0.0),
+                "kind": _named(list(KINDS), seen.kind, event >= 0),
+                "problematic": seen.breach,
+                "undecided": seen.undecided & ~seen.breach,
             }
         ),
         known=pl.DataFrame(
@@ -140,41 +121,27 @@ def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
     )
 
 
-def worst_by_event(case: Case, lenses: Sequence[Lens], risks: RowRisks) -> dict[str, Witness]:
+def worst_by_event(case: Case, seen: Seen, risks: RowRisks) -> dict[str, Witness]:
     """Everybody's links to each event, the largest of them; of equal ones the first row's."""
     table, part = case.table, case.partition
     witnesses = {}
     for number, event in enumerate(table.events):
-        largest = max(lens.judged.event_worst[number] for lens in lenses)
-        equal = []
-        for i, (_, _, one) in enumerate(lenses):
-            if one.event_worst[number] == largest and one.event_pair[number] >= 0:
-                row, pair = risks.first_of(_with_largest(one, number, risks.held))
-                equal.append((-1 if row is None else row, i, pair))
-        if not equal:
+        if number not in seen.largest:
             continue
-        first, best, pair = min(equal)
-        adversary, view, one = lenses[best]
-        signature = int(part.pair_signature[pair])
+        one = seen.largest[number]
+        view, signature = seen.lenses[one.lens].view, int(part.pair_signature[one.pair])
         witnesses[event.label] = Witness(
-            row=None if first < 0 else first,
+            row=one.row,
             person=table.describe(signature),
-            group=risks.label_of_pair(pair),
+            group=risks.label_of_pair(one.pair),
             event=event.label,
             view=view.attributes,
             before=float(event_chances(view, table)[view.index[signature], number]),
-            posterior=float(one.event_worst[number]),
-            kind=KINDS[one.kind[np.searchsorted(risks.held, pair)]],
-            adversary=adversary,
+            posterior=one.posterior,
+            kind=one.kind,
+            adversary=seen.lenses[one.lens].adversary,
         )
     return dict(sorted(witnesses.items()))
-
-
-def _with_largest(one: Judgement, event: int, held: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The pairs known to have a view's largest link to an event: the first that was found, and
-    those for whom no other event is worse."""
-    same = (one.event == event) & (one.posterior == one.event_worst[event])
-    return np.append(held[same], one.event_pair[event])
 
 
 def deviations_by_view(
@@ -191,7 +158,7 @@ def deviations_by_view(
     meets = np.ones(part.groups, bool)
     # Only groups with different tuples or with an event have something to say.
     several = np.flatnonzero((np.diff(part.group_start) > 1) | counts.any(axis=1))
-    sums = np.zeros((len(knowledge.views), len(table.events), 4))
+    sums, copies = np.zeros((len(knowledge.views), len(table.events), 4)), part.copies[several]
     if len(several):
         widths = np.diff(part.group_start)[several]
         starts = np.cumsum(widths) - widths
@@ -208,6 +175,7 @@ def deviations_by_view(
                     sizes,
                     counts[several, event],
                     float(case.event_r[event]),
+                    copies,
                 )
                 meets[several[~fits]] = False
     holders = np.maximum(sums[:, :, 3], 1.0)
@@ -221,6 +189,7 @@ def _deviations(
     sizes: NDArray[np.int64],
     carriers: NDArray[np.int64],
     r: float,
+    copies: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """For one event in one view: the sums over groups of delta = f_max - f_min, of delta in groups
     that hold the event, of their theoretical bound, and how many groups hold it. And for each group
@@ -233,35 +202,26 @@ def _deviations(
     apart, near = high * (1.0 - low) * (r - 1.0), low * (1.0 - high) * (sizes - 1.0)
     fits = (carriers <= 1) & np.where(delta == 0.0, sizes >= r, apart <= near)
     # Running sums add up in the order of groups, whatever NumPy does for a plain sum.
-    parts = (delta, delta[held], bound, np.ones(held.sum()))
+    each = delta * copies
+    parts = (each, each[held], bound * copies[bounded], copies[held])
     return np.array([part.cumsum()[-1] if len(part) else 0.0 for part in parts]), fits | ~held
 
 
-def risk_by_view(
-    case: Case, lenses: Sequence[Lens], deltas: NDArray[np.float64]
-) -> dict[str, ViewRisk]:
+def risk_by_view(case: Case, seen: Seen, deltas: NDArray[np.float64]) -> dict[str, ViewRisk]:
     """What each view can do on its own, in the hands of the adversary for whom it does most."""
-    held = _held(case)
-    sizes = case.partition.pair_size[held]
     published = np.flatnonzero(case.partition.signature_people)
     risks = {}
     for number, (_, delta, bound) in enumerate(deltas):
-        view = lenses[number].view
-        judged = [lens.judged for lens in lenses[number :: len(deltas)]]  # of each adversary
-        signature = case.partition.pair_signature[held]
-        exposures = [one.posterior * case.strength(view, signature, one.event) for one in judged]
-        most = int(np.argmax([exposure.max(initial=0.0) for exposure in exposures]))
-        one, with_r = judged[most], exposures[most]
-        worst = int(np.argmax(with_r)) if len(held) else -1
+        view, most = seen.lenses[number].view, seen.by_view[number]
         chances = event_chances(view, case.table)[view.index[published]]
         known = int(np.argmax(chances * case.event_r))
         risks[view.name] = ViewRisk(
-            worst=float(one.posterior[worst]) if len(held) else 0.0,
-            exposure=float(with_r[worst]) if len(held) else 0.0,
-            kind=KINDS[one.kind[worst]] if len(held) else "exact",
+            worst=most.posterior,
+            exposure=most.exposure,
+            kind=most.kind,
             before=float(chances.flat[known]),
             exposure_before=float((chances * case.event_r).flat[known]),
-            problematic=int(sizes[np.any([one.breach for one in judged], axis=0)].sum()),
+            problematic=seen.exposed(number),
             delta=float(delta),
             bound=float(bound),
         )

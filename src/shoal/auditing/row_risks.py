@@ -19,6 +19,7 @@ from shoal.table import IntArray, Table
 class People:
     """Who the people of a partition are, as far as the caller knows."""
 
+    table: Table
     partition: Partition
     rows: IntArray | None
     """The number of the group of each row of the table, -1 where it is suppressed; None where the
@@ -29,6 +30,36 @@ class People:
     def name(self, number: int) -> str:
         """What the caller calls the group of that number."""
         return str(number + 1) if self.labels is None else self.labels[number]
+
+    @property
+    def dealt(self) -> IntArray:
+        """The number of each row's group, or an InputError if nobody knows it."""
+        if self.rows is None:
+            raise InputError(
+                "rows-unknown",
+                "The groups were judged as counts, so nobody can be named by their row.",
+                "Give the audit the group of each row.",
+            )
+        return self.rows
+
+    @cached_property
+    def pair(self) -> IntArray:
+        """The pair of each row, -1 where it is alone or suppressed."""
+        return self.partition.find_pairs(self.dealt, self.table.row_signature)
+
+    def first_of(self, pairs: NDArray[np.int64]) -> tuple[int | None, int]:
+        """The first row of some pairs and its pair; without rows, the first of the pairs."""
+        if self.rows is None:
+            return None, int(pairs.min())
+        pair = int(pairs[np.argmin(self._first_row[pairs])])
+        return int(self._first_row[pair]), pair
+
+    @cached_property
+    def _first_row(self) -> IntArray:
+        """The first row of each pair; one more entry for rows without a pair."""
+        first = np.empty(len(self.partition.pair_signature) + 1, np.int32)
+        first[self.pair[::-1]] = np.arange(self.table.rows, dtype=np.int32)[::-1]
+        return first
 
     def names(self, numbers: NDArray[np.integer]) -> pl.Series:
         number = pl.Series(numbers)
@@ -59,13 +90,7 @@ class RowRisks:
     @property
     def row_group(self) -> IntArray:
         """The number of each row's group."""
-        if self.people.rows is None:
-            raise InputError(
-                "rows-unknown",
-                "The groups were judged as counts, so nobody can be named by their row.",
-                "Give the audit the group of each row.",
-            )
-        return self.people.rows
+        return self.people.dealt
 
     @property
     def published(self) -> NDArray[np.bool_]:
@@ -77,12 +102,13 @@ class RowRisks:
         """How many people of each pair carry an event."""
         part = self.partition
         pair = np.repeat(np.arange(len(part.pair_size)), np.diff(part.carrier_start))
-        return np.bincount(pair, part.carrier_count, len(part.pair_size)).astype(np.int64)
+        count = part.carrier_count * np.repeat(part.copies, np.diff(part.group_start))[pair]
+        return np.bincount(pair, count, len(part.pair_size)).astype(np.int64)
 
-    @cached_property
+    @property
     def row_pair(self) -> IntArray:
         """The pair of each row, -1 where it is alone or suppressed."""
-        return self.partition.find_pairs(self.row_group, self.table.row_signature)
+        return self.people.pair
 
     @property
     def exposure(self) -> NDArray[np.float64]:
@@ -92,7 +118,7 @@ class RowRisks:
     @property
     def sizes(self) -> NDArray[np.int64]:
         """How many rows each held pair has."""
-        return self.partition.pair_size[self.held]
+        return self.partition.pair_people[self.held]
 
     def label_of_pair(self, pair: int) -> str:
         """What the caller calls the group of a pair."""
@@ -101,10 +127,7 @@ class RowRisks:
 
     def first_of(self, pairs: NDArray[np.int64]) -> tuple[int | None, int]:
         """The first row of some pairs and its pair; without rows, the first of the pairs."""
-        if self.people.rows is None:
-            return None, int(pairs.min())
-        pair = int(pairs[np.argmin(self._first_row[pairs])])
-        return int(self._first_row[pair]), pair
+        return self.people.first_of(pairs)
 
     def of_rows(self, rows: NDArray[np.int64]) -> pl.DataFrame:
         """One line for each of some rows; unpublished rows have nothing but their number."""
@@ -192,13 +215,6 @@ class RowRisks:
         """The rows of chosen held pairs."""
         wanted = np.append(chosen, False)  # the last stands for rows without a held pair
         return np.flatnonzero(wanted[self._line[self.row_pair]])
-
-    @cached_property
-    def _first_row(self) -> IntArray:
-        """The first row of each pair; one more entry for rows without a pair."""
-        first = np.empty(len(self.partition.pair_signature) + 1, np.int32)
-        first[self.row_pair[::-1]] = np.arange(self.table.rows, dtype=np.int32)[::-1]
-        return first
 
     @cached_property
     def _line(self) -> IntArray:

@@ -19,14 +19,18 @@ class Partition:
     """A-groups as (group, signature) pairs with sizes, and published values with counts.
 
     People published alone without an event tell the adversary nothing about any event, and there
-    may be millions of them: they are counted in `alone`, and the groups here are all others, each
-    copy by itself. The pairs of group g are `group_start[g]` to `group_start[g+1]`; likewise its
-    values, the carriers (event, people) of a pair, and the published values of a pair: what is
-    true, for measuring how often guesses are right and for a world to start from.
+    may be millions of them: they are counted in `alone`, and the groups here are all others, those
+    with the same content once, with `copies`. The pairs of group g are `group_start[g]` to
+    `group_start[g+1]`; likewise its values, the carriers (event, people) of a pair, and the
+    published values of a pair: what is true, for measuring how often guesses are right and for a
+    world to start from.
     """
 
     group_number: NDArray[np.int64]
-    """The number of each group among all groups, those of one person included."""
+    """The number of each group among all groups, those of one person included; of the first, where
+    there are copies."""
+    copies: NDArray[np.int64]
+    """How many groups with its content there are."""
     alone: int
     """Groups of one person that publish no event."""
     group_start: NDArray[np.int64]
@@ -50,11 +54,12 @@ class Partition:
 
     @property
     def groups(self) -> int:
+        """How many groups are here, whatever copies there are."""
         return len(self.group_number)
 
     @property
     def all_groups(self) -> int:
-        return len(self.group_number) + self.alone
+        return int(self.copies.sum()) + self.alone
 
     @property
     def published(self) -> int:
@@ -64,23 +69,23 @@ class Partition:
     def pair_group(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(self.groups), np.diff(self.group_start))
 
+    @property
+    def pair_people(self) -> NDArray[np.int64]:
+        """How many people each pair stands for, in all copies of its group."""
+        return np.asarray(self.pair_size * np.repeat(self.copies, np.diff(self.group_start)))
+
     def holders(self, value_event: IntArray) -> NDArray[np.int64]:
         """The groups that hold an event; `value_event` has one more entry, for the pooled value."""
         held = np.flatnonzero(value_event[self.value_code] >= 0)
-        return np.unique(np.searchsorted(self.value_start, held, side="right") - 1)
+        holds = np.zeros(self.groups, bool)
+        holds[np.searchsorted(self.value_start, held, side="right") - 1] = True
+        return np.flatnonzero(holds)
 
     def held_pairs(self, value_event: IntArray) -> NDArray[np.int64]:
         """The pairs of the groups that hold an event, in order."""
         holds = np.zeros(self.groups, bool)
         holds[self.holders(value_event)] = True
         return np.flatnonzero(np.repeat(holds, np.diff(self.group_start)))
-
-    @cached_property
-    def _place(self) -> IntArray:
-        """Where the group of each number is, or -1; the last for those in no group."""
-        place = np.full(self.all_groups + 1, -1, np.int32)
-        place[self.group_number] = np.arange(self.groups)
-        return place
 
     @cached_property
     def _pair_keys(self) -> NDArray[np.int64]:
@@ -90,12 +95,12 @@ class Partition:
     def find_pairs(self, groups: NDArray[np.integer], signatures: IntArray) -> IntArray:
         """The pair of each (number of a group, signature); -1 where a person is alone or in none.
         People alone are most, and are passed over."""
-        place, keys = self._place, self._pair_keys
-        inside = np.flatnonzero(place[groups] >= 0)
+        last = np.append(self.group_number + self.copies, 0)
+        place = np.searchsorted(self.group_number, groups, side="right") - 1
+        inside = np.flatnonzero((groups >= 0) & (place >= 0) & (groups < last[place]))
         width = len(self.signature_people)
-        wanted = place[groups[inside]].astype(np.int64) * width + signatures[inside]
         pairs = np.full(len(groups), -1, np.int32)
-        pairs[inside] = np.searchsorted(keys, wanted)
+        pairs[inside] = np.searchsorted(self._pair_keys, place[inside] * width + signatures[inside])
         return pairs
 
     def read(self, aspect: Aspect) -> Partition:
@@ -106,6 +111,7 @@ class Partition:
         return Partition._counted(
             table,
             group_number=self.group_number,
+            copies=self.copies,
             alone=self.alone,
             group=self.pair_group[pair],
             signature=self.pair_signature[pair],
@@ -122,14 +128,11 @@ class Partition:
         holds = grouping.holding(table)
         alone = (grouping.sizes == 1) & ~holds
         chosen = np.flatnonzero(~alone)
-        source = np.repeat(chosen, grouping.copies[chosen])
-        copy = np.arange(len(source)) - np.repeat(
-            np.cumsum(grouping.copies[chosen]) - grouping.copies[chosen], grouping.copies[chosen]
-        )
-        group, line = ragged(np.searchsorted(grouping.group, np.arange(len(holds) + 1)), source)
+        group, line = ragged(np.searchsorted(grouping.group, np.arange(len(holds) + 1)), chosen)
         return cls._counted(
             table,
-            group_number=grouping.first_number[source] + copy,
+            group_number=grouping.first_number[chosen],
+            copies=grouping.copies[chosen],
             alone=int(grouping.copies[alone].sum()),
             group=group.astype(np.int64),
             signature=grouping.signature[line],
@@ -164,6 +167,7 @@ class Partition:
         return cls._counted(
             table,
             group_number=number,
+            copies=np.ones(len(number), np.int64),
             alone=int(alone.sum()),
             group=np.searchsorted(number, line_group[lines]).astype(np.int64),
             signature=line_signature[lines],
@@ -180,6 +184,7 @@ class Partition:
         table: Table,
         *,
         group_number: NDArray[np.int64],
+        copies: NDArray[np.int64],
         alone: int,
         group: NDArray[np.int64],
         signature: IntArray,
@@ -202,6 +207,7 @@ class Partition:
         world_pair, world_value = np.divmod(world_keys, width)
         return cls(
             group_number=group_number.astype(np.int64),
+            copies=copies,
             alone=alone,
             group_start=_starts(pair_group, groups),
             pair_signature=pair_signature.astype(np.int32),

@@ -29,6 +29,8 @@ class Groups(NamedTuple):
 
     holders: NDArray[np.int64]
     """The groups that hold an event: in all others there is nothing to judge."""
+    copies: NDArray[np.int64]
+    """How many groups like it there are."""
     group_start: NDArray[np.int64]
     """The first pair of each group, and the number of pairs."""
     pair_signature: NDArray[np.int32]
@@ -230,9 +232,10 @@ def _one_by_one(
 
 
 @kernel
-def write_down(first: int, answer: Answer, groups: Groups, known: Known, record: Record) -> None:
-    """Adds a group's answer to the record; `first` is its first pair. An adversary makes one guess
-    per event, at the tuples with the largest posterior."""
+def write_down(group: int, answer: Answer, groups: Groups, known: Known, record: Record) -> None:
+    """Adds a group's answer to the record. An adversary makes one guess per event, at the tuples
+    with the largest posterior, in each of the group's copies."""
+    first, copies = groups.group_start[group], groups.copies[group]
     place, events, posterior = answer.place, answer.events, answer.posterior
     for p in range(len(place)):
         s, worst = place[p], -1.0
@@ -270,8 +273,45 @@ def write_down(first: int, answer: Answer, groups: Groups, known: Known, record:
                         right += groups.carrier_count[k]
                     if known.known[groups.pair_signature[pair], events[e]]:
                         known_before = 1
-        record.guesses[known_before, 0] += right / tied
-        record.guesses[known_before, 1] += 1.0
+        record.guesses[known_before, 0] += copies * (right / tied)
+        record.guesses[known_before, 1] += copies
+
+
+@kernel
+def _judge_alike(joint: bool, g: int, groups: Groups, known: Known, record: Record) -> bool:
+    """Judges a group of one signature with one event in the shortest way: whoever is alike has the
+    group's share of it. False: nothing is done, since there are several events, or somebody cannot
+    have what is published."""
+    pair = groups.group_start[g]
+    row, N = known.row[groups.pair_signature[pair]], groups.pair_size[pair]
+    event, count = -1, 0
+    for v in range(groups.value_start[g], groups.value_start[g + 1]):
+        code = groups.value_code[v]
+        if joint and known.distributions[row, code] == 0.0:
+            return False
+        if known.value_event[code] >= 0:
+            if event >= 0 and known.value_event[code] != event:
+                return False
+            event = known.value_event[code]
+            count += groups.value_count[v]
+    chance, strength = known.event_chance[row, event], known.event_r[event]
+    if not joint and (chance == 0.0 or not (chance < 1.0 or count == N)):
+        return False
+    posterior, breach = count / N, strength * count > N
+    if known.prior:
+        breach = breach and posterior > chance
+    record.state[g] = EXACT
+    record.posterior[pair], record.event[pair], record.breach[pair] = posterior, event, breach
+    if posterior > record.event_worst[event]:
+        record.event_worst[event], record.event_pair[event] = posterior, pair
+    right = 0.0
+    for k in range(groups.carrier_start[pair], groups.carrier_start[pair + 1]):
+        if groups.carrier_event[k] == event:
+            right += groups.carrier_count[k]
+    before = 1 if right > 0 and known.known[groups.pair_signature[pair], event] else 0
+    record.guesses[before, 0] += groups.copies[g] * (right / N)
+    record.guesses[before, 1] += groups.copies[g]
+    return True
 
 
 @kernel
@@ -284,6 +324,9 @@ def judge_view(joint: bool, budget: float, groups: Groups, known: Known, record:
     judged = 0
     for g in groups.holders:
         first, last = groups.group_start[g], groups.group_start[g + 1]
+        if last - first == 1 and _judge_alike(joint, g, groups, known, record):
+            judged += groups.copies[g]
+            continue
         values = groups.value_code[groups.value_start[g] : groups.value_start[g + 1]]
         counts = groups.value_count[groups.value_start[g] : groups.value_start[g + 1]]
         events, column = event_columns(values, known.value_event)
@@ -344,6 +387,6 @@ def judge_view(joint: bool, budget: float, groups: Groups, known: Known, record:
                 else:
                     compared[s, e] = posterior[s, e] + TOLERANCE
                     breach[s, e] = r * compared[s, e] > 1.0
-        judged += E
-        write_down(first, Answer(place, events, posterior, breach, compared), groups, known, record)
+        judged += E * groups.copies[g]
+        write_down(g, Answer(place, events, posterior, breach, compared), groups, known, record)
     return judged
