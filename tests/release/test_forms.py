@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, get_args
 
+import numpy as np
 import polars as pl
 import pytest
 
 import shoal
 from shoal.grouping import FormName
 from shoal.release.forms import FORMS, fits_form, form_named
+from shoal.release.record import Record
+from shoal.utility.published import same_groups
 
 FRAME = pl.DataFrame(
     {
@@ -45,12 +48,16 @@ def test_tables_of_another_form_do_not_fit(release: shoal.Release) -> None:
 def test_people_are_found_again_in_the_table(release: shoal.Release) -> None:
     assert release.original is not None
     assert release.row_groups is not None
-    found, problem = form_named(release.form).people(release, release.original, release.row_groups)
+    qi, _ = same_groups(release, apart=True)
+    record = Record.of_rows(release.row_groups, release.original)
+    found, problem = form_named(release.form).people(release, qi, release.original, record)
     assert not problem
     assert found is not None
     kept = release.row_groups >= 0
     truth = zip(release.row_groups[kept], release.original.row_signature[kept], strict=True)
-    assert sorted(zip(found.gid, found.signature, strict=True)) == sorted(truth)
+    everybody = np.repeat(np.arange(len(found.people)), found.people)
+    gid = qi.first[found.group[everybody]]
+    assert sorted(zip(gid, found.signature[everybody], strict=True)) == sorted(truth)
 
 
 def test_a_form_that_nobody_knows_is_an_input_error(release: shoal.Release) -> None:

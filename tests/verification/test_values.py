@@ -16,6 +16,7 @@ import pytest
 import shoal
 from shoal.facts import release_facts
 from shoal.release import GID, Release
+from shoal.release.record import Record
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from shoal.verification.files import Check
@@ -241,8 +242,10 @@ def random_lines(table: Table, random: np.random.Generator) -> tuple[Lines, np.n
     keys = sorted(counted)
     lines = Lines(
         ids=ids,
-        group=np.searchsorted(ids, rows[kept]).astype(np.int32),
+        copies=np.ones(len(ids), np.int64),
+        group=np.searchsorted(ids, rows[kept]),
         signature=table.row_signature[kept],
+        people=np.ones(len(kept), np.int64),
         value_group=np.array([group for group, _ in keys], np.int32),
         value_code=np.array([value for _, value in keys], np.int32),
         value_count=np.array([counted[key] for key in keys]),
@@ -309,7 +312,7 @@ def test_fast_checks_agree_with_slow_ones(seed: int) -> None:
         found: list[Check] = [
             _check_totals(table, lines, changed),
             _check_single(table, lines, changed),
-            _check_record(table, lines, gids, changed),
+            _check_record(table, lines, Record.of_rows(gids, table), changed),
         ]
         assert [check.passed for check in found] == [
             totals <= changed,

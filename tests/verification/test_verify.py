@@ -86,7 +86,9 @@ def test_a_missing_file_is_caught(folder: Path, file: str) -> None:
 def swap_gids(lines: list[str]) -> list[str]:
     """The gids of the first line and of one in another group change places."""
     head, *rest = (line.split(",") for line in lines)
-    other = next(i for i, line in enumerate(rest) if line[1:] != rest[0][1:])
+    other = next(
+        i for i, line in enumerate(rest) if line[0] != rest[0][0] and line[1:] != rest[0][1:]
+    )
     rest[0][0], rest[other][0] = rest[other][0], rest[0][0]
     return [",".join(line) for line in [head, *rest]]
 

@@ -21,7 +21,8 @@ from shoal.knowledge import OWN, READERS, Knowledge, as_readers, seen_in
 from shoal.release import Release
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import refuse_strangers
-from shoal.release.regroup import regroup, row_groups_of
+from shoal.release.record import row_groups_of
+from shoal.release.regroup import regroup
 from shoal.spec import Spec, checked_seed
 from shoal.table import Table
 from shoal.verification.models import with_models

@@ -14,7 +14,8 @@ from shoal.engines import GID
 from shoal.errors import InputError
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import ROW_GROUPS, refuse_strangers
-from shoal.release.regroup import regroup, row_groups_of
+from shoal.release.record import row_groups_of
+from shoal.release.regroup import regroup
 from shoal.release.stated import CERTIFICATE
 from shoal.sources import recover_folder
 from shoal.spec import Spec

@@ -7,7 +7,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.api.inputs import Known, frame_of
+from shoal.api.inputs import Known
+from shoal.engines import Engine, default_engine
 from shoal.release.stated import read_certificate, stated_spec
 from shoal.spec import Spec
 from shoal.table import Table
@@ -25,6 +26,7 @@ def verify(
     knowledge: Known = None,
     hierarchies: Mapping[str, str | Path] | None = None,
     key: str | Path | None = None,
+    engine: Engine | None = None,
 ) -> Verification:
     """Checks a release folder: hashes, schema, sizes and counts.
 
@@ -35,7 +37,8 @@ def verify(
     against outside knowledge needs that `knowledge` again, and one judged with a model the private
     folder, without which the model's view is not judged. Columns that were recoded by a hierarchy
     need its file again: `hierarchies` by column, or in the working folder under its name. With the
-    file of a public `key` the release must be signed with it (`shoal.sign`).
+    file of a public `key` the release must be signed with it (`shoal.sign`). The `engine` counts
+    the table; rows of a large file are never in memory as a whole.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -48,7 +51,7 @@ def verify(
     >>> shoal.verify("release", spec=spec.with_(r=10)).confirmed
     False
     """
-    original = None if table is None else frame_of(table)
+    original = table.frame if isinstance(table, Table) else table
     found = verify_folder(
         path,
         table=original,
@@ -56,6 +59,7 @@ def verify(
         knowledge=knowledge,
         hierarchies=hierarchies,
         key=key,
+        engine=engine,
     )
     if spec is None:
         return found
@@ -63,7 +67,7 @@ def verify(
     stated = stated_spec(read_certificate(folder), folder)
     asked = spec.published()
     if stated != asked and original is not None:  # events may be written as ranges or patterns
-        asked = Table.from_frame(original, spec).spec.published()
+        asked = (engine or default_engine()).count(original, spec).spec.published()
     check = Check("what was asked for", stated == asked, _differences(stated, asked))
     return replace(found, checks=(*found.checks, check))
 

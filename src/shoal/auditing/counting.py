@@ -132,12 +132,6 @@ def missing_people(table: Table, grouping: Grouping) -> Cells:
     return Cells(signature[gone], value[gone], left[gone])
 
 
-def missing_rows(table: Table, rows: NDArray[np.integer]) -> Cells:
-    """The same from the group of each row, negative where it is not published."""
-    gone = np.flatnonzero(rows < 0)
-    return Cells(table.row_signature[gone], table.row_value[gone], np.ones(len(gone), np.int64))
-
-
 def _everybody(table: Table) -> View:
     """The whole table as one class."""
     whole = known_values(table).value_rows / table.rows

@@ -45,26 +45,24 @@ def verify(
     ] = None,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
+    engine: o.EngineOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Check hashes, schema and counts, and with --table the certificate. Exit code 0: confirmed,
     1: refuted, 2: no release that can be read."""
     from shoal.api.verify import verify as check
-    from shoal.sources import read_table
     from shoal.spec import Spec
 
-    frame = None
-    if table is not None:
-        frame = read_table(table, separator=separator, encoding=encoding)
     files = dict(o.named_file(text, "--hierarchy") for text in hierarchy or ())
     result = check(
         release,
-        frame,
+        table,
         spec=None if expect is None else Spec.from_toml(expect),
         private=private,
         knowledge=knowledge,
         hierarchies=files,
         key=key,
+        engine=o.make_engine(engine, separator=separator, encoding=encoding),
     )
     if json:
         emit_json(result.to_dict())

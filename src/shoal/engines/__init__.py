@@ -5,6 +5,7 @@ from __future__ import annotations
 from shoal.engines.cells import write_cells
 from shoal.engines.counting import Counted
 from shoal.engines.engine import Dealt, Engine, Part
+from shoal.engines.gathering import gather
 from shoal.engines.named import ENGINES
 from shoal.engines.runs import GID, Runs
 from shoal.errors import InputError
@@ -40,5 +41,6 @@ __all__ = [
     "Runs",
     "default_engine",
     "engine_named",
+    "gather",
     "write_cells",
 ]

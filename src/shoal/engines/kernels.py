@@ -131,3 +131,61 @@ def spelled_out(
             if g < len(first):
                 line = start[g]
     return gids, lines
+
+
+@kernel
+def gathered(
+    gid: NDArray[np.int64], code: NDArray[np.int64]
+) -> tuple[
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+]:
+    """The runs of lines of whole groups: the first gid, the number of copies and the start of each
+    distinct group, and how often and what each of its lines is.
+
+    gid, code: of each line; equal lines have the same code. Lines of one gid that stand together
+    are a group; it is a copy of the one before if it has the same lines and the next gid.
+    """
+    n = len(gid)
+    first = np.empty(n, np.int64)
+    copies = np.empty(n, np.int64)
+    start = np.empty(n + 1, np.int64)
+    times = np.empty(n, np.int64)
+    codes = np.empty(n, np.int64)
+    groups, lines, i = 0, 0, 0
+    start[0] = 0
+    while i < n:
+        begin, number = lines, gid[i]
+        while i < n and gid[i] == number:
+            if lines > begin and codes[lines - 1] == code[i]:
+                times[lines - 1] += 1
+            else:
+                codes[lines] = code[i]
+                times[lines] = 1
+                lines += 1
+            i += 1
+        same = groups > 0 and number == first[groups - 1] + copies[groups - 1]
+        if same:
+            before = start[groups - 1]
+            same = begin - before == lines - begin
+            for place in range(lines - begin if same else 0):
+                same &= codes[before + place] == codes[begin + place]
+                same &= times[before + place] == times[begin + place]
+        if same:
+            copies[groups - 1] += 1
+            lines = begin
+        else:
+            first[groups] = number
+            copies[groups] = 1
+            groups += 1
+            start[groups] = lines
+    return (
+        first[:groups].copy(),
+        copies[:groups].copy(),
+        start[: groups + 1].copy(),
+        times[:lines].copy(),
+        codes[:lines].copy(),
+    )

@@ -93,8 +93,7 @@ class Runs:
     @cached_property
     def sizes(self) -> Ints:
         """How many lines each copy of a group has."""
-        total = np.append(0, np.cumsum(self.times))
-        return np.asarray(total[self.start[1:]] - total[self.start[:-1]])
+        return self.sums(np.ones_like(self.times))
 
     @cached_property
     def _end(self) -> Ints:
@@ -127,6 +126,18 @@ class Runs:
     def frame(self) -> pl.DataFrame:
         """The table with every line written out."""
         return self.slice(0, self.height)
+
+    def sums(self, count: NDArray[np.integer]) -> Ints:
+        """The sum over the lines of one copy of each group, of so many a line."""
+        total = np.append(0, np.cumsum(self.times * count))
+        return np.asarray(total[self.start[1:]] - total[self.start[:-1]])
+
+    def holding(self, wanted: pl.Expr) -> NDArray[np.bool_]:
+        """The groups of which some line is as wanted."""
+        found = self.lines.select(wanted).to_series().fill_null(False).to_numpy()
+        holds = np.zeros(len(self.copies), bool)
+        holds[self.group[found]] = True
+        return holds
 
     def in_order(self) -> Runs:
         """The same groups in the order of their gids."""

@@ -253,15 +253,15 @@ def _sizes(audit: Audit) -> list[Record]:
     size = np.bincount(of_pair, weights=part.pair_size).astype(np.int64)
     holds = np.zeros(len(size), bool)
     holds[of_pair[audit.risks.held[linked]]] = True
-    size = np.append(size, np.ones(part.alone, np.int64))
-    holds = np.append(holds, np.zeros(part.alone, bool))
+    size, holds = np.append(size, 1), np.append(holds, False)
+    copies = np.append(part.copies, part.alone)
     starts = np.array(size_edges(int(size.max())))
     place = np.searchsorted(starts, size, side="right") - 1
     bins = len(starts) - 1
     counted = {
-        "with_event": np.bincount(place[holds], minlength=bins),
-        "without": np.bincount(place[~holds], minlength=bins),
-        "people": np.bincount(place, weights=size, minlength=bins),
+        "with_event": np.bincount(place[holds], copies[holds], bins),
+        "without": np.bincount(place[~holds], copies[~holds], bins),
+        "people": np.bincount(place, size * copies, bins),
     }
     return [
         {

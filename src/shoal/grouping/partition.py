@@ -147,34 +147,41 @@ class Partition:
     def from_published(
         cls,
         table: Table,
-        line_group: IntArray,
+        copies: NDArray[np.int64],
+        line_group: NDArray[np.int64],
         line_signature: IntArray,
+        line_people: NDArray[np.int64],
         value_group: IntArray,
         value_code: IntArray,
         value_count: NDArray[np.int64],
     ) -> Partition:
-        """From published tables alone: lines with their signatures, and values with their counts
-        (sorted by group and code). Who has which value is not known, so nobody is a carrier."""
+        """From published tables alone: the copies of each group, and in one copy lines with their
+        signatures and numbers of people, and values with their counts (sorted by group and code).
+        Who has which value is not known, so nobody is a carrier."""
+        everybody = np.bincount(
+            line_signature, line_people * copies[line_group], len(table.signatures)
+        )
+        person = np.repeat(np.arange(len(line_group)), line_people)
+        line_group, line_signature = line_group[person], line_signature[person]
         by_group = np.argsort(line_group, kind="stable")
         shown = np.empty(len(line_group), np.int32)
         shown[by_group] = np.repeat(value_code, value_count)
         value_event = np.append(table.value_event, np.int32(-1))
-        size = np.bincount(line_group)
-        alone = size == 1
+        alone = np.bincount(line_group, minlength=len(copies)) == 1
         alone[line_group[value_event[shown] >= 0]] = False
-        number = np.flatnonzero(~alone)
+        chosen = np.flatnonzero(~alone)
         lines = np.flatnonzero(~alone[line_group])
         return cls._counted(
             table,
-            group_number=number,
-            copies=np.ones(len(number), np.int64),
-            alone=int(alone.sum()),
-            group=np.searchsorted(number, line_group[lines]).astype(np.int64),
+            group_number=(np.cumsum(copies) - copies)[chosen],
+            copies=copies[chosen],
+            alone=int(copies[alone].sum()),
+            group=np.searchsorted(chosen, line_group[lines]).astype(np.int64),
             signature=line_signature[lines],
             shown=shown[lines],
             rows=np.ones(len(lines), np.int64),
             event=np.full(len(lines), -1, np.int32),
-            signature_people=np.bincount(line_signature, minlength=len(table.signatures)),
+            signature_people=everybody.astype(np.int64),
             distorted=True,
         )
 

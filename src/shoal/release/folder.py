@@ -27,6 +27,7 @@ from shoal.release.typed import (
     field_of,
     guard_of,
     read_published,
+    read_runs,
     refuse_inexact,
 )
 from shoal.sources import Place, replace_folders, write_table
@@ -52,6 +53,8 @@ CSV = {
 }
 """What the data package says of how a CSV is to be read; nothing is left to guesses."""
 TABLES = ("qi", "sensitive", "members", "ranges", "totals")
+LARGE = TABLES[:2]
+"""Those that grow with the people published."""
 
 
 def save(
@@ -109,19 +112,23 @@ def load(path: Path) -> Release:
     certificate = read_certificate(path)
     fields = described_fields(path)
     files = table_files(certificate["files"])
-    tables = {
-        name: read_published(path / file, fields.get(name, {})) for name, file in files.items()
-    }
     for needed in TABLES[:3]:
-        if needed not in tables:
+        if needed not in files:
             raise InputError(
                 "release-incomplete", f"{path} lacks its {needed} table.", "Get it again, whole."
             )
+    large = {name: read_runs(path / files[name], fields.get(name, {})) for name in LARGE}
+    tables = {
+        name: read_published(path / file, fields.get(name, {}))
+        for name, file in files.items()
+        if name not in LARGE
+    }
     return Release(
         spec=stated_spec(certificate, path),
         form=certificate["form"],
-        qi_held=tables["qi"],
-        sensitive_held=tables["sensitive"],
+        qi_held=large["qi"][0],
+        sensitive_held=large["sensitive"][0],
+        written={name: cells for name, (_, cells) in large.items()},
         members=tables["members"],
         ranges=tables.get("ranges"),
         totals=tables.get("totals", no_totals()),

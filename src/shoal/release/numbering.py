@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.engines import GID
 from shoal.release.lines import mix
 
 if TYPE_CHECKING:
@@ -64,23 +63,28 @@ def hashed_ranges(total: Hashes, labels: Iterable[pl.Series]) -> Hashes:
 def misplaced(release: Release) -> str:
     """What in a release is not in the order that its content gives it, or an empty text."""
     from shoal.release.forms import form_named
+    from shoal.utility.published import same_groups
 
-    gid = release.sensitive[GID].to_numpy()
-    ids = np.unique(gid)
-    if not np.array_equal(ids, np.arange(1, len(ids) + 1)):
-        return "groups are not numbered from 1 on"
-    columns = [release.sensitive[name] for name in release.spec.sensitive_columns]
+    runs = release.sensitive_runs
+    for table in (runs, release.qi_runs):
+        if not np.array_equal(table.first, np.cumsum(table.copies) - table.copies + 1):
+            return "groups are not numbered from 1 on"
+    columns = [runs.lines[name] for name in release.spec.sensitive_columns]
     parts = [places(column.cast(pl.String)) for column in columns]
-    if not _increases([gid, *parts], strictly=True):
+    if not _increases([runs.group, *parts], strictly=True) or (runs.times > 1).any():
         return "values of a group are not in the order of their texts"
+    qi, runs = same_groups(release)
+    columns = [runs.lines[name] for name in release.spec.sensitive_columns]
+    parts = [places(column.cast(pl.String)) for column in columns]
     if not release.spec.publish_apart and len(columns) > 1:
-        joined = release.sensitive.select(
+        joined = runs.lines.select(
             pl.concat_str([pl.col(one.name).cast(pl.String) for one in columns], separator=" | ")
         ).to_series()
         parts = [places(joined)]
-    held = hashed_values(parts, gid - 1, release.sensitive["count"].to_numpy(), len(ids))
+    count = runs.lines["count"].to_numpy()
+    held = hashed_values(parts, runs.group, count, len(runs.copies))
     form = form_named(release.form)
-    order, total = form.published(held, release)
+    order, total = form.published(held, qi, release.spec)
     if not _increases(order):
         return "people of a group are not in the order of their attributes"
     numbers = mix(total)

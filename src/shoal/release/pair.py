@@ -15,6 +15,11 @@ SEED = "seed.json"
 PAIR = "release.json"
 
 
+def has_record(private: Path) -> bool:
+    """Whether a folder says who is in which group, by row or by cell."""
+    return any((private / name).is_file() for name in (ROW_GROUPS, CELL_GROUPS))
+
+
 def name_release(private: Path, release: Path) -> None:
     """Writes into the private folder to which release it belongs."""
     named = json.dumps({"certificate": _digest(release)}, indent=2)

@@ -24,7 +24,7 @@ from shoal.sources import part_writer, write_table
 if TYPE_CHECKING:
     from shoal.facts import Facts
 
-COPIES, PUBLISHED = "(copies)", "(published)"
+COPIES, PUBLISHED, COUNT = "(copies)", "(published)", "count"
 Keep = Callable[[Path], None]
 
 
@@ -131,6 +131,6 @@ def _cell_groups(release: Release) -> pl.DataFrame:
             ),
             *(texts.gather(grouping.value).alias(name) for name, texts in values.items()),
             *(texts.gather(shown).alias(f"{PUBLISHED} {name}") for name, texts in values.items()),
-            pl.Series("count", grouping.rows),
+            pl.Series(COUNT, grouping.rows),
         ]
     )

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.engines import GID
+from shoal.engines import Runs
 from shoal.errors import InputError
 from shoal.grouping import Grouping
-from shoal.release.codes import column_codes, pooled_gids, value_codes
-from shoal.release.pair import ROW_GROUPS
+from shoal.release.codes import column_codes, pooled_line, value_codes
 from shoal.release.release import Release
-from shoal.sources import read_table
 from shoal.table import Table
-
-
-def row_groups_of(private: Path, table: Table) -> NDArray[Any]:
-    """The gid of every row of the table, from the publisher's private folder."""
-    groups = read_table(private / ROW_GROUPS)[GID].to_numpy()
-    if len(groups) != table.rows:
-        raise InputError(
-            "private-rows",
-            f"{private} speaks of {len(groups):,} rows, the table has {table.rows:,}.",
-            "Give the private folder of this table's run.",
-        )
-    return groups
 
 
 def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
     """The groups of the table's rows (`rows`: their gids, negative where not published), with the
     values that the release publishes of them."""
-    gid, count = (release.sensitive[column].to_numpy() for column in (GID, "count"))
+    runs = release.sensitive_runs
+    if (runs.copies > 1).any():
+        runs = Runs.of(runs.frame())
+        release = replace(release, sensitive_held=runs)
+    gid, count = runs.first[runs.group], runs.lines["count"].to_numpy()
     ids = np.unique(gid)
     kept = np.flatnonzero(rows >= 0)
     place = np.searchsorted(ids, rows[kept]).clip(max=len(ids) - 1)
@@ -47,7 +37,7 @@ def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
     groups = np.full(len(rows), -1, np.int32)
     groups[kept] = place
     pooled = np.zeros(len(ids), bool)
-    pooled[np.searchsorted(ids, pooled_gids(release).to_numpy())] = True
+    pooled[np.searchsorted(ids, runs.first[runs.holding(pooled_line(release.spec))])] = True
     values = None
     if release.certificate["rows"]["values_changed"]:
         # A group is read as a whole, so that it says nothing who of it is given which value.

@@ -65,6 +65,8 @@ class Release:
     """For the publisher only: the audit behind the certificate."""
     original: Table | None = field(default=None, repr=False)
     """For the publisher only: the table that it was made of."""
+    written: dict[str, Runs] = field(default_factory=dict, repr=False)
+    """Of a loaded release, its large tables as their cells are written."""
     loaded_from: str | None = None
     """The format of the folder that it was loaded from: csv or parquet."""
     seconds: dict[str, float] = field(default_factory=dict)
@@ -157,12 +159,16 @@ class Release:
     @cached_property
     def qi(self) -> pl.DataFrame:
         """The QI table, every line of it: gid and QI values."""
-        return _written_out(self.qi_held)
+        return self._written_out(self.qi_held)
 
     @cached_property
     def sensitive(self) -> pl.DataFrame:
         """The sensitive table, every line of it: gid, value, count."""
-        return _written_out(self.sensitive_held)
+        return self._written_out(self.sensitive_held)
+
+    def _written_out(self, held: pl.DataFrame | Runs) -> pl.DataFrame:
+        frame = held.frame() if isinstance(held, Runs) else held
+        return frame if self.loaded_from is None else _with_texts(frame)
 
     @cached_property
     def qi_runs(self) -> Runs:
@@ -286,10 +292,6 @@ class Release:
         from shoal.release.folder import load
 
         return load(Path(path))
-
-
-def _written_out(held: pl.DataFrame | Runs) -> pl.DataFrame:
-    return held.frame() if isinstance(held, Runs) else held
 
 
 def _with_texts(frame: pl.DataFrame) -> pl.DataFrame:

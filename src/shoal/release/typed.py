@@ -7,16 +7,20 @@ it was is refused before anything is written.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from shoal.engines import GID, Runs, gather
 from shoal.errors import InputError
 from shoal.memory import read_text
 from shoal.release import Release
+from shoal.release.lines import as_enum
 from shoal.sources import read_table
-from shoal.sources.guard import guarded_text, risky_texts
+from shoal.sources.guard import guarded_text, risky_texts, unguarded
+from shoal.sources.streamed import open_rows
 
 PACKAGE = "datapackage.json"
 UNIT, ZONE = "timeUnit", "timeZone"
@@ -30,6 +34,29 @@ def read_published(path: Path, fields: dict[str, dict[str, Any]]) -> pl.DataFram
     frame = read_table(path, unguard=True, separator=",", as_text=True)
     try:
         return pl.DataFrame([_typed(column, fields.get(column.name, {})) for column in frame])
+    except (pl.exceptions.PolarsError, ValueError, TypeError):
+        raise InputError(
+            "release-types",
+            f"{path} holds something else than {PACKAGE} says.",
+            "Get the release again.",
+        ) from None
+
+
+def read_runs(path: Path, fields: dict[str, dict[str, Any]]) -> tuple[pl.DataFrame | Runs, Runs]:
+    """One of the large tables, and the same as its cells are written; some lines are read at a
+    time. A table without a gid is read as it is."""
+    csv = path.suffix == ".csv"
+    rows = open_rows(path, separator="," if csv else None)
+    assert rows is not None
+    if GID not in rows.names:
+        plain = read_published(path, fields)
+        return plain, Runs.of(plain.clear().with_columns(pl.lit(None, pl.Int32).alias(GID)))
+    try:
+        cells = gather(rows.frames(rows.names), rows.schema)
+        lines = rows.finished(cells.lines) if not csv else unguarded(cells.lines)
+        if csv:
+            lines = pl.DataFrame([_typed(one, fields.get(one.name, {})) for one in lines])
+        return replace(cells, lines=pl.DataFrame([as_enum(one) for one in lines])), cells
     except (pl.exceptions.PolarsError, ValueError, TypeError):
         raise InputError(
             "release-types",

@@ -6,7 +6,6 @@ import gzip
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -104,18 +103,24 @@ def _opened(begin: Callable[[Any], Any], stack: ExitStack) -> Callable[[pl.DataF
     return write
 
 
-def parquet_again(file: Path) -> bytes:
-    """What `write_table` would write of a Parquet file's columns, and of nothing else in it."""
+def parquet_again(file: Path, again: Path) -> None:
+    """Writes what `write_table` would write of a Parquet file's columns, and of nothing else in it;
+    some lines are read at a time."""
     import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter, read_table
+    from pyarrow.parquet import ParquetFile, ParquetWriter
 
-    table = read_table(file, partitioning=None)
-    plain = pa.schema([pa.field(one.name, one.type, one.nullable) for one in table.schema])
-    table, made = table.cast(plain), BytesIO()
-    with ParquetWriter(made, plain, compression="zstd") as writer:
-        for first in range(0, max(1, table.num_rows), LINES_AT_ONCE):
-            writer.write_table(table.slice(first, LINES_AT_ONCE))
-    return made.getvalue()
+    given = ParquetFile(file)
+    schema = given.schema_arrow
+    plain = pa.schema([pa.field(one.name, one.type, one.nullable) for one in schema])
+    with ParquetWriter(again, plain, compression="zstd") as writer:
+        rest = plain.empty_table()
+        for batch in given.iter_batches(LINES_AT_ONCE):
+            rest = pa.concat_tables([rest, pa.Table.from_batches([batch]).cast(plain)])
+            while rest.num_rows >= LINES_AT_ONCE:
+                writer.write_table(rest.slice(0, LINES_AT_ONCE).combine_chunks())
+                rest = rest.slice(LINES_AT_ONCE)
+        if rest.num_rows or not given.metadata.num_rows:
+            writer.write_table(rest.combine_chunks())
 
 
 def _as_os_error(error: pl.exceptions.PolarsError) -> Exception:

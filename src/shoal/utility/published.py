@@ -153,10 +153,12 @@ class Published:
         return np.asarray(hidden / max(1, hidden.sum()))
 
 
-def same_groups(release: Release) -> tuple[Runs, Runs]:
-    """Both tables by the same groups. Copies of a group may be taken for one group of as many times
-    the people: its values are shared in the same way."""
+def same_groups(release: Release, *, apart: bool = False) -> tuple[Runs, Runs]:
+    """Both tables by the same groups; with `apart` every copy of one by itself. Copies may be taken
+    for one group of as many times the people: its values are shared in the same way."""
     qi, sensitive = (runs.in_order() for runs in (release.qi_runs, release.sensitive_runs))
+    if apart:
+        qi = qi.split(np.arange(1, int(qi.copies.sum()) + 1))
     if not np.array_equal(qi.first, sensitive.first):
         qi, sensitive = qi.split(sensitive.first), sensitive.split(qi.first)
     same = np.array_equal(qi.first, sensitive.first)

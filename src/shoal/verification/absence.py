@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.adversaries.judging import Case
-from shoal.auditing.counting import count_missing, missing_rows
+from shoal.auditing.counting import count_missing
 from shoal.knowledge import Knowledge
+from shoal.release.record import Record
 from shoal.verification.files import UNSAID, Check, same_figures
 
 NOT_RECOMPUTED = "not recomputed: who is missing is in the private folder"
@@ -20,15 +20,15 @@ def check_absence(
     case: Case,
     known: Knowledge,
     certificate: Mapping[str, Any],
-    rows: NDArray[np.integer] | None,
+    record: Record | None,
 ) -> Check:
-    """With the publisher's own record (the gid of every `row`, -1 if it is missing) class by class.
+    """With the publisher's own record class by class.
     Without it, it is known only how many people are missing and how many of them carry what."""
     claimed, counts = certificate["audit"]["absence"], certificate["rows"]
     if claimed is None:
         return Check("absence", True, UNSAID)
-    if rows is not None:
-        mine = count_missing(case, known, missing_rows(case.table, rows))
+    if record is not None:
+        mine = count_missing(case, known, record.missing(case.table))
         return same_figures("absence", {"kept": mine.kept, "carriers": mine.carriers}, claimed)
     told = "" if counts["values_changed"] or not claimed["kept"] else _told_by_all(case)
     if told or not counts["suppressed"]:
@@ -42,7 +42,8 @@ def _told_by_all(case: Case) -> str:
     missing = table.rows - part.published
     for number, r in enumerate(case.event_r):
         carriers = int(table.event_rows[number])
-        gone = carriers - int(part.value_count[table.holds(number)[part.value_code]].sum())
+        often = part.value_count * np.repeat(part.copies, np.diff(part.value_start))
+        gone = carriers - int(often[table.holds(number)[part.value_code]].sum())
         above = gone * r > missing
         if case.limit == "prior":
             above &= gone * table.rows > carriers * missing

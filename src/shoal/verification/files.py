@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from shoal.engines import Runs
+from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.release.certificate import contradiction, told_by_attribute
-from shoal.release.codes import pooled_gids
+from shoal.release.codes import pooled_line
 from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
 from shoal.release.signing import SIGNATURES
@@ -21,6 +24,7 @@ from shoal.release.totals import SCHEMA
 from shoal.release.typed import PACKAGE
 from shoal.spec import OTHER
 from shoal.utility.count import coded
+from shoal.utility.published import same_groups
 
 ROUNDING = 1e-9
 OTHER_COLUMNS = {
@@ -94,64 +98,75 @@ def _check_folder(folder: Path, named: set[str]) -> Check:
 
 def check_tables(release: Release) -> list[Check]:
     spec, certificate = release.spec, release.certificate
-    qi, sensitive = release.qi, release.sensitive
     if not fits_form(release):
         return [Check("form", False, f'the tables are not those of a "{release.form}" release')]
     values = [GID, *spec.sensitive_columns, "count"]
     columns = {"qi": [GID, *spec.qi], "sensitive": values, **OTHER_COLUMNS}
-    if any(frame.columns != columns[name] for name, frame in release.frames.items()):
+    held = {"qi": release.qi_held, "sensitive": release.sensitive_held, **release.small_frames}
+    if any(frame.columns != columns[name] for name, frame in held.items()):
         return [Check("columns", False, "the tables have other columns than they should have")]
     if release.ranges is not None and (strange := _strange_ranges(release)):
         return [Check("ranges", False, strange)]
-    sizes = qi.group_by(GID).len().sort(GID)
-    totals = sensitive.group_by(GID).agg(pl.col("count").sum()).sort(GID)
-    agree = sizes[GID].equals(totals[GID]) and bool(
-        (sizes["len"].cast(pl.Int64) == totals["count"].cast(pl.Int64)).all()
-    )
-    agree = agree and bool((sensitive["count"] > 0).all())
+    qi, sensitive = release.qi_runs.in_order(), release.sensitive_runs.in_order()
+    agree = _same_sizes(release)
     claimed = certificate["groups"]
-    pooled = len(pooled_gids(release))
+    pooled = sensitive.copies[sensitive.holding(pooled_line(spec))].sum()
     checks = [
         Check("columns", True),
         Check("group sizes", agree, "" if agree else "people and values differ in number"),
         same_figure("published rows", qi.height, certificate["rows"]["published"]),
-        same_figure("groups", sizes.height, claimed["count"]),
-        same_figure("smallest group", int(sizes["len"].min() or 0), claimed["smallest"]),  # type: ignore[arg-type]
-        same_figure("largest group", int(sizes["len"].max() or 0), claimed["largest"]),  # type: ignore[arg-type]
-        same_figure("pooled groups", pooled, claimed["pooled"]),
-        _check_openly(release, sizes),
+        same_figure("groups", int(qi.copies.sum()), claimed["count"]),
+        same_figure("smallest group", int(qi.sizes.min(initial=qi.height)), claimed["smallest"]),
+        same_figure("largest group", int(qi.sizes.max(initial=0)), claimed["largest"]),
+        same_figure("pooled groups", int(pooled), claimed["pooled"]),
+        _check_openly(release, sensitive),
         _check_members(release),
-        _check_masks(release),
-        _check_holding(release, sizes),
+        _check_masks(release, sensitive),
+        _check_holding(release, sensitive),
         _check_told(release, agree=agree),
     ]
     fault = contradiction(certificate, spec)
     checks.append(Check("certificate", not fault, fault))
     if certificate["audit"]["robust"] and spec.limit == "absolute":
-        checks.append(_check_shares(release))
+        checks.append(_check_shares(release, sensitive))
     return checks
+
+
+def _same_sizes(release: Release) -> bool:
+    """Whether every group has as many people as values."""
+    try:
+        qi, sensitive = same_groups(release)
+    except InputError:
+        return False
+    count = sensitive.lines["count"]
+    return bool((count > 0).all()) and np.array_equal(qi.sizes, sensitive.sums(count.to_numpy()))
 
 
 def _strange_ranges(release: Release) -> str:
     """What in the table of ranges speaks of nothing that is published, or an empty text."""
     assert release.ranges is not None
-    shown = {(name, label) for name in release.spec.qi for label in release.qi[name].unique()}
+    lines = release.qi_runs.lines
+    shown = {(name, label) for name in release.spec.qi for label in lines[name].unique()}
     told = set(release.ranges.select("attribute", "label").iter_rows())
     if shown != told:
         return "they speak of other labels than those that are published"
     return ""
 
 
-def _check_openly(release: Release, sizes: pl.DataFrame) -> Check:
+def _check_openly(release: Release, sensitive: Runs) -> Check:
     """How many people are in a group of one that publishes a value."""
     name, claimed = "people shown openly", release.certificate["groups"]["shown_openly"]
     if claimed is None:
         return Check(name, True, UNSAID)
-    alone = release.sensitive.join(sizes.filter(pl.col("len") == 1), on=GID, how="semi")
-    shown = pl.any_horizontal(
-        pl.col(name).cast(pl.String).ne_missing(OTHER) for name in release.spec.sensitive_columns
+    shown = sensitive.lines.select(
+        pl.any_horizontal(
+            pl.col(name).cast(pl.String).ne_missing(OTHER)
+            for name in release.spec.sensitive_columns
+        )
     )
-    return same_figure(name, alone.filter(shown).height, claimed)
+    alone = sensitive.sums(sensitive.lines["count"].to_numpy()) == 1
+    openly = sensitive.weight[shown.to_series().to_numpy() & alone[sensitive.group]].sum()
+    return same_figure(name, int(openly), claimed)
 
 
 def _check_members(release: Release) -> Check:
@@ -162,13 +177,13 @@ def _check_members(release: Release) -> Check:
     return Check("members", True)
 
 
-def _check_masks(release: Release) -> Check:
+def _check_masks(release: Release, sensitive: Runs) -> Check:
     """Of several sensitive columns, a group that hides something shows events only."""
     names = release.spec.sensitive_columns
     if len(names) == 1:
         return Check("pooled values", True)
-    hidden = pl.col(GID).is_in(pooled_gids(release).implode())
-    shown = release.sensitive.filter(hidden).select(pl.col(names).cast(pl.String))
+    hidden = sensitive.holding(pooled_line(release.spec))[sensitive.group]
+    shown = sensitive.lines.filter(hidden).select(pl.col(names).cast(pl.String))
     for name in names:
         events = [one for one in release.certificate["events"] if name in one.get("columns", ())]
         allowed = [OTHER, *(text for one in events for text in (*one["values"], one["shown"]))]
@@ -182,8 +197,7 @@ def published_totals(release: Release) -> dict[str, int]:
     names = release.spec.sensitive_columns
     totals: dict[str, int] = {}
     for name in names:
-        value = pl.col(name).cast(pl.String)
-        counted = release.sensitive.group_by(value).agg(pl.col("count").sum())
+        counted = release.sensitive_runs.totals(pl.col(name).cast(pl.String), "count")
         front = f"{name}: " if len(names) > 1 else ""
         totals |= {f"{front}{value}": count for value, count in counted.iter_rows()}
     return totals
@@ -214,32 +228,30 @@ def _check_told(release: Release, *, agree: bool) -> Check:
     return Check("totals", True)
 
 
-def _check_holding(release: Release, sizes: pl.DataFrame) -> Check:
+def _check_holding(release: Release, sensitive: Runs) -> Check:
     """How many groups hold an event, and their mean size (where published values are true)."""
     if release.certificate["rows"]["values_changed"]:
         return Check("groups with an event", True, "not compared: values were changed")
     holds = [_holds(release, event) for event in release.certificate["events"]]
-    held = release.sensitive.filter(pl.any_horizontal(holds))[GID].unique()
-    held_sizes = sizes.filter(pl.col(GID).is_in(held.implode()))["len"].to_list()
-    mean = sum(held_sizes) / len(held_sizes) if held_sizes else 0.0
+    held = np.flatnonzero(sensitive.holding(pl.any_horizontal(holds)))
+    groups = int(sensitive.copies[held].sum())
+    sizes = sensitive.sums(sensitive.lines["count"].to_numpy())
+    mean = int((sizes * sensitive.copies)[held].sum()) / groups if groups else 0.0
     claimed = release.certificate["groups"]
-    same = len(held_sizes) == claimed["with_event"]
+    same = groups == claimed["with_event"]
     same = same and math.isclose(mean, claimed["mean_with_event"], abs_tol=ROUNDING)
-    detail = f"{len(held_sizes)} of mean size {mean:.4f}"
+    detail = f"{groups} of mean size {mean:.4f}"
     return Check("groups with an event", same, "" if same else detail)
 
 
-def _check_shares(release: Release) -> Check:
+def _check_shares(release: Release, sensitive: Runs) -> Check:
     """No event may fill more than 1/r of a group, whatever the adversary knows."""
-    sizes = release.sensitive.group_by(GID).agg(pl.col("count").sum().alias("size"))
+    count = sensitive.lines["count"].to_numpy()
+    sizes = sensitive.sums(count)
     for event in release.certificate["events"]:
-        held = (
-            release.sensitive.filter(_holds(release, event))
-            .group_by(GID)
-            .agg(pl.col("count").sum())
-            .join(sizes, on=GID)
-        )
-        if held.filter(pl.col("count") * event["r"] > pl.col("size") * (1 + 1e-12)).height:
+        mine = sensitive.lines.select(_holds(release, event)).to_series().fill_null(False)
+        held = sensitive.sums(count * mine.to_numpy())
+        if (held * event["r"] > sizes * (1 + 1e-12)).any():
             return Check("shares", False, f'"{event["label"]}" fills more than 1/r of a group')
     return Check("shares", True)
 

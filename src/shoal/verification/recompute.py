@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.adversary import as_adversaries
@@ -20,14 +22,15 @@ from shoal.auditing.verdict import robustness
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
 from shoal.knowledge import OWN, Knowledge, event_chances
-from shoal.release import GID, Release
+from shoal.release import Release
 from shoal.release.certificate import given_seed
 from shoal.release.codes import column_codes, value_codes
 from shoal.release.forms import form_named
-from shoal.release.regroup import row_groups_of
+from shoal.release.record import Record
 from shoal.release.totals import event_totals
 from shoal.table import IntArray, Table
 from shoal.table.combining import with_pairs
+from shoal.utility.published import same_groups
 from shoal.verification.absence import check_absence
 from shoal.verification.files import UNSAID, Check, same_figure, same_figures
 from shoal.verification.models import with_models
@@ -66,11 +69,11 @@ def recompute(
     if release.totals.height:
         same = event_totals(table, known).equals(release.totals)
         checks.append(Check("totals of the table", same, "" if same else "they are others"))
-    rows = None if private is None else row_groups_of(Path(private), table)
-    lines, problem = _published(release, table, code, rows)
+    record = None if private is None else Record.read(Path(private), table)
+    lines, problem = _published(release, table, code, record)
     if lines is None:
         return [*checks, Check("people", False, problem)]
-    checks += [Check("people", True), *check_values(release, table, lines, rows)]
+    checks += [Check("people", True), *check_values(release, table, lines, record)]
     case = Case(
         table=table,
         partition=_partition(table, lines),
@@ -80,10 +83,10 @@ def recompute(
         budget=JOINT_BUDGET,
         seed=given_seed(certificate) or 0,
     )
-    people = _known_before(table, known)[lines.signature]
+    people = lines.everybody[_known_before(table, known)[lines.signature]]
     stated = certificate["audit"]["known_before"]
     before = _same_figure("known before", int(people.sum()), stated, whole=whole)
-    absence = check_absence(case, known, certificate, rows)
+    absence = check_absence(case, known, certificate, record)
     counter = _check_counter(case, known, certificate["audit"]["counter"])
     return [*checks, before, counter, absence, *_compare(case, known, certificate, whole=whole)]
 
@@ -122,7 +125,7 @@ def _compare(
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
     exact, contradictory, kinds = True, False, Counter[str]()
     checks = []
-    claimed, sizes = certificate["audit"], part.pair_size[held]
+    claimed, sizes = certificate["audit"], part.pair_people[held]
     for one in claimed["adversaries"]:
         (adversary,) = as_adversaries(one["name"])
         lenses = [
@@ -209,49 +212,64 @@ def coded(release: Release, table: Table) -> tuple[Table, IntArray, str]:
     code = column_codes(release, table) if apart else value_codes(release, table)[:, None]
     unknown = (code < 0).any(axis=1)
     if unknown.any():
-        line = release.sensitive.row(int(unknown.argmax()), named=True)
+        line = release.sensitive_runs.lines.row(int(unknown.argmax()), named=True)
         strange = " | ".join(str(line[name]) for name in release.spec.sensitive_columns)
         return table, code, f'the value "{strange}" never occurs in the table'
     return (*with_pairs(table, code), "") if apart else (table, code[:, 0], "")
 
 
 def _published(
-    release: Release, table: Table, code: IntArray, rows: Any
+    release: Release, table: Table, code: IntArray, record: Record | None
 ) -> tuple[Lines | None, str]:
-    """The release in the table's codes, or what contradicts the original table."""
-    people, problem = form_named(release.form).people(release, table, rows)
+    """The release in the table's codes, or what contradicts the original table. `code` is that of
+    each line of the sensitive table's runs."""
+    qi, sensitive = same_groups(with_codes(release, code), apart=release.form == "generalized")
+    people, problem = form_named(release.form).people(release, qi, table, record)
     if people is None:
         return None, problem
-    counts = np.bincount(people.signature, minlength=len(table.signatures))
+    everybody = people.people * qi.copies[people.group]
+    counts = np.bincount(people.signature, everybody, len(table.signatures))
     if (counts > table.signature_rows).any():
         return None, "more people share some attributes than in the table"
-    ids = np.unique(release.sensitive[GID].to_numpy())
-    value_group = np.searchsorted(ids, release.sensitive[GID].to_numpy())
-    count = release.sensitive["count"].to_numpy().astype(np.int64)
-    order = np.lexsort((code, value_group))
-    line_group = np.searchsorted(ids, people.gid).astype(np.int32)
-    held = np.bincount(value_group, weights=count, minlength=len(ids))
-    if not np.array_equal(np.bincount(line_group, minlength=len(ids)), held):
+    value_group = sensitive.group
+    count = sensitive.lines["count"].to_numpy().astype(np.int64) * sensitive.times
+    order = np.lexsort((sensitive.lines[CODE].to_numpy(), value_group))
+    held = sensitive.sums(sensitive.lines["count"].to_numpy())
+    if not np.array_equal(np.bincount(people.group, people.people, len(qi.copies)), held):
         return None, "the groups of the table's rows have other sizes than those published"
     return (
         Lines(
-            ids=ids,
-            group=line_group,
+            ids=qi.first,
+            copies=qi.copies,
+            group=people.group,
             signature=people.signature.astype(np.int32),
+            people=people.people,
             value_group=value_group[order].astype(np.int32),
-            value_code=code[order],
+            value_code=sensitive.lines[CODE].to_numpy()[order],
             value_count=count[order],
         ),
         "",
     )
 
 
+CODE = "(code)"
+
+
+def with_codes(release: Release, code: IntArray) -> Release:
+    """The release with the code of each line of its sensitive table beside it."""
+    runs = release.sensitive_runs
+    coded = runs.lines.with_columns(pl.Series(CODE, code))
+    return replace(release, sensitive_held=replace(runs, lines=coded))
+
+
 def _partition(table: Table, lines: Lines) -> Partition:
     """The release as the adversary sees it."""
     return Partition.from_published(
         table,
+        lines.copies,
         lines.group,
         lines.signature,
+        lines.people,
         lines.value_group,
         lines.value_code,
         lines.value_count,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.release import Release
+from shoal.release.record import Record
 from shoal.release.tables import listed_members
 from shoal.spec import OTHER
 from shoal.table import IntArray, Table
@@ -24,16 +25,30 @@ class Lines:
     """Both published tables in the codes of the original one, groups numbered in gid order."""
 
     ids: NDArray[np.int64]
-    """The gid of each group."""
-    group: IntArray
-    """The group of each published person."""
+    """The gid of each group, of the first where there are copies."""
+    copies: NDArray[np.int64]
+    group: NDArray[np.int64]
+    """The group of some people who are alike."""
     signature: IntArray
-    """The signature of each published person."""
+    """Their signature."""
+    people: NDArray[np.int64]
+    """How many they are in each copy."""
     value_group: IntArray
     """The group of each line of the sensitive table, sorted by group and value."""
     value_code: IntArray
     """Its value; `len(table.values)` stands for the pooled values outside every event."""
     value_count: NDArray[np.int64]
+    """How often it is there, in each copy."""
+
+    @property
+    def everybody(self) -> NDArray[np.int64]:
+        """How many people each line stands for, in all copies."""
+        return self.people * self.copies[self.group]
+
+    @property
+    def values(self) -> NDArray[np.int64]:
+        """How often each line of values is there, in all copies."""
+        return self.value_count * self.copies[self.value_group]
 
     def alone(self, codes: IntArray) -> Lines:
         """The same of one of several columns; `codes` are what each value is there."""
@@ -50,25 +65,26 @@ class Lines:
 
 
 def check_values(
-    release: Release, table: Table, lines: Lines, rows: NDArray[np.int64] | None
+    release: Release, table: Table, lines: Lines, record: Record | None
 ) -> list[Check]:
-    """All that can be said of published values; `rows` is the gid of every row of the table, from
-    the publisher's own record, and -1 where a row is not published. Columns that are published
-    apart are looked at one by one."""
+    """All that can be said of published values, with the publisher's own record or without. Columns
+    that are published apart are looked at one by one."""
     several, changed = table.several, int(release.certificate["rows"]["values_changed"])
     if several is None or not table.spec.publish_apart:
-        checks = _check_lines(release, table, lines, rows)
+        checks = _check_lines(release, table, lines, record)
         return checks if changed else [*checks, _check_suppressed(release, table, lines)]
     checks = []
-    for codes, column in zip(several.codes.T, several.columns, strict=True):
-        name = column.members.name
-        found = _check_lines(release.alone(name), column, lines.alone(codes), rows)
+    for place, (codes, column) in enumerate(zip(several.codes.T, several.columns, strict=True)):
+        name, mine = column.members.name, None
+        if record is not None:
+            mine = record.alone(codes, several.member_codes[:, place], len(column.members))
+        found = _check_lines(release.alone(name), column, lines.alone(codes), mine)
         checks += [replace(one, name=f"{one.name}, {name}") for one in found]
-    return [*checks, _check_suppressed_apart(release, table, lines, rows)]
+    return [*checks, _check_suppressed_apart(release, table, lines, record)]
 
 
 def _check_lines(
-    release: Release, table: Table, lines: Lines, rows: NDArray[np.int64] | None
+    release: Release, table: Table, lines: Lines, record: Record | None
 ) -> list[Check]:
     """All but who is missing."""
     changed = int(release.certificate["rows"]["values_changed"])
@@ -76,10 +92,10 @@ def _check_lines(
         _check_totals(table, lines, changed),
         _check_single(table, lines, changed),
         _check_alike(table, lines, changed),
-        _check_members(release, table, rows, changed),
+        _check_members(release, table, record, changed),
     ]
-    if rows is not None:
-        checks.append(_check_record(table, lines, rows, changed))
+    if record is not None:
+        checks.append(_check_record(table, lines, record, changed))
     return checks
 
 
@@ -87,7 +103,7 @@ def _check_totals(table: Table, lines: Lines, changed: int) -> Check:
     """No value may be published more often than it occurs, nor all values outside every event
     together, of which pooled ones are not told apart."""
     name, pooled = "values of the table", len(table.values)
-    totals = np.bincount(lines.value_code, lines.value_count, pooled + 1).astype(np.int64)
+    totals = np.bincount(lines.value_code, lines.values, pooled + 1).astype(np.int64)
     over = totals[:-1] - table.value_rows
     if table.several is not None:  # masks stand for people whose combinations have them
         whole, masks = table.several.combinations, table.several.masks
@@ -112,10 +128,12 @@ def _check_single(table: Table, lines: Lines, changed: int) -> Check:
     code = lines.value_code[edge[:-1]]
     people = np.flatnonzero((code == lines.value_code[edge[1:] - 1])[lines.group])
     signature, value = lines.signature[people], code[lines.group[people]]
-    over = _excess(table, signature, value, np.ones(len(people), np.int64))
+    everybody = lines.everybody[people]
+    over = _excess(table, signature, value, everybody)
     held_signature, held_value, held = table.cells
     outside = np.append(table.value_event, np.int32(-1)) < 0
-    shown = np.bincount(signature[outside[value]], minlength=signatures)
+    mine = outside[value]
+    shown = np.bincount(signature[mine], everybody[mine], signatures).astype(np.int64)
     there = outside[held_value]
     free = np.bincount(held_signature[there], held[there], signatures).astype(np.int64)
     fits = max(over, int((shown - free).clip(0).sum())) <= changed
@@ -132,7 +150,7 @@ def _check_alike(table: Table, lines: Lines, changed: int) -> Check:
     alike[lines.group[lines.signature != first[lines.group]]] = False
     told = np.flatnonzero(alike[lines.value_group])
     signature = first[lines.value_group[told]]
-    over = _excess(table, signature, lines.value_code[told], lines.value_count[told])
+    over = _excess(table, signature, lines.value_code[told], lines.values[told])
     detail = "groups of people with the same attributes show values that such people do not have"
     return Check("groups of one kind of people", over <= changed, "" if over <= changed else detail)
 
@@ -152,20 +170,18 @@ def _excess(table: Table, signature: IntArray, value: IntArray, count: NDArray[n
     return int((shown - np.where(known[at] == keys, held[at], 0)).clip(0).sum())
 
 
-def _check_members(
-    release: Release, table: Table, rows: NDArray[np.int64] | None, changed: int
-) -> Check:
+def _check_members(release: Release, table: Table, record: Record | None, changed: int) -> Check:
     """The members table: every value behind a label once, as often as it is published."""
     listed = {(event, value): members for event, value, members in listed_members(table)}
     given = {(event, value): count for event, value, count in release.members.iter_rows()}
     name = "members of the table"
     if len(given) != release.members.height or set(given) != set(listed):
         return Check(name, False, "it does not list every value of every set event once")
-    kept = np.arange(table.rows) if rows is None else np.flatnonzero(rows >= 0)
-    counts = np.bincount(table.row_member[kept], minlength=len(table.members))
+    told = None if record is None else record.members
+    counts = table.member_rows if told is None else told
     held = {pair: int(counts[members].sum()) for pair, members in listed.items()}
     for pair, count in given.items():
-        if count > held[pair] or (rows is not None and count != held[pair]) or count < 0:
+        if count > held[pair] or (told is not None and count != held[pair]) or count < 0:
             return Check(name, False, f'"{pair[1]}" of "{pair[0]}" occurs {held[pair]} times')
     shown = published_totals(release)
     for label in {label for label, _ in listed}:
@@ -175,61 +191,77 @@ def _check_members(
     return Check(name, True)
 
 
-def _check_record(table: Table, lines: Lines, rows: NDArray[np.int64], changed: int) -> Check:
-    """Row by row: every group must publish the people and the values that the record puts in it."""
+def _check_record(table: Table, lines: Lines, record: Record, changed: int) -> Check:
+    """Group by group: each must publish the people and the values that the record puts in it."""
     name, pooled = "private record", len(table.values)
-    kept = np.flatnonzero(rows >= 0)
-    group: NDArray[np.int64] = np.searchsorted(lines.ids, rows[kept]).clip(max=len(lines.ids) - 1)
-    if len(kept) != len(lines.group) or (lines.ids[group] != rows[kept]).any():
+    copy = np.searchsorted(lines.ids, record.gid, side="right") - 1
+    inside = (copy >= 0) & (record.gid < (lines.ids + lines.copies)[copy])
+    if not inside.all() or record.people.sum() != lines.everybody.sum():
         return Check(name, False, "it puts rows into other groups than those published")
+    signatures = np.int64(len(table.signatures))
+    shown = _spread(lines, lines.group, lines.signature, lines.people)
     if _difference(
-        group * np.int64(len(table.signatures)) + table.row_signature[kept],
-        lines.group * np.int64(len(table.signatures)) + lines.signature,
+        (record.gid * signatures + record.signature, record.people),
+        (shown[0] * signatures + shown[1], shown[2]),
     ):
         return Check(name, False, "a group publishes other people than the record puts in it")
     pools = np.zeros(len(lines.ids), bool)
     whole = pooled if table.several is None else table.several.combinations
     pools[lines.value_group[lines.value_code >= whole]] = True
-    value = table.row_value[kept]
-    value = np.where(pools[group], table.masked[value], value)
-    published = lines.value_group * np.int64(pooled + 1) + lines.value_code
-    recorded = group * np.int64(pooled + 1) + value
-    differ = _difference(recorded, np.repeat(published, lines.value_count))
+    value = np.where(pools[copy], table.masked[record.value], record.value)
+    held = _spread(lines, lines.value_group, lines.value_code, lines.value_count)
+    differ = _difference(
+        (record.gid * np.int64(pooled + 1) + value, record.people),
+        (held[0] * np.int64(pooled + 1) + held[1], held[2]),
+    )
     detail = "a group publishes other values than the rows that the record puts in it have"
     return Check(name, differ <= changed, "" if differ <= changed else detail)
 
 
-def _difference(one: NDArray[np.int64], other: NDArray[np.int64]) -> int:
-    """How many of the first keys have no partner of their own among the second; the number is the
-    same the other way round, as both are equally many."""
-    keys, sign = np.unique(np.concatenate([one, other]), return_inverse=True)
-    weight = np.concatenate([np.ones(len(one)), -np.ones(len(other))])
-    return int(np.bincount(sign, weight, len(keys)).clip(0).sum())
+def _spread(
+    lines: Lines, group: NDArray[np.integer], code: IntArray, count: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], IntArray, NDArray[np.int64]]:
+    """Lines of groups, once for each copy: gid, code and count."""
+    copies = lines.copies[group]
+    line = np.repeat(np.arange(len(group)), copies)
+    copy = np.arange(len(line)) - np.repeat(np.cumsum(copies) - copies, copies)
+    return lines.ids[group[line]] + copy, code[line], count[line]
+
+
+def _difference(
+    one: tuple[NDArray[np.int64], NDArray[np.int64]],
+    other: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> int:
+    """How many of the first keys, each so often, have no partner of their own among the second; the
+    number is the same the other way round, as both are equally many."""
+    keys, place = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    weight = np.concatenate([one[1], -other[1]])
+    return int(np.bincount(place, weight, len(keys)).clip(0).sum())
 
 
 def _check_suppressed(release: Release, table: Table, lines: Lines) -> Check:
     """Carriers of the table who are not among the published values."""
     event = np.append(table.value_event, np.int32(-1))[lines.value_code]
-    lost = int(table.carriers - lines.value_count[event >= 0].sum())
+    lost = int(table.carriers - lines.values[event >= 0].sum())
     claimed = release.certificate["rows"]["suppressed_with_event"]
     detail = "" if lost == claimed else f"{lost}, claimed {claimed}"
     return Check("suppressed carriers", lost == claimed, detail)
 
 
 def _check_suppressed_apart(
-    release: Release, table: Table, lines: Lines, rows: NDArray[np.int64] | None
+    release: Release, table: Table, lines: Lines, record: Record | None
 ) -> Check:
     """The same of columns that are published apart. Somebody may carry an event in several of them,
     so that without the record there are bounds only."""
     name, claimed = "suppressed carriers", release.certificate["rows"]["suppressed_with_event"]
     assert table.several is not None
-    if rows is not None:
-        lost = int((table.value_event[table.row_value[rows < 0]] >= 0).sum())
-        return same_figure(name, lost, claimed)
+    if record is not None:
+        _, value, rows = record.missing(table)
+        return same_figure(name, int(rows[table.value_event[value] >= 0].sum()), claimed)
     gone = []
     for codes, column in zip(table.several.codes.T, table.several.columns, strict=True):
         mine = lines.alone(codes)
         held = np.append(column.value_event, np.int32(-1))[mine.value_code] >= 0
-        gone.append(column.carriers - int(mine.value_count[held].sum()))
+        gone.append(column.carriers - int(mine.values[held].sum()))
     fits = max(gone) <= claimed <= sum(gone)
     return Check(name, fits, "" if fits else f"{max(gone)} to {sum(gone)}, claimed {claimed}")

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from shoal.display import card, counted, number
+from shoal.engines import Engine, default_engine
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.release.folder import load
-from shoal.release.pair import ROW_GROUPS, belong_together, is_recorded
+from shoal.release.pair import ROW_GROUPS, belong_together, has_record, is_recorded
 from shoal.release.stated import read_certificate
 from shoal.spec.recipe import public_recipes, with_files
-from shoal.table import Table
 from shoal.verification.files import Check, check_files, check_tables
 from shoal.verification.recompute import coded, recompute
 from shoal.verification.signatures import check_signers
@@ -124,8 +124,10 @@ def verify(
     knowledge: Knowledge | str | Path | None = None,
     hierarchies: Mapping[str, str | Path] | None = None,
     key: str | Path | None = None,
+    engine: Engine | None = None,
 ) -> Verification:
-    """Checks a release folder; with the original `table` (a frame) also its certificate.
+    """Checks a release folder; with the original `table`, which the engine counts, also its
+    certificate.
 
     A generalized release whose ranges overlap needs the publisher's `private` folder to tell who is
     in which group, and where people are missing only that folder tells who; a release judged
@@ -136,7 +138,7 @@ def verify(
     """
     folder = Path(path)
     certificate = read_certificate(folder)
-    if private is not None and not (Path(private) / ROW_GROUPS).is_file():
+    if private is not None and not has_record(Path(private)):
         raise InputError(
             "private-none",
             f'"{private}" holds no {ROW_GROUPS}, so it is no private folder of a release.',
@@ -177,7 +179,8 @@ def verify(
         return outcome(checks, recomputed=False)
     # Only the working folder is searched for files that a certificate names.
     recipes = with_files(public_recipes(release.spec.recode), hierarchies or {})
-    original = Table.from_frame(table, release.spec.with_(recode=recipes))
+    asked = release.spec.with_(recode=recipes)
+    original = (engine or default_engine()).count(table, asked)
     if original.spec.protect != release.spec.protect:
         checks.append(Check("events", False, "the certificate names no values of the table"))
     labels = [event.label for event in original.events]

@@ -9,24 +9,25 @@ query, so that they are added up once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.engines import GID, Runs
+from shoal.engines import Runs
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
 from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_people
-from shoal.spec import MISSING
+from shoal.spec import MISSING, Spec
 from shoal.table import Column, IntArray, Table, code_column, factorize
 
 if TYPE_CHECKING:
     from scipy import sparse
 
     from shoal.release import Release
+    from shoal.release.record import Record
     from shoal.utility.published import Published
     from shoal.utility.sql import Asked, Files
 
@@ -55,16 +56,17 @@ class Bucketized:
         signature = signature_rank[grouping.signature]
         return hashed_people(total, grouping.group, signature, grouping.rows)
 
-    def published(self, total: Hashes, release: Release) -> tuple[list[IntArray], Hashes]:
-        columns = [code_column(release.qi[name]) for name in release.spec.qi]
+    def published(
+        self, total: Hashes, qi: Runs, spec: Spec
+    ) -> tuple[list[NDArray[np.integer]], Hashes]:
+        columns = [code_column(qi.lines[name]) for name in spec.qi]
         signature, _ = factorize([codes for _, codes in columns], [len(one) for one, _ in columns])
-        gid, rows = release.qi[GID].to_numpy(), np.ones(release.qi.height, np.int32)
-        return [gid, signature], hashed_people(total, gid - 1, signature + 1, rows)
+        return [qi.group, signature], hashed_people(total, qi.group, signature + 1, qi.times)
 
     def people(
-        self, release: Release, table: Table, rows: NDArray[Any] | None
+        self, release: Release, qi: Runs, table: Table, record: Record | None
     ) -> tuple[People | None, str]:
-        lines = {column.name: _codes(release.qi[column.name], column) for column in table.qi}
+        lines = {column.name: _codes(qi.lines[column.name], column) for column in table.qi}
         for name, codes in lines.items():
             if codes.null_count():
                 return None, f'"{name}" has a value that is not in the table'
@@ -76,7 +78,7 @@ class Bucketized:
         )["signature"]
         if found.null_count():
             return None, "some people have attributes that nobody in the table has"
-        return People(found.cast(pl.Int32).to_numpy(), release.qi[GID].to_numpy()), ""
+        return People(found.cast(pl.Int32).to_numpy(), qi.group, qi.times), ""
 
     def value_counts(self, release: Release, table: Table) -> list[Floats]:
         assert release.audit is not None, "only a release that was just made is reported on"

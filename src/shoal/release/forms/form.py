@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from shoal.engines import Runs
 from shoal.grouping import FormName, Grouping
+from shoal.spec import Spec
 from shoal.table import Column, IntArray, Table
 
 if TYPE_CHECKING:
     from scipy import sparse
 
     from shoal.release import Release
+    from shoal.release.record import Record
     from shoal.utility.published import Published
     from shoal.utility.sql import Asked, Files
 
@@ -32,10 +34,12 @@ Hashes = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The published people, found again in the table that they come from."""
+    """The published people, found again in the table that they come from: how many of a signature
+    are in each copy of a group."""
 
     signature: IntArray
-    gid: NDArray[np.integer]
+    group: NDArray[np.int64]
+    people: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,15 +72,17 @@ class Form(Protocol):
     def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
         """The hash of each group, and in it now also what the form shows of its people."""
 
-    def published(self, total: Hashes, release: Release) -> tuple[list[IntArray], Hashes]:
+    def published(
+        self, total: Hashes, qi: Runs, spec: Spec
+    ) -> tuple[list[NDArray[np.integer]], Hashes]:
         """The same from published tables alone; and before it the keys that lines of the QI table
         are ordered by, the first first."""
 
     def people(
-        self, release: Release, table: Table, rows: NDArray[Any] | None
+        self, release: Release, qi: Runs, table: Table, record: Record | None
     ) -> tuple[People | None, str]:
-        """The signature and gid of everybody published; or what contradicts the table. `rows` is
-        the publisher's own record: the gid of every row, -1 where it is not published."""
+        """Everybody published, by the groups of the QI table; or what contradicts the table. The
+        `record` is the publisher's own."""
 
     def value_counts(self, release: Release, table: Table) -> list[Floats]:
         """For each QI, how many published people have each value, as a reader would reckon."""

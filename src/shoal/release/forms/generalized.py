@@ -7,7 +7,7 @@ domain values that the query allows: a range is spread evenly over what it cover
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -19,13 +19,14 @@ from shoal.grouping import FormName, Grouping
 from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
 from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_ranges
-from shoal.spec import MISSING
+from shoal.spec import MISSING, Spec
 from shoal.table import Column, IntArray, Table, code_column
 
 if TYPE_CHECKING:
     from scipy import sparse
 
     from shoal.release import Release
+    from shoal.release.record import Record
     from shoal.utility.published import Published
     from shoal.utility.sql import Asked, Files
 
@@ -46,26 +47,29 @@ class Generalized:
         labels = (pl.Series(one.labels).gather(one.node) for one in grouping.recodings)
         return hashed_ranges(total, labels)
 
-    def published(self, total: Hashes, release: Release) -> tuple[list[IntArray], Hashes]:
-        gid = release.qi[GID].to_numpy()
-        first = release.qi.unique(subset=[GID], keep="first").sort(GID)
-        texts = (first[name].cast(pl.String) for name in release.spec.qi)
-        return [gid], hashed_ranges(total, texts)
+    def published(
+        self, total: Hashes, qi: Runs, spec: Spec
+    ) -> tuple[list[NDArray[np.integer]], Hashes]:
+        first = qi.lines[qi.start[:-1]]
+        texts = (first[name].cast(pl.String) for name in spec.qi)
+        return [qi.group], hashed_ranges(total, texts)
 
     def people(
-        self, release: Release, table: Table, rows: NDArray[Any] | None
+        self, release: Release, qi: Runs, table: Table, record: Record | None
     ) -> tuple[People | None, str]:
         """The publisher's own record is checked against the published ranges; without it, rows are
         told apart by the ranges, which works only where these do not overlap and nobody is
         suppressed."""
         covers = _covers(release, table)
-        groups = release.qi.unique(subset=[GID], keep="first").sort(GID)
-        if rows is None:
-            rows = _told_apart(groups, table, covers)[table.row_signature]
-        elif problem := _contradiction(groups, table, covers, rows):
+        groups = qi.distinct[qi.start[:-1]]
+        if record is None:
+            gid = _told_apart(groups, table, covers)
+            kept = np.flatnonzero(gid >= 0)
+            group = np.searchsorted(qi.first, gid[kept])
+            return People(kept.astype(np.int32), group, table.signature_rows[kept]), ""
+        if problem := _contradiction(groups, table, covers, record):
             return None, problem
-        kept = np.flatnonzero(rows >= 0)
-        return People(table.row_signature[kept], rows[kept]), ""
+        return People(record.signature, np.searchsorted(qi.first, record.gid), record.people), ""
 
     def value_counts(self, release: Release, table: Table) -> list[Floats]:
         return [_spread_evenly(column, release) for column in table.qi]
@@ -165,17 +169,17 @@ def _covers(release: Release, table: Table) -> Covers:
     return covers
 
 
-def _contradiction(groups: pl.DataFrame, table: Table, covers: Covers, rows: NDArray[Any]) -> str:
+def _contradiction(groups: pl.DataFrame, table: Table, covers: Covers, record: Record) -> str:
     """What in the publisher's record is against the published ranges, or an empty text."""
     ids = groups[GID].to_numpy()
-    if not np.isin(rows[rows >= 0], ids).all():
+    if not np.isin(record.gid, ids).all():
         return "the private record names groups that are not published"
-    place = np.searchsorted(ids, np.where(rows >= 0, rows, ids[0]))
-    codes = table.signatures[table.row_signature]
+    place = np.searchsorted(ids, record.gid)
+    codes = table.signatures[record.signature]
     for position, column in enumerate(table.qi):
         labels = groups[column.name].cast(pl.String).to_list()
         inside = np.stack([covers[column.name][label] for label in labels])
-        if not (inside[place, codes[:, position]] | (rows < 0)).all():
+        if not inside[place, codes[:, position]].all():
             return f'somebody lies outside the published range of "{column.name}"'
     return ""
 

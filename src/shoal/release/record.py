@@ -1,0 +1,140 @@
+"""The publisher's own record as counts: how many people of each kind are in which group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.engines import GID
+from shoal.errors import InputError
+from shoal.release.pair import CELL_GROUPS, ROW_GROUPS
+from shoal.release.private import COPIES, COUNT
+from shoal.release.tables import shown_parts
+from shoal.sources import read_table
+from shoal.table import IntArray, Table
+from shoal.table.table import Cells
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Who is published in which group, by kind of people."""
+
+    gid: Ints
+    signature: IntArray
+    value: IntArray
+    """Their own value, as it is published outside pooled groups."""
+    people: Ints
+    members: Ints | None
+    """How many people are published of each sensitive value as it stands in the table; None where
+    the record does not tell."""
+
+    @classmethod
+    def read(cls, private: Path, table: Table) -> Record:
+        """From a private folder; rows are those of the table, in its order."""
+        if (private / ROW_GROUPS).is_file():
+            return cls.of_rows(row_groups_of(private, table), table)
+        return cls._of_cells(read_table(private / CELL_GROUPS), table, private)
+
+    @classmethod
+    def of_rows(cls, gid: NDArray[Any], table: Table) -> Record:
+        """From the gid of every row, negative where it is not published."""
+        kept = np.flatnonzero(gid >= 0)
+        signatures, values = np.int64(len(table.signatures)), np.int64(len(table.values))
+        cell = table.row_signature[kept] * values + table.row_value[kept]
+        ids, place = np.unique(gid[kept], return_inverse=True)
+        keys, people = np.unique(place * (signatures * values) + cell, return_counts=True)
+        group, cell = np.divmod(keys, signatures * values)
+        return cls(
+            ids[group].astype(np.int64),
+            (cell // values).astype(np.int32),
+            (cell % values).astype(np.int32),
+            people.astype(np.int64),
+            np.bincount(table.row_member[kept], minlength=len(table.members)),
+        )
+
+    @classmethod
+    def _of_cells(cls, frame: pl.DataFrame, table: Table, private: Path) -> Record:
+        parts = shown_parts(table)
+        known = [
+            (
+                list(table.spec.qi),
+                pl.DataFrame(
+                    [
+                        column.values.gather(table.signatures[:, place])
+                        for place, column in enumerate(table.qi)
+                    ]
+                ),
+            ),
+            (
+                list(table.spec.sensitive_columns),
+                pl.DataFrame(
+                    {
+                        name: pl.Series([part[c] for part in parts], dtype=pl.String)
+                        for c, name in enumerate(table.spec.sensitive_columns)
+                    }
+                ),
+            ),
+        ]
+        try:
+            signature, value = (_places(frame.select(names), lines) for names, lines in known)
+            copies, people = frame[COPIES].to_numpy(), frame[COUNT].to_numpy()
+            first = frame[GID].to_numpy()
+        except pl.exceptions.PolarsError:
+            signature = value = None
+        if signature is None or value is None:
+            raise InputError(
+                "private-cells",
+                f"{private} speaks of people whom the table does not have.",
+                "Give the private folder of this table's run.",
+            )
+        line = np.repeat(np.arange(len(first)), copies)
+        copy = np.arange(len(line)) - np.repeat(np.cumsum(copies) - copies, copies)
+        return cls(first[line] + copy, signature[line], value[line], people[line], None)
+
+    def alone(self, codes: IntArray, members: IntArray, count: int) -> Record:
+        """The same of one of several columns: `codes` are what each value is there, `members` what
+        each sensitive value of the table is, of so many."""
+        counted = self.members
+        if counted is not None:
+            counted = np.bincount(members, counted, count).astype(np.int64)
+        return replace(self, value=codes[self.value], members=counted)
+
+    def missing(self, table: Table) -> Cells:
+        """The people of a table who are in no group."""
+        signature, value, rows = table.cells
+        width = np.int64(len(table.values))
+        place = np.searchsorted(signature * width + value, self.signature * width + self.value)
+        left = rows - np.bincount(place, self.people, len(rows)).astype(np.int64)
+        gone = np.flatnonzero(left)
+        return Cells(signature[gone], value[gone], left[gone])
+
+
+def row_groups_of(private: Path, table: Table) -> NDArray[Any]:
+    """The gid of every row of the table, from the publisher's private folder."""
+    groups = read_table(private / ROW_GROUPS)[GID].to_numpy()
+    if len(groups) != table.rows:
+        raise InputError(
+            "private-rows",
+            f"{private} speaks of {len(groups):,} rows, the table has {table.rows:,}.",
+            "Give the private folder of this table's run.",
+        )
+    return groups
+
+
+def _places(lines: pl.DataFrame, known: pl.DataFrame) -> IntArray | None:
+    """Where each line stands among some others; None if one does not."""
+    found = lines.cast(known.schema).join(
+        known.with_row_index("(place)"),
+        on=lines.columns,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )["(place)"]
+    return None if found.null_count() else found.cast(pl.Int32).to_numpy()
