@@ -39,7 +39,7 @@ WARM_ROWS = 20_000
 WIDE_SIZES = (80, 2, 12, 10, 8, 6, 5, 4)
 """How many values each of the eight QIs of the wide table has."""
 WIDE_VALUES = 10
-SKEW = 1.1
+SKEW = 1.4
 """The power with which values of the wide table become rarer."""
 
 

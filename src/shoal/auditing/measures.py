@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.judging import Case
+from shoal.auditing.kernels import deviations
 from shoal.auditing.row_risks import People, RowRisks
 from shoal.auditing.seen import Flags, Seen
 from shoal.auditing.seen import Lens as Lens
@@ -151,60 +152,27 @@ def deviations_by_view(
     bound there. Per group: whether it meets that bound in every view, whether it holds an event."""
     table, part = case.table, case.partition
     group = np.repeat(np.arange(part.groups), np.diff(part.value_start))
-    counts = np.zeros((part.groups, len(table.events)), np.int64)
+    counts = np.zeros((len(table.events), part.groups), np.int64)
     for event in range(len(table.events)):
         held = table.holds(event)[part.value_code]
-        np.add.at(counts[:, event], group[held], part.value_count[held])
-    meets = np.ones(part.groups, bool)
-    # Only groups with different tuples or with an event have something to say.
-    several = np.flatnonzero((np.diff(part.group_start) > 1) | counts.any(axis=1))
-    sums, copies = np.zeros((len(knowledge.views), len(table.events), 4)), part.copies[several]
-    if len(several):
-        widths = np.diff(part.group_start)[several]
-        starts = np.cumsum(widths) - widths
-        pairs = np.arange(widths.sum()) + np.repeat(part.group_start[several] - starts, widths)
-        signature = part.pair_signature[pairs]
-        sizes = np.add.reduceat(part.pair_size[pairs], starts)
-        for number, view in enumerate(knowledge.views):
-            chances = event_chances(view, table)
-            for event in range(len(table.events)):
-                chance = chances[view.index[signature], event]
-                sums[number, event], fits = _deviations(
-                    np.maximum.reduceat(chance, starts),
-                    np.minimum.reduceat(chance, starts),
-                    sizes,
-                    counts[several, event],
-                    float(case.event_r[event]),
-                    copies,
-                )
-                meets[several[~fits]] = False
+        counts[event] = np.bincount(group[held], part.value_count[held], part.groups)
+    meets, sums = np.ones(part.groups, bool), np.zeros((len(knowledge.views), len(counts), 4))
+    for number, view in enumerate(knowledge.views):
+        row, chances = view.index[part.pair_signature], event_chances(view, table)
+        for event, carriers in enumerate(counts):
+            sums[number, event] = deviations(
+                part.group_start,
+                part.copies,
+                row,
+                part.pair_size,
+                chances[:, event].copy(),
+                carriers,
+                float(case.event_r[event]),
+                meets,
+            )
     holders = np.maximum(sums[:, :, 3], 1.0)
     means = [sums[:, :, 0] / part.all_groups, sums[:, :, 1] / holders, sums[:, :, 2] / holders]
-    return np.stack(means, axis=-1).mean(axis=1), meets, np.asarray(counts.any(axis=1))
-
-
-def _deviations(
-    high: NDArray[np.float64],
-    low: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    carriers: NDArray[np.int64],
-    r: float,
-    copies: NDArray[np.int64],
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """For one event in one view: the sums over groups of delta = f_max - f_min, of delta in groups
-    that hold the event, of their theoretical bound, and how many groups hold it. And for each group
-    whether Theorem 1's condition holds there, or the event is not in it."""
-    held = carriers > 0
-    delta = high - low
-    bounded = held & (high > 0.0) & (high < 1.0) & (sizes > r)
-    size, top = sizes[bounded], high[bounded]
-    bound = (size - r) * top / (top * (r - 1.0) / (1.0 - top) + size - 1.0)
-    apart, near = high * (1.0 - low) * (r - 1.0), low * (1.0 - high) * (sizes - 1.0)
-    fits = (carriers <= 1) & np.where(delta == 0.0, sizes >= r, apart <= near)
-    # Running sums add up in the order of groups, whatever NumPy does for a plain sum.
-    each = delta * copies
-    parts = (each, each[held], bound * copies[bounded], copies[held])
-    return np.array([part.cumsum()[-1] if len(part) else 0.0 for part in parts]), fits | ~held
+    return np.stack(means, axis=-1).mean(axis=1), meets, np.asarray(counts.any(axis=0))
 
 
 def risk_by_view(case: Case, seen: Seen, deltas: NDArray[np.float64]) -> dict[str, ViewRisk]:

@@ -249,7 +249,11 @@ def _sorted_pairs(
     left: NDArray[np.integer], right: NDArray[np.integer], width: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Which of the distinct pairs each line has, and these as sorted keys left * width + right."""
-    keys, line = np.unique(left.astype(np.int64) * width + right, return_inverse=True)
+    keys = left.astype(np.int64) * width + right
+    new = np.diff(keys, prepend=-1)
+    if (new >= 0).all():  # in order already, as a grouping's lines are
+        return np.cumsum(new > 0) - 1, keys[new > 0]
+    keys, line = np.unique(keys, return_inverse=True)
     return line, keys
 
 

@@ -278,40 +278,77 @@ def write_down(group: int, answer: Answer, groups: Groups, known: Known, record:
 
 
 @kernel
-def _judge_alike(joint: bool, g: int, groups: Groups, known: Known, record: Record) -> bool:
-    """Judges a group of one signature with one event in the shortest way: whoever is alike has the
-    group's share of it. False: nothing is done, since there are several events, or somebody cannot
-    have what is published."""
-    pair = groups.group_start[g]
-    row, N = known.row[groups.pair_signature[pair]], groups.pair_size[pair]
-    event, count = -1, 0
-    for v in range(groups.value_start[g], groups.value_start[g + 1]):
-        code = groups.value_code[v]
-        if joint and known.distributions[row, code] == 0.0:
-            return False
-        if known.value_event[code] >= 0:
-            if event >= 0 and known.value_event[code] != event:
-                return False
-            event = known.value_event[code]
-            count += groups.value_count[v]
-    chance, strength = known.event_chance[row, event], known.event_r[event]
-    if not joint and (chance == 0.0 or not (chance < 1.0 or count == N)):
-        return False
-    posterior, breach = count / N, strength * count > N
-    if known.prior:
-        breach = breach and posterior > chance
-    record.state[g] = EXACT
-    record.posterior[pair], record.event[pair], record.breach[pair] = posterior, event, breach
-    if posterior > record.event_worst[event]:
-        record.event_worst[event], record.event_pair[event] = posterior, pair
-    right = 0.0
-    for k in range(groups.carrier_start[pair], groups.carrier_start[pair + 1]):
-        if groups.carrier_event[k] == event:
-            right += groups.carrier_count[k]
-    before = 1 if right > 0 and known.known[groups.pair_signature[pair], event] else 0
-    record.guesses[before, 0] += groups.copies[g] * (right / N)
-    record.guesses[before, 1] += groups.copies[g]
-    return True
+def _judge_plain(joint: bool, groups: Groups, known: Known, record: Record) -> int:
+    """Judges most groups in the shortest way, and counts the posteriors: those with one value of an
+    event in which either all are alike, who have the group's share of it, or one carries, and the
+    others hold one value or are not told apart: then everybody's posterior is their part of all
+    odds. Others, and those in which somebody cannot have what is published, are left as they are.
+    """
+    # An array that is taken out of a tuple within the loop would be counted each time.
+    copies, group_start, value_start = groups.copies, groups.group_start, groups.value_start
+    pair_signature, pair_size = groups.pair_signature, groups.pair_size
+    value_code, value_count, value_event = groups.value_code, groups.value_count, known.value_event
+    carrier_start, carrier_event = groups.carrier_start, groups.carrier_event
+    carrier_count, beforehand, event_r = groups.carrier_count, known.known, known.event_r
+    known_row, distributions, event_chance = known.row, known.distributions, known.event_chance
+    state, written, of_event, exposed = record.state, record.posterior, record.event, record.breach
+    guesses, event_worst, event_pair = record.guesses, record.event_worst, record.event_pair
+    judged, odds = 0, np.empty(MERGE_LIMIT)
+    for g in groups.holders:
+        first, last = group_start[g], group_start[g + 1]
+        event, at, other, count, held = -1, -1, -1, 0, 0
+        for v in range(value_start[g], value_start[g + 1]):
+            code = value_code[v]
+            if value_event[code] < 0:
+                other = code
+            else:
+                event, at, count = value_event[code], code, value_count[v]
+                held += 1
+        values = value_start[g + 1] - value_start[g]
+        if held != 1 or other < 0 or last - first > MERGE_LIMIT or (joint and values > 2):
+            continue
+        begin, even, possible, total, N = known_row[pair_signature[first]], True, True, 0.0, 0
+        for p in range(first, last):
+            row = known_row[pair_signature[p]]
+            if joint:
+                x, y = distributions[row, at], distributions[row, other]
+                even = even and x == distributions[begin, at] and y == distributions[begin, other]
+            else:
+                x = event_chance[row, event]
+                y = 1.0 - x
+                even = even and x == event_chance[begin, event]
+            possible = possible and x > 0.0 and y > 0.0
+            odds[p - first] = x / y
+            total += pair_size[p] * (x / y)
+            N += pair_size[p]
+        if not possible or (not even and (count > 1 or not total < np.inf)):
+            continue
+        state[g] = EXACT
+        judged += copies[g]
+        top, tied, right, known_before = 0.0, 0.0, 0.0, 0
+        for p in range(first, last):
+            posterior = count / N if even else odds[p - first] / total
+            odds[p - first], top = posterior, max(top, posterior)
+            compared = posterior if even else posterior + TOLERANCE
+            breach = event_r[event] * count > N if even else event_r[event] * compared > 1.0
+            if known.prior:
+                breach = breach and compared > event_chance[known_row[pair_signature[p]], event]
+            written[p], of_event[p], exposed[p] = posterior, event, breach
+            if posterior > event_worst[event]:
+                event_worst[event], event_pair[event] = posterior, p
+        for p in range(first, last):
+            leads = odds[p - first] >= top - TIE
+            if leads:
+                tied += pair_size[p]
+            for k in range(carrier_start[p], carrier_start[p + 1]):
+                if carrier_event[k] == event:
+                    if leads:
+                        right += carrier_count[k]
+                    if beforehand[pair_signature[p], event]:
+                        known_before = 1
+        guesses[known_before, 0] += copies[g] * (right / tied)
+        guesses[known_before, 1] += copies[g]
+    return judged
 
 
 @kernel
@@ -321,12 +358,11 @@ def judge_view(joint: bool, budget: float, groups: Groups, known: Known, record:
     slot = np.empty(len(known.distributions), np.int32)
     for row in range(len(slot)):
         slot[row] = -1
-    judged = 0
+    judged, state = _judge_plain(joint, groups, known, record), record.state
     for g in groups.holders:
-        first, last = groups.group_start[g], groups.group_start[g + 1]
-        if last - first == 1 and _judge_alike(joint, g, groups, known, record):
-            judged += groups.copies[g]
+        if state[g] == EXACT:
             continue
+        first, last = groups.group_start[g], groups.group_start[g + 1]
         values = groups.value_code[groups.value_start[g] : groups.value_start[g + 1]]
         counts = groups.value_count[groups.value_start[g] : groups.value_start[g + 1]]
         events, column = event_columns(values, known.value_event)

@@ -1,0 +1,51 @@
+"""Deviations of all groups in one view: a compiled loop."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.compiling import kernel
+
+Ints = NDArray[np.int64]
+
+
+@kernel
+def deviations(
+    group_start: Ints,
+    copies: Ints,
+    row: NDArray[np.int32],
+    pair_size: Ints,
+    chance: NDArray[np.float64],
+    carriers: Ints,
+    r: float,
+    meets: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """For one event in one view: the sums over groups of delta = f_max - f_min, of delta in groups
+    that hold the event, of their theoretical bound, and how many groups hold it. Groups that hold
+    it and do not meet Theorem 1's condition are taken out of `meets`.
+
+    group_start: the first pair of each group, and the number of pairs.
+    row: of each pair, where its people stand in `chance`; pair_size: how many they are.
+    carriers: of each group.
+    """
+    sums = np.zeros(4)
+    for g in range(len(copies)):
+        first = group_start[g]
+        high, low, size = chance[row[first]], chance[row[first]], 0
+        for p in range(first, group_start[g + 1]):
+            high, low = max(high, chance[row[p]]), min(low, chance[row[p]])
+            size += pair_size[p]
+        delta = high - low
+        sums[0] += copies[g] * delta
+        if carriers[g] == 0:
+            continue
+        sums[1] += copies[g] * delta
+        sums[3] += copies[g]
+        if 0.0 < high < 1.0 and size > r:
+            bound = (size - r) * high / (high * (r - 1.0) / (1.0 - high) + size - 1.0)
+            sums[2] += copies[g] * bound
+        near = high * (1.0 - low) * (r - 1.0) <= low * (1.0 - high) * (size - 1.0)
+        if carriers[g] > 1 or not (size >= r if delta == 0.0 else near):
+            meets[g] = False
+    return sums
