@@ -43,7 +43,7 @@ from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.anonymizers.art.dealing import deal_values
 from shoal.anonymizers.art.hide import hide_among_filler
 from shoal.anonymizers.art.mixed import mix_events
-from shoal.anonymizers.art.outset import refuse_impossible
+from shoal.anonymizers.art.outset import refuse_impossible, refuse_large
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.generalization import generalize
@@ -147,6 +147,8 @@ class Art:
         elif self.units == "rows":
             groups = self._by_rows(asked, seed, progress)
         else:
+            if table.several is None:
+                refuse_large(asked)
             best = group_blindly(
                 asked,
                 Blindness(cell=self.cell, largest=self.largest, least=self.smallest_group),

@@ -46,19 +46,20 @@ class Columns:
         if asked.masks is not None:
             return cls._of_masks(asked.masks, kinds, x)
         seen: dict[str, list[Floats]] = {}
-        odds, strength, chance = [], [], []
+        odds, strength = (np.empty((len(kinds), asked.width)) for _ in range(2))
+        chance, width = np.zeros(len(kinds)), 0
         for column in asked.columns(x, np.array([y], np.int32)):
             before = seen.setdefault(column.view.name, [])
             if any(np.array_equal(column.odds, other) for other in before):
                 continue
             before.append(column.odds)
             row = column.view.index[kinds]
-            odds.append(column.odds[row, 0])
-            strength.append(column.strength[row])
-            chance.append(column.chance[row])
-        together = np.column_stack(odds)
-        together[np.isnan(together)] = np.inf
-        return cls(together, np.column_stack(strength), np.mean(chance, axis=0))
+            odds[:, width], strength[:, width] = column.odds[row, 0], column.strength[row]
+            chance += column.chance[row]
+            width += 1
+        odds, strength = (np.ascontiguousarray(one[:, :width]) for one in (odds, strength))
+        odds[np.isnan(odds)] = np.inf
+        return cls(odds, strength, chance / width)
 
     @classmethod
     def _of_masks(cls, masks: Masks, kinds: NDArray[np.integer], x: int) -> Columns:
@@ -83,6 +84,8 @@ class Columns:
 
     def some(self, which: NDArray[np.bool_]) -> Columns:
         """Those of some kinds."""
+        if which.all():
+            return self
         return Columns(self.odds[which], self.strength[which], self.chance[which], self.leading)
 
     @property

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from math import floor
 
+import numpy as np
+
 from shoal.anonymizers.art.asked import Asked
 from shoal.errors import InputError
 from shoal.knowledge import Hiding, Scarce
-from shoal.table import Table
+from shoal.memory import allowed_memory, refuse_memory
+from shoal.table import Table, factorize
 from shoal.wording import plain_percent, visible
+
+BYTES = 40
+"""That a search takes for one kind of people in one column (columns.py, kernels/fill.py)."""
+BLAMED = 3
+"""So many QIs are named, those that would bring most."""
 
 
 def refuse_impossible(asked: Asked, max_suppression: float) -> None:
@@ -36,6 +44,35 @@ def refuse_impossible(asked: Asked, max_suppression: float) -> None:
         "Lower r, protect rarer values, make a QI coarser (--recode age:bands=10), drop one, raise "
         "max_suppression, or use --limit prior, which leaves people at what is known of them "
         "beforehand; `shoal plan` says what stands in the way.",
+    )
+
+
+def refuse_large(asked: Asked) -> None:
+    """An InputError if the odds of all people who hold one value, in every view and for every
+    reader, need more memory than there is."""
+    table = asked.table
+    value = table.cells.value[table.value_event[table.cells.value] < 0]
+    kinds = int(np.bincount(value, minlength=1).max())
+    refuse_memory(
+        BYTES * kinds * asked.width,
+        f"To weigh {kinds:,} combinations of QI values in {len(asked.knowledge.views):,} views",
+        _dropping(table) if BYTES * kinds * asked.width > allowed_memory() else "",
+    )
+
+
+def _dropping(table: Table) -> str:
+    """What leaving out each QI would bring, as a sentence; those first that bring most."""
+    sizes = [len(column) for column in table.qi]
+    left = []
+    for number, column in enumerate(table.qi):
+        others = [i for i in range(len(sizes)) if i != number]
+        _, keys = factorize([table.signatures[:, i] for i in others], [sizes[i] for i in others])
+        left.append((len(keys), f"{len(keys):,} without {visible(column.name)} ({len(column):,})"))
+    told = "; ".join(text for _, text in sorted(left)[:BLAMED])
+    return (
+        f"Of {len(table.signatures):,} combinations there would be (values of the QI): {told}. "
+        "Drop one, make it coarser (--recode age:bands=10), or limit the adversary with "
+        "--max-attributes."
     )
 
 

@@ -1,0 +1,39 @@
+"""What would not fit into memory is refused before the search, with the columns to blame."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.anonymizers.art import Art
+from shoal.table import Table
+
+
+def wide_table(rows: int = 20_000) -> Table:
+    """Six QIs; the first has most values."""
+    rng = np.random.default_rng(0)
+    columns = {f"q{k}": rng.integers(0, size, rows) for k, size in enumerate((500, 4, 3, 3, 2, 2))}
+    values = rng.choice(["x", "y", "z"], rows, p=[0.01, 0.5, 0.49])
+    spec = shoal.Spec(qi=tuple(columns), sensitive="v", protect=("x",), r=3, min_support=50)  # type: ignore[arg-type]
+    return Table.from_frame(pl.DataFrame({**columns, "v": values}), spec)
+
+
+def test_the_columns_that_bring_most_are_named() -> None:
+    table = wide_table()
+    with (
+        shoal.memory_limit("10MB"),
+        pytest.raises(shoal.InputError, match=r"may be taken") as refused,
+    ):
+        Art().anonymize(table)
+    left = table.signatures[:, 1:]
+    told = f"{len(np.unique(left, axis=0)):,} without q0 (500)"
+    assert refused.value.remedy.startswith(
+        f"Of {len(table.signatures):,} combinations there would be (values of the QI): {told};"
+    )
+
+
+def test_what_fits_is_not_refused() -> None:
+    with shoal.memory_limit("1GB"):
+        assert Art(max_suppression=1).anonymize(wide_table()).published
