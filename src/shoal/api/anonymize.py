@@ -14,7 +14,7 @@ from shoal.adversaries.adversary import BOTH, Adversaries, as_adversaries
 from shoal.anonymizers.registry import check_columns, inform, make_method
 from shoal.api.inputs import Known, is_location, table_of
 from shoal.auditing.audit import audit as judge
-from shoal.engines import Dealt, Engine, default_engine
+from shoal.engines import Dealt, Engine, default_engine, engine_of
 from shoal.errors import InputError, InternalError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge, check_groups, warn_of_time
@@ -71,6 +71,7 @@ def anonymize(
     chosen = _chosen(method, parameters)
     if isinstance(method, str) and "readers" not in parameters:
         chosen = inform(chosen, readers=adversaries)
+    engine = engine or engine_of(data)
     rows_with = engine or default_engine()
     if isinstance(knowledge, Knowledge):
         chosen = inform(chosen, knowledge=knowledge)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import narwhals as nw
+
 from shoal.engines.cells import write_cells
 from shoal.engines.counting import Counted
-from shoal.engines.engine import Dealt, Engine, Part
+from shoal.engines.engine import Dealt, Distant, Engine, Part
 from shoal.engines.gathering import gather
 from shoal.engines.named import ENGINES
 from shoal.engines.runs import GID, Runs
@@ -14,6 +18,16 @@ from shoal.errors import InputError
 def default_engine() -> Engine:
     """The engine that is used where none is named."""
     return engine_named("polars")
+
+
+def engine_of(data: Any) -> Engine | None:
+    """The engine that holds the rows of data, where that is no choice: Spark's, of its frames."""
+    known = nw.dependencies
+    if known.is_pyspark_dataframe(data) or known.is_pyspark_connect_dataframe(data):
+        from shoal.engines.spark import SparkEngine
+
+        return SparkEngine(data.sparkSession)
+    return None
 
 
 def engine_named(name: str, *, separator: str | None = None, encoding: str | None = None) -> Engine:
@@ -26,6 +40,10 @@ def engine_named(name: str, *, separator: str | None = None, encoding: str | Non
         from shoal.engines.duckdb import DuckDBEngine
 
         return DuckDBEngine(separator=separator, encoding=encoding)
+    if name == "spark":
+        from shoal.engines.spark import SparkEngine
+
+        return SparkEngine()
     raise InputError(
         "engine-unknown", f'There is no engine "{name}".', f"Choose among: {', '.join(ENGINES)}."
     )
@@ -36,11 +54,13 @@ __all__ = [
     "GID",
     "Counted",
     "Dealt",
+    "Distant",
     "Engine",
     "Part",
     "Runs",
     "default_engine",
     "engine_named",
+    "engine_of",
     "gather",
     "write_cells",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,4 +67,13 @@ class Engine(Protocol):
 
     def write(self, runs: Runs, path: Path) -> None:
         """Writes one published table, whole or not at all."""
+        ...
+
+
+@runtime_checkable
+class Distant(Engine, Protocol):
+    """An engine whose users want published tables as frames where the rows are."""
+
+    def frame(self, runs: Runs) -> Any:
+        """A published table as such a frame."""
         ...

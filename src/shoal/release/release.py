@@ -18,7 +18,7 @@ import polars as pl
 
 from shoal.auditing.verdict import Audit
 from shoal.display import at_r, card, counted, number
-from shoal.engines import GID, Runs
+from shoal.engines import GID, Distant, Runs
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms import form_named
@@ -184,11 +184,15 @@ class Release:
     @property
     def qi_table(self) -> Any:
         """The QI table as the kind of frame that the caller gave."""
+        if isinstance(self.engine, Distant):
+            return self.engine.frame(self.qi_runs)
         return self._for_caller(self.qi)
 
     @property
     def sensitive_table(self) -> Any:
         """The sensitive table as the kind of frame that the caller gave."""
+        if isinstance(self.engine, Distant):
+            return self.engine.frame(self.sensitive_runs)
         return self._for_caller(self.sensitive)
 
     def _for_caller(self, frame: pl.DataFrame) -> Any:

@@ -1,0 +1,63 @@
+"""The Spark engine: counts cells on the cluster, deals nothing, and lets the cluster write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.engines.engine import Dealt
+from shoal.engines.runs import Runs
+from shoal.engines.spark.cells import count_cells
+from shoal.engines.spark.jobs import watched
+from shoal.engines.spark.lines import as_frame
+from shoal.engines.spark.parts import write_parts
+from shoal.engines.spark.source import open_session, open_source
+from shoal.grouping import Grouping, Progress, silent
+from shoal.spec import Spec
+from shoal.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_CELLS = 20_000_000
+"""So many cells are brought to the driver, unless it is told otherwise."""
+
+
+class SparkEngine:
+    """Takes a Spark frame, or what `open_source` opens; rows never come here.
+
+    Cells come here through a scratch folder, which is private and removed at the end: the setting
+    `spark.shoal.scratch` of the session names the folder that it is made in. That one and whatever
+    releases are saved to have to be seen by this machine and all executors under the same name, as
+    they are on one machine, or in a file system that they share.
+    """
+
+    name = "spark"
+
+    def __init__(
+        self,
+        session: SparkSession | None = None,
+        *,
+        most_cells: int = MOST_CELLS,
+        progress: Progress = silent,
+    ) -> None:
+        self.session = open_session() if session is None else session
+        self.most_cells, self.progress = most_cells, progress
+
+    def count(self, source: Any, spec: Spec) -> Table:
+        with watched(self.session, "counting on Spark", self.progress):
+            frame = open_source(source) if isinstance(source, str | Path) else source
+            cells, rows = count_cells(frame, spec, most=self.most_cells)
+        return Table.from_cells(cells, spec, rows=rows)
+
+    def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
+        return None
+
+    def frame(self, runs: Runs) -> Any:
+        """A published table as a Spark frame."""
+        return as_frame(self.session, runs)
+
+    def write(self, runs: Runs, path: Path) -> None:
+        """Writes one published table as a folder of parts, whole or not at all."""
+        with watched(self.session, f"writing {path.name} on Spark", self.progress):
+            write_parts(self.session, runs, path)

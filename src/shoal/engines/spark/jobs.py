@@ -1,0 +1,79 @@
+"""Jobs of one step: their progress in Spark's own figures, and an end to them on Ctrl-C."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from shoal.grouping import Progress, silent
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+EVERY = 0.5
+"""Seconds between two looks at how far the jobs are."""
+
+
+@contextmanager
+def watched(session: SparkSession, step: str, progress: Progress = silent) -> Iterator[None]:
+    """Jobs that are started within the block are one group: `progress` hears how many of their
+    tasks are done, and a block that is left by an exception stops them."""
+    context = _context(session)
+    if context is None:
+        with _tagged(session):
+            yield
+        return
+    name, ended = f"shoal-{secrets.token_hex(8)}", threading.Event()
+    context.setJobGroup(name, f"shoal: {step}", interruptOnCancel=True)
+    watcher = threading.Thread(target=_watch, args=(context, name, step, progress, ended))
+    watcher.start()
+    try:
+        yield
+    except BaseException:
+        context.cancelJobGroup(name)
+        raise
+    finally:
+        ended.set()
+        watcher.join()
+        for key in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
+            context.setLocalProperty(key, None)  # type: ignore[arg-type]
+
+
+def _context(session: SparkSession) -> SparkContext | None:
+    """What runs the session's jobs; None where that is a server (Spark Connect)."""
+    try:
+        return session.sparkContext
+    except Exception:  # the kind differs between versions
+        return None
+
+
+@contextmanager
+def _tagged(session: SparkSession) -> Iterator[None]:
+    tag = f"shoal-{secrets.token_hex(8)}"
+    session.addTag(tag)
+    try:
+        yield
+    except BaseException:
+        session.interruptTag(tag)
+        raise
+    finally:
+        session.removeTag(tag)
+
+
+def _watch(
+    context: SparkContext, name: str, step: str, progress: Progress, ended: threading.Event
+) -> None:
+    """Tells how many tasks are done of those that are known of."""
+    tracker, told = context.statusTracker(), (0, 0)
+    while not ended.wait(EVERY):
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(name)]
+        stages = [tracker.getStageInfo(one) for job in jobs if job for one in job.stageIds]
+        known = [stage for stage in stages if stage]
+        now = (sum(one.numCompletedTasks for one in known), sum(one.numTasks for one in known))
+        if now != told and now[1]:
+            progress(step, *now)
+            told = now

@@ -1,0 +1,114 @@
+"""Published tables written by Spark: a folder of parts, each with the lines of whole groups.
+
+Parts in the order of their names are the table, line by line as shoal itself would write it: every
+part has its own folder while Spark writes, and lines are sorted within it. Spark's files are renamed
+when its job has ended well, and the folder takes its place after that: a job that fails, or loses
+executors for good, leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from shoal.engines.runs import GID, Runs
+from shoal.engines.spark.lines import HEADER, LINE, PART, part_starts, spread_out
+from shoal.engines.spark.scratch import address
+from shoal.errors import InputError
+from shoal.sources.bare import bare
+from shoal.sources.guard import guarded
+from shoal.sources.replace import replace_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+END = "\0\n"
+"""Ends a line where texts may hold line breaks: no published CSV holds a NUL."""
+SETTINGS = {
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.files.maxRecordsPerFile": "0",
+}
+
+
+def write_parts(session: SparkSession, runs: Runs, path: Path) -> None:
+    """Writes one published table to the folder `path`, whole or not at all; its name's ending says
+    in which form. The folder has to be one that executors see too."""
+    kind = path.suffix[1:]
+    with replace_folder(path) as new, _set(session, SETTINGS):
+        (_write_csv if kind == "csv" else _write_parquet)(session, runs, new / "spark")
+        for number in range(len(part_starts(runs))):
+            _the_part(new / "spark", number).rename(new / f"part-{number:05}.{kind}")
+        shutil.rmtree(new / "spark")
+
+
+def _write_parquet(session: SparkSession, runs: Runs, folder: Path) -> None:
+    lines = runs.lines.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
+    part = PART
+    while part in runs.columns:
+        part += "_"
+    placed = _in_order(spread_out(session, runs, lines)).drop(LINE)
+    named = placed.toDF(part, GID, *runs.lines.columns)
+    named.write.partitionBy(part).parquet(address(folder), compression="zstd")
+
+
+def _write_csv(session: SparkSession, runs: Runs, folder: Path) -> None:
+    """Lines are sent as the texts that they are; of their gids, only the numbers are added."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    header, texts = _csv_texts(runs)
+    placed = _in_order(spread_out(session, runs, texts, header=header))
+    number = F.when(F.col(LINE) == HEADER, "").otherwise(F.col(GID).cast("string"))
+    lines = placed.select(PART, F.concat(number, "c0").alias("value"))
+    lines.write.partitionBy(PART).text(address(folder), compression="none", lineSep="\n")
+
+
+def _csv_texts(runs: Runs) -> tuple[str, pl.DataFrame]:
+    """The header, and all that follows the gid on each distinct line, as they stand in a CSV."""
+    header = guarded(bare(runs.slice(0, 0))).write_csv().removesuffix("\n")
+    lines = guarded(bare(runs.lines)).insert_column(0, pl.lit(0).alias(GID))
+    texts = lines.write_csv(include_header=False, line_terminator=END).split(END)[:-1]
+    return header, pl.DataFrame({"text": pl.Series(texts, dtype=pl.String).str.slice(1)})
+
+
+def _in_order(placed: DataFrame) -> DataFrame:
+    """Lines with the same gid and number are equal, so that this is one order only."""
+    return placed.sortWithinPartitions(PART, GID, LINE)
+
+
+def _the_part(folder: Path, number: int) -> Path:
+    found = [
+        file
+        for below in folder.glob(f"part*={number}")
+        for file in below.iterdir()
+        if not file.name.startswith((".", "_"))
+    ]
+    if len(found) != 1:
+        raise InputError(
+            "spark-parts",
+            "Spark wrote a table to a place that this machine does not see.",
+            "Save to a folder that this machine and all executors see under the same name.",
+        )
+    return found[0]
+
+
+@contextmanager
+def _set(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of a session for a while."""
+    before = {key: session.conf.get(key, None) for key in settings}
+    try:
+        for key, value in settings.items():
+            session.conf.set(key, value)
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                session.conf.unset(key)
+            else:
+                session.conf.set(key, old)
