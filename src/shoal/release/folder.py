@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from shoal.engines import default_engine
 from shoal.errors import InputError
 from shoal.release import GID, Release
 from shoal.release.pair import SEED, name_release
+from shoal.release.parts import files_of, parts_among
 from shoal.release.private import facts_of, keeper, save_private
 from shoal.release.readme import readme_text
 from shoal.release.stated import CERTIFICATE, as_json, read_certificate, stated_spec
@@ -92,9 +94,11 @@ def save(
     places += [] if private is None else [Place(private, SEED)]
     with replace_folders(places, force=force) as (folder, *inside):
         names = _write_tables(release, folder, format)
+        tables = [file for name in names.values() for file in files_of(folder, name)]
+        release = replace(release, parted=parts_among(tables))
         (folder / PACKAGE).write_text(as_json(data_package(release, names)), encoding="utf-8")
         (folder / README).write_text(readme_text(release, names), encoding="utf-8")
-        files = [*names.values(), PACKAGE, README]
+        files = [*tables, PACKAGE, README]
         certificate = {**release.certificate, "files": _describe(folder, files)}
         (folder / CERTIFICATE).write_text(as_json(certificate), encoding="utf-8")
         if kept is not None and keep is not None:
@@ -117,7 +121,7 @@ def load(path: Path) -> Release:
             raise InputError(
                 "release-incomplete", f"{path} lacks its {needed} table.", "Get it again, whole."
             )
-    large = {name: read_runs(path / files[name], fields.get(name, {})) for name in LARGE}
+    large = {name: read_runs(files_of(path, files[name]), fields.get(name, {})) for name in LARGE}
     tables = {
         name: read_published(path / file, fields.get(name, {}))
         for name, file in files.items()
@@ -134,13 +138,16 @@ def load(path: Path) -> Release:
         totals=tables.get("totals", no_totals()),
         certificate={key: value for key, value in certificate.items() if key != "files"},
         loaded_from=Path(files["qi"]).suffix[1:],
+        parted=parts_among(certificate["files"]),
     )
 
 
 def table_files(names: Iterable[str]) -> dict[str, str]:
-    """The files of tables among all of a folder, by the tables' names, in the order of TABLES."""
+    """The files of tables among all of a folder, or the folders of their parts, by the tables'
+    names, in the order of TABLES."""
     kinds = tuple(f".{kind}" for kind in FORMATS)
-    found = {Path(name).stem: name for name in names if name.endswith(kinds)}
+    tops = (name.partition("/")[0] for name in names)
+    found = {Path(name).stem: name for name in tops if name.endswith(kinds)}
     return {name: found[name] for name in TABLES if name in found}
 
 
@@ -169,7 +176,8 @@ def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
             ]
         kind = CSV if csv else {"profile": "data-resource", "format": "parquet"}
         schema |= {"missingValues": [""]} if csv else {}
-        resources.append({"name": name, "path": file, **kind, "schema": schema})
+        path = list(release.parted[name]) if name in release.parted else file
+        resources.append({"name": name, "path": path, **kind, "schema": schema})
     return {"profile": "data-package", "name": "release", "resources": resources}
 
 

@@ -8,7 +8,7 @@ third table says what each covers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -69,6 +69,8 @@ class Release:
     """Of a loaded release, its large tables as their cells are written."""
     loaded_from: str | None = None
     """The format of the folder that it was loaded from: csv or parquet."""
+    parted: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    """Of tables that are folders of parts there, the parts in order."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each stage took: never saved, so that the same input gives the same bytes."""
     native: Any = field(default=None, repr=False)

@@ -7,7 +7,9 @@ it was is refused before anything is written.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -42,17 +44,22 @@ def read_published(path: Path, fields: dict[str, dict[str, Any]]) -> pl.DataFram
         ) from None
 
 
-def read_runs(path: Path, fields: dict[str, dict[str, Any]]) -> tuple[pl.DataFrame | Runs, Runs]:
+def read_runs(
+    files: Sequence[Path], fields: dict[str, dict[str, Any]]
+) -> tuple[pl.DataFrame | Runs, Runs]:
     """One of the large tables, and the same as its cells are written; some lines are read at a
-    time. A table without a gid is read as it is."""
+    time, part after part. A table without a gid is read as it is."""
+    path = files[0]
     csv = path.suffix == ".csv"
-    rows = open_rows(path, separator="," if csv else None)
-    assert rows is not None
+    opened = [open_rows(file, separator="," if csv else None) for file in files]
+    parts = [rows for rows in opened if rows is not None]
+    rows = parts[0]
     if GID not in rows.names:
         plain = read_published(path, fields)
         return plain, Runs.of(plain.clear().with_columns(pl.lit(None, pl.Int32).alias(GID)))
     try:
-        cells = gather(rows.frames(rows.names), rows.schema)
+        frames = chain.from_iterable(part.frames(rows.names) for part in parts)
+        cells = gather(frames, rows.schema)
         lines = rows.finished(cells.lines) if not csv else unguarded(cells.lines)
         if csv:
             lines = pl.DataFrame([_typed(one, fields.get(one.name, {})) for one in lines])

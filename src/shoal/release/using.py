@@ -15,7 +15,7 @@ def using_parts(release: Release, names: dict[str, str]) -> list[str]:
 
     format = names["qi"].rpartition(".")[2]
     parts = [
-        "HOW TO READ THE FILES\n" + filled(_reading(format)),
+        "HOW TO READ THE FILES\n" + filled(_reading(format) + _parts(release)),
         "HOW TO COUNT\n" + filled(_counting(release, names)),
         example_sql(release, format=format),
         filled(_labels(release, names)),
@@ -50,6 +50,12 @@ def _reading(format: str) -> str:
         "and names of columns likewise (`title`). With every type as it should be: "
         "shoal.Release.load(folder).to_pandas()."
     )
+
+
+def _parts(release: Release) -> str:
+    if not release.parted:
+        return ""
+    return " A table that is a folder has its lines in parts, in the order of their names."
 
 
 def _counting(release: Release, names: dict[str, str]) -> str:

@@ -7,7 +7,7 @@ stand behind an apostrophe, and every cell is text; in Parquet, columns have typ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +144,8 @@ class Files:
     format: str
     columns: dict[str, list[str]]
     """The columns of each table."""
+    parted: Collection[str] = ()
+    """The tables that are folders of parts."""
 
     @classmethod
     def of(cls, release: Release, format: str | None) -> Files:
@@ -153,11 +155,13 @@ class Files:
                 "release-format", f'There is no format "{chosen}".', "Choose csv or parquet."
             )
         tables = {"qi": release.qi_runs, "sensitive": release.sensitive_runs}
-        return cls(chosen, {name: runs.columns for name, runs in tables.items()})
+        columns = {name: runs.columns for name, runs in tables.items()}
+        return cls(chosen, columns, set(release.parted))
 
     def source(self, table: str) -> str:
         """What stands after FROM."""
         file = f"{table}.{self.format}"
+        file += f"/*.{self.format}" if table in self.parted else ""
         if self.format == "csv":
             # Nothing is left to DuckDB's guesses, which hostile values could lead astray.
             dialect = "delim = ',', quote = '\"', escape = '\"', comment = ''"

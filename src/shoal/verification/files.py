@@ -18,6 +18,7 @@ from shoal.release.certificate import contradiction, told_by_attribute
 from shoal.release.codes import pooled_line
 from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
+from shoal.release.parts import is_part, parts_among, without_gaps
 from shoal.release.signing import SIGNATURES
 from shoal.release.stated import CERTIFICATE
 from shoal.release.totals import SCHEMA
@@ -64,14 +65,14 @@ def same_figures(name: str, figures: Mapping[str, Any], claimed: Mapping[str, An
 def check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:
     checks = []
     for name, claimed in certificate["files"].items():
-        if Path(name).name != name:
+        if Path(name).name != name and not is_part(name):
             checks.append(Check(f"file {name}", False, "the name leads out of the folder"))
             continue
         file = folder / name
         if not file.is_file():
             checks.append(Check(f"file {name}", False, "it is missing"))
             continue
-        if file.is_symlink():
+        if file.is_symlink() or (is_part(name) and file.parent.is_symlink()):
             checks.append(Check(f"file {name}", False, "it is a link to somewhere else"))
             continue
         same = sha256(file) == claimed["sha256"] and file.stat().st_size == claimed["bytes"]
@@ -81,18 +82,23 @@ def check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:
 
 def _check_folder(folder: Path, named: set[str]) -> Check:
     """Nothing but the files of a release, each once, and plain files all of them."""
+    parted = parts_among(named)
     for kind in FORMATS:
         usual = {PACKAGE, README, *(f"{table}.{kind}" for table in TABLES)}
-        if named <= usual:
+        usual -= {f"{table}.{kind}" for table in parted}
+        usual |= {part for part in named if is_part(part) and part.endswith(f".{kind}")}
+        if named <= usual and all(without_gaps(parts) for parts in parted.values()):
             break
     else:
         return Check("folder", False, "the certificate names other files than those of a release")
-    for path in sorted(folder.iterdir()):
-        if path.name not in (CERTIFICATE, SIGNATURES, *named):
-            detail = f'it holds "{path.name}", which the certificate does not name'
-            return Check("folder", False, detail)
-        if path.is_symlink() or not path.is_file():
-            return Check("folder", False, f'"{path.name}" is no plain file')
+    folders = {f"{table}.{kind}" for table in parted}
+    inside = (path for name in folders for path in (folder / name).glob("*"))
+    for path in sorted([*folder.iterdir(), *inside]):
+        name = path.relative_to(folder).as_posix()
+        if name not in (CERTIFICATE, SIGNATURES, *named, *folders):
+            return Check("folder", False, f'it holds "{name}", which the certificate does not name')
+        if path.is_symlink() or not (path.is_dir() if name in folders else path.is_file()):
+            return Check("folder", False, f'"{name}" is no plain file')
     return Check("folder", True)
 
 

@@ -7,6 +7,7 @@ besides its table: neither a note nor a way of writing that marks people.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from itertools import chain, pairwise
 from pathlib import Path
@@ -34,6 +35,11 @@ from shoal.verification.files import Check
 
 ARROW_SCHEMA = b"ARROW:schema"
 """The one note that a Parquet file holds: the types of its columns."""
+SPARK_NOTES = (b"org.apache.spark.version", b"org.apache.spark.sql.parquet.row.metadata")
+SPARK_KINDS = {
+    *("string", "boolean", "byte", "short", "integer", "long", "float", "double"),
+    *("date", "timestamp", "timestamp_ntz", "time(6)"),
+}
 
 
 def same_software(certificate: dict[str, Any]) -> bool:
@@ -116,23 +122,28 @@ def _check_fields(folder: Path, release: Release) -> Check:
 
 def _check_bytes(folder: Path, release: Release, names: dict[str, str]) -> Check:
     """Whether files hold their tables and nothing else."""
-    for name, file in names.items():
-        if file.endswith(".csv"):
-            cells, values = _cells(folder / file, release, name)
-            fault = _strange_csv(folder / file, cells, values)
-        else:
-            fault = _strange_parquet(folder / file)
-        if fault:
-            return Check("written plainly", False, f"{file}: {fault}")
+    for name, table in names.items():
+        for file in release.parted.get(name, [table]):
+            if file.endswith(".csv"):
+                fault = _strange_csv(folder / file, *_cells(folder, file, release, name))
+            else:
+                fault = _strange_parquet(folder / file)
+            if fault:
+                return Check("written plainly", False, f"{file}: {fault}")
     return Check("written plainly", True)
 
 
-def _cells(file: Path, release: Release, name: str) -> tuple[pl.DataFrame | Runs, pl.DataFrame]:
-    """A table as it is written, and what its cells stand for."""
+def _cells(
+    folder: Path, file: str, release: Release, name: str
+) -> tuple[pl.DataFrame | Runs, pl.DataFrame]:
+    """What a file has of a table, as it is written, and what its cells stand for."""
+    if name in release.parted:
+        values, written = read_runs([folder / file], described_fields(folder)[name])
+        return written, values.lines if isinstance(values, Runs) else values
     if name in LARGE:
         runs = {"qi": release.qi_runs, "sensitive": release.sensitive_runs}[name]
         return release.written[name], runs.lines
-    cells = read_table(file, separator=",", as_text=True)
+    cells = read_table(folder / file, separator=",", as_text=True)
     return cells.with_columns(pl.all().replace("", None)), release.small_frames[name]
 
 
@@ -197,9 +208,29 @@ def _strange_parquet(file: Path) -> str:
         if sha256(again) == sha256(file):
             return ""
         here, there = ParquetFile(file).metadata, ParquetFile(again).metadata
-    if here.created_by == there.created_by or set(here.metadata or {}) - {ARROW_SCHEMA}:
+    notes = {key: text for key, text in (here.metadata or {}).items() if key != ARROW_SCHEMA}
+    if here.created_by == there.created_by or (notes and not _notes_of_spark(notes, here)):
         return "it holds more than its table"
     return ""
+
+
+def _notes_of_spark(notes: dict[bytes, bytes], file: Any) -> bool:
+    """Whether notes are the two that Spark leaves, its version and the kinds of the columns, and
+    say no more."""
+    version, kinds = (notes.get(key, b"").decode("utf-8", "replace") for key in SPARK_NOTES)
+    if set(notes) != set(SPARK_NOTES) or not re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,2}){2}", version):
+        return False
+    try:
+        told = [(one["name"], one["type"], one["nullable"]) for one in json.loads(kinds)["fields"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    keys = ("name", "type", "nullable", "metadata")
+    plain = {"type": "struct", "fields": [dict(zip(keys, (*one, {}), strict=True)) for one in told]}
+    return (
+        [name for name, _, _ in told] == file.schema.names
+        and all(kind in SPARK_KINDS and nullable in (True, False) for _, kind, nullable in told)
+        and kinds == json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
+    )
 
 
 def check_types(folder: Path, release: Release, table: Table) -> Check:

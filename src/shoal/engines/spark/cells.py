@@ -119,9 +119,9 @@ def _too_many(chosen: DataFrame, names: Sequence[str], cells: str, most: int) ->
 
     columns, parts = chosen.columns, []
     for number, column in enumerate(columns):
-        rest = [F.lit(0), *(one for one in columns if one != column)]
+        rest = F.struct(F.lit(0), *(F.col(one) for one in columns if one != column))
         parts.append(F.approx_count_distinct(column).alias(f"values{number}"))
-        parts.append(F.approx_count_distinct(F.struct(*rest)).alias(f"without{number}"))
+        parts.append(F.approx_count_distinct(rest).alias(f"without{number}"))
     found = chosen.agg(*parts).collect()[0]
     by_cells = sorted(range(len(names)), key=lambda number: int(found[f"without{number}"]))
     blamed = "; ".join(

@@ -1,9 +1,9 @@
 """Published tables written by Spark: a folder of parts, each with the lines of whole groups.
 
 Parts in the order of their names are the table, line by line as shoal itself would write it: every
-part has its own folder while Spark writes, and lines are sorted within it. Spark's files are renamed
-when its job has ended well, and the folder takes its place after that: a job that fails, or loses
-executors for good, leaves nothing behind.
+part has its own folder while Spark writes, and lines are sorted within it. Spark's files are
+renamed when its job has ended well, and the folder takes its place after that: a job that fails,
+or loses executors for good, leaves nothing behind.
 """
 
 from __future__ import annotations

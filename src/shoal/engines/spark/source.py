@@ -28,7 +28,7 @@ def open_session() -> SparkSession:
         raise InputError(
             "spark-session",
             f"No Spark session can be had: {first_line(error)}.",
-            "Spark needs Java 17 or newer, and a cluster that can be reached, if one is configured.",
+            "Spark needs Java 17 or newer, and a cluster within reach, if one is configured.",
         ) from None
 
 
