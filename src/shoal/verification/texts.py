@@ -38,7 +38,7 @@ ARROW_SCHEMA = b"ARROW:schema"
 SPARK_NOTES = (b"org.apache.spark.version", b"org.apache.spark.sql.parquet.row.metadata")
 SPARK_KINDS = {
     *("string", "boolean", "byte", "short", "integer", "long", "float", "double"),
-    *("date", "timestamp", "timestamp_ntz", "time(6)"),
+    *("date", "timestamp", "timestamp_ntz"),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -39,7 +39,6 @@ KINDS: dict[str, tuple[list[Any], Any]] = {
         pl.Datetime("us", "UTC"),
     ),
     "wall; clock": ([datetime(2024, 3, 10, 2, 30), datetime(1700, 1, 1)], pl.Datetime("us")),
-    "hour": ([time(1, 2, 3, 4), time(23, 59)], pl.Time),
     "truth": ([True, False], pl.Boolean),
     "price": ([Decimal("1.10"), Decimal("-2.05")], pl.Decimal(10, 2)),
     "units": ([Decimal("7"), Decimal("8")], pl.Decimal(5, 0)),

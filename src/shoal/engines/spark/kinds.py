@@ -34,7 +34,7 @@ def sent(column: Column, kind: DataType, name: str) -> Column:
         return F.collate(column, "UTF8_BINARY")
     if told == "void":
         return column.cast("string")
-    if told in PLAIN or told.startswith(("decimal", "time(")) or told == "time":
+    if told in PLAIN or told == "decimal":
         return column
     raise InputError(
         "column-type",
@@ -66,8 +66,6 @@ def kind_of(column: pl.Series) -> DataType:
         pl.Datetime("us"): T.TimestampNTZType(),
         pl.Datetime("us", "UTC"): T.TimestampType(),
     }
-    if hasattr(T, "TimeType"):
-        kinds[pl.Time()] = T.TimeType(6)
     found = kinds.get(column.dtype)
     if found is None:
         raise InputError(
