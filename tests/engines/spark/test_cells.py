@@ -115,7 +115,7 @@ def test_a_table_without_people_is_refused(spark: Any) -> None:
 def test_cells_that_do_not_arrive_are_missed(
     spark: Any, kinds: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    some = pl.DataFrame({"c10": [True], "c14": ["flu"], "rows": [3]})
+    some = pl.DataFrame({"c10": [True], "c14": ["flu"], "rows": [3], "key": [0]})
     monkeypatch.setattr(cells, "read_table", lambda folder: some)
     with pytest.raises(InputError, match="3 of 300 rows did not arrive"):
         SparkEngine(spark).count(kinds[1], some_kinds("truth"))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from shoal.engines.spark.kinds import received, sent
+from shoal.engines.spark.rows import KEY, SparkRows, key_of
 from shoal.engines.spark.scratch import SCRATCH, address, private_scratch
 from shoal.errors import InputError
 from shoal.sources import read_table
@@ -29,11 +30,14 @@ NAMED = 4
 """So many columns are named at most where there are too many cells."""
 
 
-def count_cells(frame: DataFrame, spec: Spec, *, most: int) -> tuple[pl.DataFrame, str]:
-    """The cells of a frame and, in the column named beside them, how many rows each has. Of the
-    frame's columns only QIs and sensitive ones are read."""
+def count_cells(frame: DataFrame, spec: Spec, *, most: int) -> tuple[pl.DataFrame, SparkRows]:
+    """The cells of a frame, and how many rows each has, with where these are. Of all columns only
+    QIs and sensitive ones are read."""
     names = _names(frame, spec)
-    chosen = _chosen(frame, names)
+    numbers = {name: f"c{number}" for number, name in enumerate(frame.columns)}
+    prepared = _prepared(frame, names)
+    columns = [numbers[name] for name in names]
+    chosen = prepared.select(*columns)
     rows, about = _sizes(chosen)
     if about > SURE * most:
         raise _too_many(chosen, names, f"about {about:,}", most)
@@ -43,11 +47,11 @@ def count_cells(frame: DataFrame, spec: Spec, *, most: int) -> tuple[pl.DataFram
         raise _too_many(chosen, names, f"{cells.height:,}", most)
     if cells[ROWS].sum() != rows:
         raise _unseen(f"The cells of {cells[ROWS].sum():,} of {rows:,} rows")
-    kinds = dict(zip(frame.columns, frame.schema.fields, strict=True))
-    column_of = dict(zip(names, chosen.columns, strict=True))
-    counted = _free(names)
-    found = [received(cells[column_of[name]].alias(name), kinds[name].dataType) for name in names]
-    return pl.DataFrame([*found, cells[ROWS].alias(counted)]), counted
+    kinds = {field.name: field.dataType for field in frame.schema.fields}
+    found = pl.DataFrame(received(cells[numbers[name]].alias(name), kinds[name]) for name in names)
+    who = {name: numbers[name] for name in spec.identifiers}
+    keys, counts = cells[KEY].to_numpy(), cells[ROWS].to_numpy()
+    return found, SparkRows(prepared, columns, who, keys, counts)
 
 
 def _names(frame: DataFrame, spec: Spec) -> list[str]:
@@ -64,19 +68,18 @@ def _names(frame: DataFrame, spec: Spec) -> list[str]:
     return names
 
 
-def _chosen(frame: DataFrame, names: Sequence[str]) -> DataFrame:
-    """The columns to count by, under names that no SQL could take for something else."""
+def _prepared(frame: DataFrame, names: Sequence[str]) -> DataFrame:
+    """The frame under names that no SQL could take for something else, with the columns to count by
+    as they are counted."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    place = {name: number for number, name in enumerate(frame.columns)}
-    numbered = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
-    fields = frame.schema.fields
-    return numbered.select(
+    columns = [f"c{number}" for number in range(len(frame.columns))]
+    return frame.toDF(*columns).select(
         *(
-            sent(F.col(f"c{place[name]}"), fields[place[name]].dataType, name).alias(
-                f"c{place[name]}"
+            (sent(F.col(column), field.dataType, name) if name in names else F.col(column)).alias(
+                column
             )
-            for name in names
+            for column, name, field in zip(columns, frame.columns, frame.schema.fields, strict=True)
         )
     )
 
@@ -94,14 +97,15 @@ def _stored(chosen: DataFrame, folder: Path) -> pl.DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
     counted = chosen.groupBy(*chosen.columns).agg(F.count(F.lit(1)).alias(ROWS))
-    counted.write.parquet(address(folder), compression="zstd")
+    keyed = counted.withColumn(KEY, key_of(chosen.columns))
+    keyed.write.parquet(address(folder), compression="zstd")
     if not any(folder.glob("*.parquet")):
         raise _unseen("The counted cells")
     return read_table(folder)
 
 
 def _none(chosen: DataFrame) -> pl.DataFrame:
-    return pl.DataFrame(schema={**dict.fromkeys(chosen.columns, pl.Int64), ROWS: pl.Int64})
+    return pl.DataFrame(schema=dict.fromkeys([*chosen.columns, ROWS, KEY], pl.Int64))
 
 
 def _unseen(what: str) -> InputError:
@@ -136,11 +140,3 @@ def _too_many(chosen: DataFrame, names: Sequence[str], cells: str, most: int) ->
         "Make one of these columns coarser before it comes to shoal, or leave it out; or allow "
         "more with most_cells.",
     )
-
-
-def _free(names: Sequence[str]) -> str:
-    """A name for the counts that no column has."""
-    name = ROWS
-    while name in names:
-        name = f"{name}_"
-    return name

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from shoal.engines.engine import Dealt
 from shoal.engines.runs import Runs
 from shoal.engines.spark.cells import count_cells
 from shoal.engines.spark.jobs import watched
 from shoal.engines.spark.lines import as_frame
-from shoal.engines.spark.parts import write_parts
+from shoal.engines.spark.parts import write_frame, write_parts
+from shoal.engines.spark.rows import row_groups
 from shoal.engines.spark.source import open_session, open_source
 from shoal.grouping import Grouping, Progress, silent
 from shoal.spec import Spec
@@ -44,14 +48,32 @@ class SparkEngine:
         self.session = open_session() if session is None else session
         self.most_cells, self.progress = most_cells, progress
 
-    def count(self, source: Any, spec: Spec) -> Table:
-        with watched(self.session, "counting on Spark", self.progress):
+    def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
+        told = self.progress if progress is silent else progress
+        with watched(self.session, "counting on Spark", told):
             frame = open_source(source) if isinstance(source, str | Path) else source
             cells, rows = count_cells(frame, spec, most=self.most_cells)
-        return Table.from_cells(cells, spec, rows=rows)
+        name = "rows"
+        while name in cells.columns:
+            name = f"({name})"
+        counted = cells.with_columns(pl.Series(name, rows.counts))
+        return replace(Table.from_cells(counted, spec, rows=name), source=rows)
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         return None
+
+    def parts(self, table: Table, grouping: Grouping, *, seed: int) -> None:
+        """Rows are not brought here: `write_rows` deals them where they are."""
+
+    def row_groups(self, table: Table, grouping: Grouping, *, seed: int) -> Any:
+        """What identifies everybody, with the gid of their group, as a Spark frame: for the
+        publisher only. -1 where somebody is suppressed."""
+        return row_groups(table, grouping, seed=seed)
+
+    def write_rows(self, table: Table, grouping: Grouping, path: Path, *, seed: int) -> None:
+        """Writes the same as a folder of parts, whole or not at all."""
+        with watched(self.session, f"writing {path.name} on Spark", self.progress):
+            write_frame(self.row_groups(table, grouping, seed=seed), path, rows=table.rows)
 
     def frame(self, runs: Runs) -> Any:
         """A published table as a Spark frame."""

@@ -48,6 +48,18 @@ def write_parts(session: SparkSession, runs: Runs, path: Path) -> None:
         shutil.rmtree(new / "spark")
 
 
+def write_frame(frame: DataFrame, path: Path, *, rows: int) -> None:
+    """Writes a frame of so many rows to the folder `path` in the same way, in parts as they are."""
+    with replace_folder(path) as new, _set(frame.sparkSession, SETTINGS):
+        frame.write.parquet(address(new / "spark"), compression="zstd")
+        for number, file in enumerate(sorted((new / "spark").glob("part-*.parquet"))):
+            file.rename(new / f"part-{number:05}.parquet")
+        shutil.rmtree(new / "spark")
+        written = sorted(new.iterdir())
+        if not written or pl.scan_parquet(written).select(pl.len()).collect().item() != rows:
+            raise _unseen()
+
+
 def _write_parquet(session: SparkSession, runs: Runs, folder: Path) -> None:
     lines = runs.lines.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
     part = PART
@@ -90,12 +102,16 @@ def _the_part(folder: Path, number: int) -> Path:
         if not file.name.startswith((".", "_"))
     ]
     if len(found) != 1:
-        raise InputError(
-            "spark-parts",
-            "Spark wrote a table to a place that this machine does not see.",
-            "Save to a folder that this machine and all executors see under the same name.",
-        )
+        raise _unseen()
     return found[0]
+
+
+def _unseen() -> InputError:
+    return InputError(
+        "spark-parts",
+        "Spark wrote a table, or a part of it, to a place that this machine does not see.",
+        "Save to a folder that this machine and all executors see under the same name.",
+    )
 
 
 @contextmanager
