@@ -42,6 +42,8 @@ def measure(rows: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         release.save(Path(folder) / "release", format="parquet")
     written = time.perf_counter()
+    peaks = _peaks()
+    session.stop()
     return {
         "rows": rows,
         "cells": len(table.member_cells.rows),
@@ -50,7 +52,7 @@ def measure(rows: int) -> dict[str, Any]:
             "release": round(made - counted, 1),
             "write": round(written - made, 1),
         },
-        "peak_mb": _peaks(),
+        "peak_mb": peaks,
     }
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.engines import Engine, default_engine
+from shoal.engines import Engine, default_engine, engine_of
 from shoal.errors import InputError
 from shoal.grouping import Progress, silent
 from shoal.knowledge import Knowledge
@@ -39,7 +39,8 @@ def table_of(
     if isinstance(data, Table):
         table = data if data.spec == asked else replace(data, spec=asked)
     else:
-        table = (engine or default_engine()).count(data, asked, progress=progress)
+        holds = engine or engine_of(data) or default_engine()
+        table = holds.count(data, asked, progress=progress)
         table = table if keep else replace(table, native=None)
     if publish:
         refuse_keys(table)

@@ -63,6 +63,13 @@ def test_the_same_seed_gives_the_same_release(pairs: Any, name: str) -> None:
         assert found.sort(order).equals(plain(expected).sort(order))
 
 
+def test_a_plan_needs_no_rows_either(spark: Any, tmp_path: Path) -> None:
+    frame, spec = hospital(2000)
+    frame.write_parquet(tmp_path / "table.parquet")
+    there = shoal.plan(spark.read.parquet(str(tmp_path / "table.parquet")), spec)
+    assert repr(there) == repr(shoal.plan(frame, spec))
+
+
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 @pytest.mark.parametrize("name", ["hospital", "kinds"])
 def test_what_spark_writes_is_what_is_written_here(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+"""What a job group is told by; the user may have one already."""
 EVERY = 0.5
 """Seconds between two looks at how far the jobs are."""
 
@@ -28,6 +30,7 @@ def watched(session: SparkSession, step: str, progress: Progress = silent) -> It
             yield
         return
     name, ended = f"shoal-{secrets.token_hex(8)}", threading.Event()
+    before = {key: context.getLocalProperty(key) for key in GROUP}
     context.setJobGroup(name, f"shoal: {step}", interruptOnCancel=True)
     watcher = threading.Thread(target=_watch, args=(context, name, step, progress, ended))
     watcher.start()
@@ -39,8 +42,8 @@ def watched(session: SparkSession, step: str, progress: Progress = silent) -> It
     finally:
         ended.set()
         watcher.join()
-        for key in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
-            context.setLocalProperty(key, None)  # type: ignore[arg-type]
+        for key, old in before.items():
+            context.setLocalProperty(key, old)  # type: ignore[arg-type]
 
 
 def _context(session: SparkSession) -> SparkContext | None:
