@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.engines.counting import CountedRows
 from shoal.engines.engine import Dealt, Part
 from shoal.engines.kernels import deal_some
 from shoal.grouping import Grouping
@@ -108,7 +109,7 @@ def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:
 
 def dealt_parts(table: Table, grouping: Grouping, *, seed: int) -> Iterator[Part] | None:
     """The rows of a table, dealt some after the other in their order; None where they are away."""
-    if table.people is None and table.source is None:
+    if table.people is None and not isinstance(table.source, CountedRows):
         return None
     coded = table.source.coded(table) if table.people is None else [table.people]
     return _parts(Dealer.of(table, grouping, seed=seed), coded)

@@ -72,8 +72,17 @@ class Engine(Protocol):
 
 @runtime_checkable
 class Distant(Engine, Protocol):
-    """An engine whose users want published tables as frames where the rows are."""
+    """An engine whose users want tables as frames where the rows are."""
 
     def frame(self, runs: Runs) -> Any:
         """A published table as such a frame."""
+        ...
+
+    def row_groups(self, table: Table, grouping: Grouping, *, seed: int) -> Any:
+        """What identifies everybody, and the gid of their group, as such a frame; an InputError
+        where nothing tells rows apart."""
+        ...
+
+    def write_rows(self, dealt: Any, path: Path, *, rows: int) -> None:
+        """Writes it, whole or not at all."""
         ...

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-ENGINES = ("polars", "duckdb")
+ENGINES = ("polars", "duckdb", "spark")

@@ -11,6 +11,7 @@ from shoal.release.stated import CERTIFICATE
 
 ROW_GROUPS = "row_groups.parquet"
 CELL_GROUPS = "cell_groups.parquet"
+KEY_GROUPS = "key_groups.parquet"
 SEED = "seed.json"
 PAIR = "release.json"
 

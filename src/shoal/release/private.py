@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.engines import GID, Part
+from shoal.engines import GID, Distant, Part
 from shoal.errors import InputError
-from shoal.release.pair import CELL_GROUPS, ROW_GROUPS, SEED
+from shoal.release.pair import CELL_GROUPS, KEY_GROUPS, ROW_GROUPS, SEED
 from shoal.release.release import Release
 from shoal.release.stated import as_json
 from shoal.release.tables import shown_parts
@@ -59,6 +59,8 @@ def keeper(release: Release, record: str | None) -> Keep:
     parts = None if record == "cells" else _parts(release)
     if parts is not None:
         return lambda folder: _keep_rows(release, parts, folder)
+    if record == "rows" and isinstance(release.engine, Distant):
+        return _distant_keeper(release, release.engine)
     if record == "rows":
         raise InputError(
             "rows-elsewhere",
@@ -66,6 +68,16 @@ def keeper(release: Release, record: str | None) -> Keep:
             "Keep the record by cells, or give the table itself.",
         )
     return lambda folder: write_table(_cell_groups(release), folder / CELL_GROUPS)
+
+
+def _distant_keeper(release: Release, engine: Distant) -> Keep:
+    """The group of everybody by what identifies them, dealt and written where they are."""
+    table, grouping, seed = release.original, release.grouping, release.seed
+    assert table is not None
+    assert grouping is not None
+    assert seed is not None
+    dealt = engine.row_groups(table, grouping, seed=seed)
+    return lambda folder: engine.write_rows(dealt, folder / KEY_GROUPS, rows=table.rows)
 
 
 def save_private(release: Release, facts: Facts, keep: Keep, folder: Path) -> None:

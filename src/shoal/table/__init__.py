@@ -3,15 +3,6 @@
 from __future__ import annotations
 
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
-from shoal.table.table import Everybody, Table, check_columns
+from shoal.table.table import Everybody, Table
 
-__all__ = [
-    "Column",
-    "Everybody",
-    "IntArray",
-    "Table",
-    "check_columns",
-    "code_column",
-    "digits",
-    "factorize",
-]
+__all__ = ["Column", "Everybody", "IntArray", "Table", "code_column", "digits", "factorize"]

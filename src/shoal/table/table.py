@@ -8,7 +8,6 @@ engine (shoal.engines) touches them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -109,8 +108,7 @@ class Table:
         """Codes a pandas, Polars or PyArrow frame, after checking it against the spec. Without
         `keep` the frame itself can be forgotten: to publish a table needs the codes only."""
         data = to_polars(frame)
-        _check_rows(data.height)
-        check_columns(data.columns, spec)
+        _check_columns(data, spec, rows=data.height)
         return cls._coded(recoded(data, spec), spec, None, native=frame if keep else None)
 
     @classmethod
@@ -129,8 +127,7 @@ class Table:
                 "cells-count", "A cell has no rows.", "Give only combinations that occur."
             )
         counts = data[rows].cast(pl.Int64).to_numpy()
-        _check_rows(int(counts.sum()))
-        check_columns(data.columns, spec.with_(identifiers=()))
+        _check_columns(data, spec.with_(identifiers=()), rows=int(counts.sum()))
         return cls._coded(recoded(data, spec, counts), spec, counts, native=None)
 
     @classmethod
@@ -345,23 +342,19 @@ def _counted(
     return Cells(parts[:, 0], parts[:, 1], counts)
 
 
-def _check_rows(rows: int) -> None:
+def _check_columns(data: pl.DataFrame, spec: Spec, *, rows: int) -> None:
     if rows == 0:
         raise InputError("table-empty", "The table has no rows.", "Give a table with people in it.")
     if rows == 1:
         raise InputError(
             "table-one-row", "The table has one row, so nobody can hide.", "Give more rows."
         )
-
-
-def check_columns(names: Sequence[str], spec: Spec) -> None:
-    """An InputError if a table with columns of these names lacks one that the spec names."""
     roles = [("QI", name) for name in spec.qi]
     roles += [("sensitive", name) for name in spec.sensitive_columns]
     for role, name in [*roles, *(("identifier", name) for name in spec.identifiers)]:
-        if name not in names:
+        if name not in data.columns:
             raise InputError(
                 "column-missing",
-                f'The {role} column "{name}" does not exist{nearest(name, names)}.',
-                f"Columns: {', '.join(names)}.",
+                f'The {role} column "{name}" does not exist{nearest(name, data.columns)}.',
+                f"Columns: {', '.join(data.columns)}.",
             )

@@ -93,6 +93,18 @@ def test_what_spark_writes_is_what_is_written_here(
         assert frictionless.validate(str(tmp_path / "there" / "datapackage.json")).valid
 
 
+def test_private_records_are_kept_by_cells_or_by_key(pairs: Any, tmp_path: Path) -> None:
+    table, _, there = pairs["hospital"]
+    there.save(tmp_path / "one", private=tmp_path / "cells")
+    assert (tmp_path / "cells" / "cell_groups.parquet").is_file()
+    there.save(tmp_path / "two", private=tmp_path / "rows", record="rows")
+    dealt = pl.read_parquet(sorted((tmp_path / "rows" / "key_groups.parquet").iterdir()))
+    assert dealt["patient"].sort().equals(table["patient"].sort())
+    sizes = there.qi["gid"].value_counts().sort("gid")["count"]
+    kept = dealt.filter(pl.col("gid") > 0)
+    assert kept["gid"].value_counts().sort("gid")["count"].equals(sizes)
+
+
 def test_the_queries_of_the_page_read_parts(
     pairs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from shoal.release.tables import build_tables, canonical
 from shoal.spec import Spec
 from shoal.table import Table
 from tests.engines.spark.tables import hospital
-from tests.engines.test_polars import random_grouping
+from tests.engines.test_dealing import random_grouping
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -71,7 +71,8 @@ def test_rows_are_dealt_on_the_cluster(spark: Any, tmp_path: Path) -> None:
     assert one["patient"].equals(frame["patient"].sort())
     assert not other.equals(one)
     check_groups(frame.join(one, on="patient"), table, grouping)
-    engine.write_rows(table, grouping, tmp_path / "rows.parquet", seed=1)
+    again = engine.row_groups(table, grouping, seed=1)
+    engine.write_rows(again, tmp_path / "rows.parquet", rows=4000)
     parts = sorted((tmp_path / "rows.parquet").iterdir())
     assert [part.name for part in parts] == [f"part-{n:05}.parquet" for n in range(len(parts))]
     assert pl.read_parquet(parts).sort("patient").equals(one)

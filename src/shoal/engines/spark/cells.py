@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from shoal.engines.counting import ROWS, columns_of
 from shoal.engines.spark.kinds import received, sent
 from shoal.engines.spark.rows import KEY, SparkRows, key_of
 from shoal.engines.spark.scratch import SCRATCH, address, private_scratch
 from shoal.errors import InputError
 from shoal.sources import read_table
+from shoal.sources.delimited import check_columns
 from shoal.spec import Spec
-from shoal.table import check_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ROWS = "rows"
 SURE = 1.25
 """An estimate that is by so much too large is no accident: estimates are off by some 5 %."""
 NAMED = 4
@@ -56,8 +56,8 @@ def count_cells(frame: DataFrame, spec: Spec, *, most: int) -> tuple[pl.DataFram
 
 def _names(frame: DataFrame, spec: Spec) -> list[str]:
     """The columns to count by, which must be there once each."""
-    check_columns(frame.columns, spec)
-    names = list(dict.fromkeys([*spec.qi, *spec.sensitive_columns]))
+    names = columns_of(spec)
+    check_columns([*names, *spec.identifiers], frame.columns)
     for name in names:
         if frame.columns.count(name) > 1:
             raise InputError(

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.engines.counting import Counted, count_name
 from shoal.engines.engine import Dealt
 from shoal.engines.runs import Runs
 from shoal.engines.spark.cells import count_cells
 from shoal.engines.spark.jobs import watched
 from shoal.engines.spark.lines import as_frame
 from shoal.engines.spark.parts import write_frame, write_parts
-from shoal.engines.spark.rows import row_groups
+from shoal.engines.spark.rows import SparkRows, row_groups
 from shoal.engines.spark.source import open_session, open_source
 from shoal.grouping import Grouping, Progress, silent
 from shoal.spec import Spec
@@ -49,15 +50,18 @@ class SparkEngine:
         self.most_cells, self.progress = most_cells, progress
 
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
+        counted, rows = self._counted(source, spec, progress)
+        return replace(counted.table(spec), source=rows)
+
+    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Counted:
+        return self._counted(source, spec, progress)[0]
+
+    def _counted(self, source: Any, spec: Spec, progress: Progress) -> tuple[Counted, SparkRows]:
         told = self.progress if progress is silent else progress
         with watched(self.session, "counting on Spark", told):
             frame = open_source(source) if isinstance(source, str | Path) else source
             cells, rows = count_cells(frame, spec, most=self.most_cells)
-        name = "rows"
-        while name in cells.columns:
-            name = f"({name})"
-        counted = cells.with_columns(pl.Series(name, rows.counts))
-        return replace(Table.from_cells(counted, spec, rows=name), source=rows)
+        return Counted(cells, pl.Series(count_name(cells.columns), rows.counts)), rows
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         return None
@@ -70,10 +74,10 @@ class SparkEngine:
         publisher only. -1 where somebody is suppressed."""
         return row_groups(table, grouping, seed=seed)
 
-    def write_rows(self, table: Table, grouping: Grouping, path: Path, *, seed: int) -> None:
+    def write_rows(self, dealt: Any, path: Path, *, rows: int) -> None:
         """Writes the same as a folder of parts, whole or not at all."""
         with watched(self.session, f"writing {path.name} on Spark", self.progress):
-            write_frame(self.row_groups(table, grouping, seed=seed), path, rows=table.rows)
+            write_frame(dealt, path, rows=rows)
 
     def frame(self, runs: Runs) -> Any:
         """A published table as a Spark frame."""

@@ -6,6 +6,7 @@ often it stands under each. Two explosions make the table of it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,31 +46,9 @@ def spread_out(
     from pyspark.sql import functions as F  # noqa: N812
 
     starts = part_starts(runs)
-    cut = Runs(
-        runs.first,
-        runs.copies,
-        runs.start,
-        runs.times,
-        lines.rename({name: f"c{n}" for n, name in enumerate(lines.columns)}),
-    ).split(starts)
-    placed = _in_pieces(
-        cut.lines.select(
-            pl.Series(PART, np.searchsorted(starts, cut.first, side="right") - 1)
-            .gather(cut.group)
-            .cast(pl.Int32),
-            pl.Series(FIRST, cut.first[cut.group]),
-            pl.Series(COPIES, cut.copies[cut.group]),
-            pl.Series(TIMES, cut.times),
-            pl.Series(LINE, np.arange(cut.lines.height)),
-            pl.all(),
-        )
-    )
-    if header is not None:
-        heads = {PART: range(len(starts)), FIRST: starts, LINE: HEADER, "c0": header}
-        head = pl.DataFrame({**heads, COPIES: 1, TIMES: 1}).cast({PART: pl.Int32, LINE: pl.Int64})
-        placed = pl.concat([head.select(placed.columns), placed], how="vertical_relaxed")
-    sent = _to_session(session, placed).repartition(len(starts), PART)
     columns = [f"c{number}" for number in range(len(lines.columns))]
+    placed = _placed(replace(runs, lines=pl.DataFrame(list(lines), schema=columns)), starts, header)
+    sent = _to_session(session, placed).repartition(len(starts), PART)
     gid = F.explode(F.sequence(F.col(FIRST), F.col(FIRST) + F.col(COPIES) - 1))
     often = F.explode(F.sequence(F.lit(1).cast("long"), F.col(TIMES)))
     shown = "int" if runs.slice(0, 0)[GID].dtype == pl.Int32 else "long"
@@ -78,6 +57,25 @@ def spread_out(
         .select(PART, GID, LINE, often.alias(TIMES), *columns)
         .select(PART, F.col(GID).cast(shown).alias(GID), LINE, *columns)
     )
+
+
+def _placed(runs: Runs, starts: Ints, header: str | None) -> pl.DataFrame:
+    """The distinct lines, apart where a part begins: what is sent."""
+    cut = runs.split(starts)
+    part = np.searchsorted(starts, cut.first, side="right") - 1
+    placed = cut.lines.select(
+        pl.Series(PART, part[cut.group]).cast(pl.Int32),
+        pl.Series(FIRST, cut.first[cut.group]),
+        pl.Series(COPIES, cut.copies[cut.group]),
+        pl.Series(TIMES, cut.times),
+        pl.Series(LINE, np.arange(cut.lines.height)),
+        pl.all(),
+    )
+    if header is not None:
+        heads = {PART: range(len(starts)), FIRST: starts, COPIES: 1, TIMES: 1, LINE: HEADER}
+        top = pl.DataFrame({**heads, "c0": header}).select(placed.columns)
+        placed = pl.concat([top.cast(placed.schema), placed])
+    return _in_pieces(placed)
 
 
 def part_starts(runs: Runs) -> Ints:
