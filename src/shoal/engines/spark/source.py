@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,10 @@ def open_session() -> SparkSession:
     except ImportError:
         raise missing_extra("Spark", "pyspark") from None
     try:
-        return SparkSession.builder.getOrCreate()
+        with warnings.catch_warnings():
+            # Nothing here goes through pandas, of whose newer versions Spark warns.
+            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
+            return SparkSession.builder.getOrCreate()
     except Exception as error:  # whatever Java or the cluster has to say
         raise InputError(
             "spark-session",
