@@ -121,7 +121,10 @@ def load(path: Path) -> Release:
             raise InputError(
                 "release-incomplete", f"{path} lacks its {needed} table.", "Get it again, whole."
             )
-    large = {name: read_runs(files_of(path, files[name]), fields.get(name, {})) for name in LARGE}
+    large = {
+        name: read_runs([path / one for one in files_of(path, files[name])], fields.get(name, {}))
+        for name in LARGE
+    }
     tables = {
         name: read_published(path / file, fields.get(name, {}))
         for name, file in files.items()

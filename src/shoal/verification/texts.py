@@ -25,7 +25,7 @@ from shoal.release.folder import LARGE, README, data_package, sha256, table_file
 from shoal.release.numbering import misplaced
 from shoal.release.readme import readme_text
 from shoal.release.stated import FORMAT, as_json
-from shoal.release.typed import PACKAGE, described_fields, field_of
+from shoal.release.typed import PACKAGE, described_fields, field_of, read_runs
 from shoal.sources import read_table
 from shoal.sources.guard import guarded
 from shoal.sources.write import parquet_again
