@@ -36,6 +36,8 @@ def stopped_at_the_end(master: str, home: Path, **settings: str) -> Iterator[Any
     need_spark()
     from pyspark.sql import SparkSession
 
+    if SparkSession.getActiveSession() is not None:
+        pytest.skip("a process has one Spark session at a time, and another one is running")
     builder = SparkSession.builder.master(master).appName("shoal-tests")
     chosen = {**SETTINGS, "spark.sql.warehouse.dir": str(home), "spark.local.dir": str(home)}
     for key, value in {**chosen, **settings}.items():
