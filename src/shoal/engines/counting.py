@@ -53,8 +53,10 @@ def count_rows(
             refuse_cells(parts[0], columns)
     if not parts:
         raise InputError("table-empty", "The table has no rows.", "Give a table with people in it.")
+    cells = _merged(parts, columns, name)
+    refuse_cells(cells, columns)
     texts = [column for column, kind in frame.schema.items() if kind == pl.String]
-    return _merged(parts, columns, name).with_columns(pl.col(texts).cast(pl.String))
+    return cells.with_columns(pl.col(texts).cast(pl.String))
 
 
 def _merged(parts: list[pl.DataFrame], columns: Sequence[str], name: str) -> pl.DataFrame:

@@ -11,13 +11,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.engines import GID
+from shoal.engines.counting import CountedRows
 from shoal.errors import InputError
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS
 from shoal.release.private import COPIES, COUNT
 from shoal.release.tables import shown_parts
 from shoal.sources import read_table
 from shoal.table import IntArray, Table
-from shoal.table.table import Cells
+from shoal.table.table import Cells, People
 
 Ints = NDArray[np.int64]
 
@@ -47,7 +48,8 @@ class Record:
         """From the gid of every row, negative where it is not published."""
         kept = np.flatnonzero(gid >= 0)
         signatures, values = np.int64(len(table.signatures)), np.int64(len(table.values))
-        cell = table.row_signature[kept] * values + table.row_value[kept]
+        coded = _rows_of(table)
+        cell = coded.signature[kept] * values + table.member_value[coded.member[kept]]
         ids, place = np.unique(gid[kept], return_inverse=True)
         keys, people = np.unique(place * (signatures * values) + cell, return_counts=True)
         group, cell = np.divmod(keys, signatures * values)
@@ -56,7 +58,7 @@ class Record:
             (cell // values).astype(np.int32),
             (cell % values).astype(np.int32),
             people.astype(np.int64),
-            np.bincount(table.row_member[kept], minlength=len(table.members)),
+            np.bincount(coded.member[kept], minlength=len(table.members)),
         )
 
     @classmethod
@@ -126,6 +128,14 @@ def row_groups_of(private: Path, table: Table) -> NDArray[Any]:
             "Give the private folder of this table's run.",
         )
     return groups
+
+
+def _rows_of(table: Table) -> People:
+    """The rows of a table in codes: those that are here, or read again."""
+    if table.people is None and isinstance(table.source, CountedRows):
+        parts = list(table.source.coded(table))
+        return People(*(np.concatenate(codes) for codes in zip(*parts, strict=True)))
+    return People(table.row_signature, table.row_member)
 
 
 def _places(lines: pl.DataFrame, known: pl.DataFrame) -> IntArray | None:

@@ -15,7 +15,7 @@ from shoal.engines.spark import SparkEngine, cells, open_source
 from shoal.errors import InputError
 from shoal.spec import Spec
 from shoal.table import Table
-from tests.engines.spark.tables import KINDS, all_kinds, some_kinds
+from tests.engines.kinds import KINDS, all_kinds, some_kinds
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,8 @@ import shoal
 from shoal.engines import Runs
 from shoal.engines.spark import SparkEngine, lines
 from shoal.sources import write_table
+from tests.engines.kinds import hospital
 from tests.engines.spark.sessions import need_spark, stopped_at_the_end
-from tests.engines.spark.tables import hospital
 
 pytestmark = pytest.mark.slow
 

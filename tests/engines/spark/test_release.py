@@ -19,7 +19,7 @@ from shoal.engines import Runs
 from shoal.engines.spark import SparkEngine, lines
 from shoal.release.release import Release
 from shoal.sources import write_table
-from tests.engines.spark.tables import all_kinds, hospital, some_kinds
+from tests.engines.kinds import all_kinds, hospital, some_kinds
 from tests.engines.test_runs import random_runs
 
 

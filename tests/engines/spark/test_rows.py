@@ -17,7 +17,7 @@ from shoal.errors import InputError
 from shoal.release.tables import build_tables, canonical
 from shoal.spec import Spec
 from shoal.table import Table
-from tests.engines.spark.tables import hospital
+from tests.engines.kinds import hospital
 from tests.engines.test_dealing import random_grouping
 
 

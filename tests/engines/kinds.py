@@ -1,4 +1,4 @@
-"""Tables for tests of the Spark engine, with values of every kind that it may meet."""
+"""Tables for tests of engines, with values of every kind that they may meet."""
 
 from __future__ import annotations
 
