@@ -1,7 +1,7 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
 python -m benchmarks [--only stages|ratios|art|every|arx|undecided|methods|models|several|redteam|
-    insider|neighbours|cells] [--rows 100000,1000000]
+    insider|neighbours|cells|large] [--rows 100000,1000000]
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ SECTIONS = (
     "insider",
     "neighbours",
     "cells",
+    "large",
 )
 NEED_ADULT = ("art", "every", "arx", "undecided", "methods", "models", "redteam")
 
@@ -64,6 +65,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.cells import measure_cells
     from benchmarks.insider.neighbours import measure_neighbours
     from benchmarks.insider.section import measure_insider
+    from benchmarks.large import measure_large
     from benchmarks.models import measure_models
     from benchmarks.ratios import measure_ratios
     from benchmarks.redteam import measure_redteam
@@ -98,6 +100,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "insider": measure_insider,
         "neighbours": measure_neighbours,
         "cells": measure_cells,
+        "large": measure_large,
     }
     no_adult = adult_frame() is None
     if no_adult:

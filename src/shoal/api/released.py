@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from shoal.api.inputs import frame_of, is_location
-from shoal.auditing.align import Aligned, align_release
+from shoal.auditing.align import Aligned, align_counted, align_release
 from shoal.engines import GID
+from shoal.engines.pairs import joined_pairs
 from shoal.errors import InputError
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import ROW_GROUPS, refuse_strangers
@@ -33,6 +34,18 @@ def is_own(released: Any) -> bool:
 def spec_of_own(released: Any) -> Spec | None:
     """The spec that such a folder was made by; None for anything else."""
     return load(Path(released)).spec if is_own(released) else None
+
+
+def align_large(table: str | Path, released: str | Path, spec: Spec, *, key: str | None) -> Aligned:
+    """A table and what another tool released of it, joined and counted by DuckDB."""
+    if key is None or is_own(released):
+        raise InputError(
+            "engine-key",
+            "An engine aligns the file of another tool by a key, and none is named.",
+            "Name a column that both have with --key, or leave the engine out.",
+        )
+    columns = [*spec.qi, *spec.sensitive_columns]
+    return align_counted(joined_pairs(table, released, columns, columns, key), spec)
 
 
 def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> Aligned:

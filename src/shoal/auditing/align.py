@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.engines.pairs import Pairs
 from shoal.errors import InputError, nearest
 from shoal.grouping import Grouping
 from shoal.grouping.partition import number_groups
@@ -26,6 +27,7 @@ RANGE = re.compile(
 )
 
 Codes = range | frozenset[int]
+_COUNT = "(people)"
 
 
 class Aligned(NamedTuple):
@@ -33,8 +35,8 @@ class Aligned(NamedTuple):
 
     table: Table
     grouping: Grouping
-    rows: IntArray
-    """0 to K-1, or -1 where a row is not published."""
+    rows: IntArray | None
+    """0 to K-1, or -1 where a row is not published; None where rows were counted elsewhere."""
 
 
 def align_column(frame: Any, column: str, spec: Spec) -> Aligned:
@@ -102,9 +104,56 @@ def align_release(frame: Any, released: Any, spec: Spec, *, key: str | None = No
     return Aligned(table, grouping, rows)
 
 
+def align_counted(pairs: Pairs, spec: Spec) -> Aligned:
+    """The same from counted pairs of the table's lines and the release's, joined by a key; which
+    rows they are is not known."""
+    rows, other = pairs.count.alias(_COUNT), pairs.released
+    for name in spec.qi:
+        _check_released(name, other)
+    lines = pairs.table.with_columns(rows)
+    there = pairs.there.to_numpy()
+    classes = [code_column(other[name]) for name in spec.qi]
+    codes, _ = factorize([c for _, c in classes], [len(column) for column, _ in classes])
+    group = _dense(np.where(there, codes, -1))
+    table = Table.from_cells(lines, spec, rows=_COUNT)
+    told = [name for name in spec.sensitive_columns if name in other.columns]
+    shown = {name: code_column(other[name].filter(pairs.there)) for name in told}
+    members = any(
+        _shows_members(column.labels, table.spec.alone(name)) for name, (column, _) in shown.items()
+    )
+    if told and members != spec.publish_members:
+        table = Table.from_cells(lines, table.spec.with_(publish_members=members), rows=_COUNT)
+    assert table.counted is not None
+    signature, value = table.counted.signature, table.member_value[table.counted.member]
+    place = np.where(there, np.cumsum(there) - 1, -1)
+    published = None
+    for one in (table,) if table.several is None else table.several.columns:
+        if one.members.name in told:
+            assert one.counted is not None
+            own = one.member_value[one.counted.member]
+            found = _recoded(one, shown[one.members.name], place, own)
+            if table.several is not None:
+                _refuse_changed(one, int(rows.to_numpy()[found != own].sum()))
+            elif not np.array_equal(found, own):
+                published = found
+    kept = np.flatnonzero(group >= 0)
+    grouping = Grouping.of_lines(
+        table,
+        group[kept],
+        signature[kept],
+        value[kept],
+        rows.to_numpy()[kept],
+        shown=None if published is None else published[kept],
+    )
+    return Aligned(table, grouping, None)
+
+
 def _check_same(table: Table, values: IntArray) -> None:
     """An InputError if values of one of several columns are not those of the table."""
-    differing = int(np.count_nonzero(values != table.row_value))
+    _refuse_changed(table, int(np.count_nonzero(values != table.row_value)))
+
+
+def _refuse_changed(table: Table, differing: int) -> None:
     if differing:
         raise InputError(
             "released-several",
@@ -116,6 +165,12 @@ def _check_same(table: Table, values: IntArray) -> None:
 
 def _values(table: Table, shown: tuple[Column, IntArray], position: NDArray[Any]) -> IntArray:
     """The published value of each row, its own where it is not published."""
+    return _recoded(table, shown, position, table.row_value)
+
+
+def _recoded(
+    table: Table, shown: tuple[Column, IntArray], position: NDArray[Any], own: IntArray
+) -> IntArray:
     known = {label: code for code, label in enumerate(table.values)}
     unknown = [label for label in shown[0].labels if label not in known]
     if unknown:
@@ -126,7 +181,7 @@ def _values(table: Table, shown: tuple[Column, IntArray], position: NDArray[Any]
             "Release values of the table, or an event's label.",
         )
     recode = np.array([known[label] for label in shown[0].labels], np.int32)
-    return np.where(position >= 0, recode[shown[1]][position], table.row_value).astype(np.int32)
+    return np.where(position >= 0, recode[shown[1]][position], own).astype(np.int32)
 
 
 def _coded(frame: Any, spec: Spec) -> Table:
@@ -267,12 +322,7 @@ def _check_values(table: Table, values: IntArray) -> None:
 
 def _check(data: pl.DataFrame, other: pl.DataFrame, spec: Spec, key: str | None) -> None:
     for name in spec.qi:
-        if name not in other.columns:
-            raise InputError(
-                "released-column",
-                f'The release has no column "{name}"{nearest(name, other.columns)}.',
-                "Its QI columns must bear the table's names.",
-            )
+        _check_released(name, other)
     if key is None and data.height != other.height:
         raise InputError(
             "released-rows",
@@ -294,6 +344,15 @@ def _check(data: pl.DataFrame, other: pl.DataFrame, spec: Spec, key: str | None)
             raise InputError(
                 "key-twice", f'The key "{key}" repeats in the {name}.', "Use a unique key."
             )
+
+
+def _check_released(name: str, other: pl.DataFrame) -> None:
+    if name not in other.columns:
+        raise InputError(
+            "released-column",
+            f'The release has no column "{name}"{nearest(name, other.columns)}.',
+            "Its QI columns must bear the table's names.",
+        )
 
 
 def _positions(keys: pl.Series, released: pl.Series) -> IntArray:

@@ -64,6 +64,7 @@ def audit(
         ),
     ] = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the estimates.")] = 0,
+    engine: o.EngineOption = None,
     *,
     asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
@@ -84,27 +85,39 @@ def audit(
     spec = asked.make_spec(released)
 
     from shoal.adversaries.adversary import BOTH
-    from shoal.api.released import align, is_own
-    from shoal.auditing.align import align_column
+    from shoal.api.released import align, align_large, is_own
+    from shoal.auditing.align import align_column, labels_of
     from shoal.auditing.audit import audit as judge
     from shoal.knowledge import Knowledge, warn_of_time
     from shoal.sources import read_table, write_table
 
-    frame = read_table(table, separator=separator, encoding=encoding)
-    if groups is not None:
-        aligned = align_column(frame, groups, spec)
+    own = released is not None and is_own(released)
+    if engine is not None:
+        if engine != "duckdb" or released is None:
+            raise InputError(
+                "engine-audit",
+                "Of the engines, duckdb audits, and only what another tool released.",
+                "Use --engine duckdb with --released FILE and --key COLUMN, or leave it out.",
+            )
+        labels, aligned = None, align_large(table, released, spec, key=key)
     else:
-        assert released is not None
-        own = is_own(released)
-        other = released if own else read_table(released, separator=separator, encoding=encoding)
-        aligned = align(frame, other, spec, key=key)
+        frame = read_table(table, separator=separator, encoding=encoding)
+        labels = None if groups is None else labels_of(frame, groups)
+        if groups is not None:
+            aligned = align_column(frame, groups, spec)
+        elif own:
+            aligned = align(frame, released, spec, key=key)
+        else:
+            assert released is not None
+            other = read_table(released, separator=separator, encoding=encoding)
+            aligned = align(frame, other, spec, key=key)
     original = aligned.table
     known = Knowledge.of(original, model=model)
     warn_of_time(original, len(known.views))
     with progress_bar(quiet=json) as progress:
         result = judge(
             original,
-            aligned.grouping if groups is None else frame[groups],
+            aligned.grouping if labels is None else labels,
             knowledge=known,
             adversary=adversary or BOTH,
             seed=seed,
@@ -195,7 +208,8 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         worst = result.worst
         person = ", ".join(f"{name} {value}" for name, value in worst.person.items())
         through = " and ".join(worst.view) or "the whole table's distribution"
-        say(f"Worst case: row {worst.row}, counted from 0 ({person}) in group {worst.group}")
+        row = "" if worst.row is None else f"row {worst.row}, counted from 0 "
+        say(f"Worst case: {row}({person}) in group {worst.group}")
         say(
             f'  linked to "{worst.event}": {percent(worst.before)} before, by general knowledge '
             f"alone, {percent(worst.posterior)} after, with the release ({worst.kind}), through "

@@ -258,6 +258,7 @@ def released_trial(original: Table, other: Any, key: str | None) -> Trial:
         keys = to_polars(frame).select(pl.col(key).cast(pl.String))
         labels = labels.with_columns(pl.col(key).cast(pl.String))
         labels = keys.join(labels, on=key, how="left", maintain_order="left")
+    assert rows is not None, "rows are at hand here"
     kept = np.flatnonzero(rows >= 0)
     recodings = []
     for position, column in enumerate(table.qi):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +83,20 @@ class DuckDBEngine:
 
 
 def _counted(rows: Rows, columns: list[str], name: str) -> pl.DataFrame:
-    """The distinct combinations and their counts. What does not fit into its share of memory DuckDB
-    lays aside, in a folder of its own that nobody else can read. It reads Parquet files itself;
-    texts are split as everywhere else."""
+    """The distinct combinations and their counts."""
+    listed = ", ".join(quoted_name(column) for column in columns)
+    with scratch_connection() as connection:
+        given = given_rows(connection, rows, columns)
+        counted = given.aggregate(f"{listed}, count(*) as {quoted_name(name)}", listed)
+        found = pl.DataFrame(counted.to_arrow_table())
+    kinds = {column: rows.schema[column] for column in columns}
+    return found.with_columns(pl.col(one).cast(kind) for one, kind in kinds.items())
+
+
+@contextmanager
+def scratch_connection() -> Iterator[Any]:
+    """A connection that gets its share of the memory. What does not fit into it DuckDB lays aside,
+    in a folder of its own that nobody else can read."""
     try:
         import duckdb
     except ImportError:
@@ -96,15 +108,14 @@ def _counted(rows: Rows, columns: list[str], name: str) -> pl.DataFrame:
             "preserve_insertion_order": "false",
         }
         with duckdb.connect(config=config) as connection:
-            if rows.files:
-                given = connection.read_parquet(rows.files, hive_partitioning=False)
-            else:
-                given = connection.from_arrow(_reader(rows, columns))
-            listed = ", ".join(quoted_name(column) for column in columns)
-            counted = given.aggregate(f"{listed}, count(*) as {quoted_name(name)}", listed)
-            found = pl.DataFrame(counted.to_arrow_table())
-    kinds = {column: rows.schema[column] for column in columns}
-    return found.with_columns(pl.col(one).cast(kind) for one, kind in kinds.items())
+            yield connection
+
+
+def given_rows(connection: Any, rows: Rows, columns: list[str]) -> Any:
+    """Rows as a relation. DuckDB reads Parquet files itself; texts are split as everywhere else."""
+    if rows.files:
+        return connection.read_parquet(rows.files, hive_partitioning=False)
+    return connection.from_arrow(_reader(rows, columns))
 
 
 def _reader(rows: Rows, columns: list[str]) -> Any:
