@@ -70,7 +70,7 @@ def test_the_wrong_thing_gets_a_sentence(home: Path) -> None:
     )
     assert unknown.returncode == 2
     assert 'no engine "x"' in unknown.stderr
-    kind = shoal_(*made, "cells.csv")
+    kind = shoal_("count", "people.csv", "--spec", "spec.toml", "--out", "cells.csv")
     assert kind.returncode == 2
     assert "kept as Parquet" in kind.stderr
     assert not (home / "cells.csv").exists()
