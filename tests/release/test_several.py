@@ -50,6 +50,15 @@ def test_what_is_saved_is_read_and_verified(release: Release, folder: Path) -> N
     assert found.adversaries == ("joint", "binary", "together")
 
 
+def test_a_record_by_cells_is_read_where_masks_and_combinations_look_alike(tmp_path: Path) -> None:
+    names = NAMES[:2]
+    spec = SPEC.with_(sensitive=names, protect=[f"{names[0]}=Yes", f"{names[1]}=No"], r=1.1)
+    release = shoal.anonymize(FRAME, spec.with_(limit="prior"), seed=0, max_suppression=1)
+    release.save(tmp_path / "out", private=tmp_path / "inside", record="cells")
+    found = shoal.verify(tmp_path / "out", table=FRAME, private=tmp_path / "inside")
+    assert found.confirmed, [check for check in found.checks if not check.passed]
+
+
 @pytest.mark.parametrize(
     "where",
     [

@@ -63,7 +63,9 @@ class Record:
 
     @classmethod
     def _of_cells(cls, frame: pl.DataFrame, table: Table, private: Path) -> Record:
-        parts = shown_parts(table)
+        # Everybody's own value; a mask may be made of the same texts.
+        whole = None if table.several is None else table.several.combinations
+        parts = shown_parts(table)[:whole]
         known = [
             (
                 list(table.spec.qi),
