@@ -193,3 +193,18 @@ def test_counted_columns_may_have_any_name() -> None:
     counted = PolarsEngine().counted(frame, spec)
     assert counted.count.name == "((rows))"
     assert counted.table(spec).rows == Table.from_frame(frame, spec).rows == 4
+
+
+@pytest.mark.parametrize("engine", list(ENGINES))
+@pytest.mark.parametrize("rows", [1, 200_000])
+def test_damaged_text_is_refused_in_the_same_words(engine: str, rows: int, tmp_path: Path) -> None:
+    spec = Spec(qi=["q"], sensitive="s", protect=["x"], r=2)
+    good = "a,x\nb,y\n" * rows
+    for damaged in ("a,x,y\n", 'a,"x\n'):
+        file = tmp_path / "people.csv"
+        file.write_text(f"q,s\n{good}{damaged}{good}")
+        with pytest.raises(InputError) as here:
+            shoal.read_table(file)
+        with pytest.raises(InputError) as there:
+            shoal.anonymize(file, spec, engine=ENGINES[engine]())
+        assert str(there.value) == str(here.value)

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -85,47 +85,66 @@ class DuckDBEngine:
 def _counted(rows: Rows, columns: list[str], name: str) -> pl.DataFrame:
     """The distinct combinations and their counts."""
     listed = ", ".join(quoted_name(column) for column in columns)
-    with scratch_connection() as connection:
-        given = given_rows(connection, rows, columns)
+    with scratch_connection() as scratch:
+        given = given_rows(scratch, rows, columns)
         counted = given.aggregate(f"{listed}, count(*) as {quoted_name(name)}", listed)
         found = pl.DataFrame(counted.to_arrow_table())
     kinds = {column: rows.schema[column] for column in columns}
     return found.with_columns(pl.col(one).cast(kind) for one, kind in kinds.items())
 
 
+class Scratch(NamedTuple):
+    """A connection, and what was wrong with rows that it was given."""
+
+    connection: Any
+    refused: list[InputError]
+
+
 @contextmanager
-def scratch_connection() -> Iterator[Any]:
+def scratch_connection() -> Iterator[Scratch]:
     """A connection that gets its share of the memory. What does not fit into it DuckDB lays aside,
     in a folder of its own that nobody else can read."""
     try:
         import duckdb
     except ImportError:
         raise missing_extra("The DuckDB engine", "duckdb") from None
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as folder:
         config: dict[str, Any] = {
             "memory_limit": f"{allowed_memory() // SHARE}B",
-            "temp_directory": scratch,
+            "temp_directory": folder,
             "preserve_insertion_order": "false",
         }
         with duckdb.connect(config=config) as connection:
-            yield connection
+            refused: list[InputError] = []
+            try:
+                yield Scratch(connection, refused)
+            except duckdb.Error:
+                if refused:
+                    raise refused[0] from None
+                raise
 
 
-def given_rows(connection: Any, rows: Rows, columns: list[str]) -> Any:
+def given_rows(scratch: Scratch, rows: Rows, columns: list[str]) -> Any:
     """Rows as a relation. DuckDB reads Parquet files itself; texts are split as everywhere else."""
     if rows.files:
-        return connection.read_parquet(rows.files, hive_partitioning=False)
-    return connection.from_arrow(_reader(rows, columns))
+        return scratch.connection.read_parquet(rows.files, hive_partitioning=False)
+    return scratch.connection.from_arrow(_reader(rows, columns, scratch.refused))
 
 
-def _reader(rows: Rows, columns: list[str]) -> Any:
-    """Rows as a stream of Arrow batches."""
+def _reader(rows: Rows, columns: list[str], refused: list[InputError]) -> Any:
+    """Rows as a stream of Arrow batches. DuckDB tells of what goes wrong in words of its own, so
+    that `refused` takes what is to be said instead."""
     import pyarrow as pa
 
     empty = pl.DataFrame(schema={column: rows.schema[column] for column in columns}).to_arrow()
-    batches = (
-        batch.cast(empty.schema)
-        for frame in rows.frames(columns)
-        for batch in frame.to_arrow().to_batches()
-    )
-    return pa.RecordBatchReader.from_batches(empty.schema, batches)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        try:
+            for frame in rows.frames(columns):
+                for batch in frame.to_arrow().to_batches():
+                    yield batch.cast(empty.schema)
+        except InputError as error:
+            refused.append(error)
+            raise
+
+    return pa.RecordBatchReader.from_batches(empty.schema, batches())

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.engines.duckdb import given_rows, scratch_connection
+from shoal.engines.duckdb import Scratch, given_rows, scratch_connection
 from shoal.errors import InputError, nearest
 from shoal.sources.database import quoted_name
 from shoal.sources.streamed import Rows, open_rows
@@ -43,9 +43,10 @@ def joined_pairs(
                 "Name a column that both have.",
             )
     told = [name for name in shown if name in sources["release"].names]
-    with scratch_connection() as connection:
-        _register(connection, "o", sources["table"], columns, key)
-        _register(connection, "r", sources["release"], told, key)
+    with scratch_connection() as scratch:
+        connection = scratch.connection
+        _register(scratch, "o", sources["table"], columns, key)
+        _register(scratch, "r", sources["release"], told, key)
         _check_keys(connection, key)
         parts = [f"o.c{place} as o{place}" for place in range(len(columns))]
         parts += [f"r.c{place} as r{place}" for place in range(len(told))]
@@ -74,12 +75,14 @@ def _opened(source: str | Path) -> Rows:
     return rows
 
 
-def _register(connection: Any, name: str, rows: Rows, columns: Sequence[str], key: str) -> None:
+def _register(scratch: Scratch, name: str, rows: Rows, columns: Sequence[str], key: str) -> None:
     """A table of the connection with the columns as c0, c1 and so on, and the key as text."""
-    given_rows(connection, rows, list(dict.fromkeys([*columns, key]))).create_view(f"{name}_given")
+    given_rows(scratch, rows, list(dict.fromkeys([*columns, key]))).create_view(f"{name}_given")
     listed = [f"{quoted_name(column)} as c{place}" for place, column in enumerate(columns)]
     listed.append(f"cast({quoted_name(key)} as varchar) as k")
-    connection.sql(f"create temp table {name} as select {', '.join(listed)} from {name}_given")
+    scratch.connection.sql(
+        f"create temp table {name} as select {', '.join(listed)} from {name}_given"
+    )
 
 
 def _check_keys(connection: Any, key: str) -> None:

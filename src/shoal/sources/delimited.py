@@ -39,10 +39,11 @@ def read_delimited(
     path: Path, *, separator: str | None, encoding: str | None, columns: Sequence[str] | None
 ) -> pl.DataFrame:
     """A text table as a frame of text; `typed` finds the numbers in it."""
-    data = read_utf8(path, encoding).lstrip(b"\r\n")
+    data = read_utf8(path, encoding)
+    refuse_nul(data, path)
+    data = data.lstrip(b"\r\n")
     if not data or data.isspace():
         raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
-    refuse_nul(data, path)
     if not data.endswith((b"\n", b"\r")):
         data += b"\n"
     chosen, names = header_of(data[:HEADER], separator, path)
@@ -273,8 +274,10 @@ def refuse_ragged(bad: Sequence[Any], expected: int, path: Path) -> None:
 
 def check_closed(data: bytes, last: str | None, path: Path, *, lines: int) -> None:
     """An InputError if a quotation mark is never closed, which the parser takes to run to the end
-    of the file: `data`, of which the end will do, then ends with the last cell."""
-    if last and data.endswith(b'"' + last.replace('"', '""').encode()):
+    of the file: `data`, of which the end will do, then ends with the last cell, or is all of its
+    end that is at hand."""
+    opened = b'"' + (last or "").replace('"', '""').encode()
+    if last and (data.endswith(opened) or opened.endswith(data)):
         start = lines - last.rstrip("\n").count("\n")
         raise InputError(
             "csv-quote",
