@@ -120,6 +120,10 @@ def test_latin_1() -> None:
         "Use utf-8, latin-1, cp1252 or another name that Python knows."
     ):
         read_table(name, encoding="latin-one")
+    with says(
+        'There is no encoding "hex". Use utf-8, latin-1, cp1252 or another name that Python knows.'
+    ):
+        read_table(name, encoding="hex")
     with says('"u.csv" is written in UTF-16. Give encoding="utf-16".'):
         read_table(write("u.csv", "age,sex\n".encode("utf-16")))
 

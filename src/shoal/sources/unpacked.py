@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +46,8 @@ def refuse_utf16(data: bytes, path: Path) -> None:
 def text_decoder(encoding: str) -> codecs.IncrementalDecoder:
     """A decoder of that name, or an InputError."""
     try:
-        b"".decode(encoding)  # of all codecs that Python knows, only those for text
+        # Of all codecs that Python knows, only those for text.
+        io.TextIOWrapper(io.BytesIO(), encoding=encoding)
         return codecs.getincrementaldecoder(encoding)()
     except LookupError:
         raise InputError(
