@@ -208,3 +208,25 @@ def test_damaged_text_is_refused_in_the_same_words(engine: str, rows: int, tmp_p
         with pytest.raises(InputError) as there:
             shoal.anonymize(file, spec, engine=ENGINES[engine]())
         assert str(there.value) == str(here.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["line", "code", "place", "(copies)", "(published) s", "signature"]
+)
+@pytest.mark.parametrize("role", ["qi", "sensitive"])
+def test_columns_may_be_called_as_those_of_records(name: str, role: str, tmp_path: Path) -> None:
+    frame, spec = hospital(2_000)
+    old = {"qi": "sex", "sensitive": "diagnosis"}[role]
+    frame = frame.rename({old: name, **({"diagnosis": "s"} if role == "qi" else {})})
+    spec = spec.with_(
+        qi=[name if one == old else one for one in spec.qi],
+        sensitive="s" if role == "qi" else name,
+    )
+    file = tmp_path / "people.parquet"
+    write_table(frame, file)
+    for record in ("rows", "cells"):
+        release = shoal.anonymize(file, spec, engine=PolarsEngine(large=0), seed=0)
+        private = tmp_path / f"{record}-private"
+        release.save(tmp_path / record, private=private, record=record)
+        found = shoal.verify(tmp_path / record, file, private=private)
+        assert found.confirmed, [check for check in found.checks if not check.passed]

@@ -13,6 +13,7 @@ from shoal.memory import allowed_memory, size_words
 from shoal.sources.streamed import Rows
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
+from shoal.table.frames import free_name
 
 ROWS = "rows"
 MERGED = 1 << 21
@@ -23,10 +24,7 @@ CELL_BYTES = 64
 
 def count_name(columns: Sequence[str]) -> str:
     """A name for the column of counts that no other column has."""
-    name = ROWS
-    while name in columns:
-        name = f"({name})"
-    return name
+    return free_name(ROWS, columns)
 
 
 def columns_of(spec: Spec) -> list[str]:
@@ -118,8 +116,9 @@ class CountedRows:
     """Where the rows of a counted table are: each has the values of one counted line."""
 
     def __init__(self, lines: pl.DataFrame, rows: Rows) -> None:
-        self._lines, self._rows = lines.with_row_index("(line)"), rows
-        self._columns = lines.columns
+        self._columns, self._rows = lines.columns, rows
+        self._line = free_name("line", lines.columns)
+        self._lines = lines.with_row_index(self._line)
 
     def coded(self, table: Table) -> Iterator[tuple[IntArray, IntArray]]:
         """The signature and the sensitive value of the rows, some after the other."""
@@ -131,7 +130,7 @@ class CountedRows:
                 how="left",
                 nulls_equal=True,
                 maintain_order="left",
-            )["(line)"]
+            )[self._line]
             if found.null_count():
                 raise InputError(
                     "source-changed",

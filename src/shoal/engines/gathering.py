@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from shoal.engines.kernels import gathered
 from shoal.engines.runs import GID, Runs
+from shoal.table.frames import free_name
 
 Ints = NDArray[np.int64]
-_CODE = "(code)"
 
 
 def gather(frames: Iterable[pl.DataFrame], schema: pl.Schema) -> Runs:
@@ -40,6 +40,7 @@ class _Known:
 
     def __init__(self, empty: pl.DataFrame) -> None:
         self.lines = empty
+        self._code = free_name("code", empty.columns)
 
     def codes(self, frame: pl.DataFrame) -> Ints:
         columns = self.lines.columns
@@ -49,13 +50,13 @@ class _Known:
         if fresh.height:
             self.lines = pl.concat([self.lines, fresh])
         found = frame.join(
-            self.lines.with_row_index(_CODE),
+            self.lines.with_row_index(self._code),
             on=columns,
             how="left",
             nulls_equal=True,
             maintain_order="left",
         )
-        return found[_CODE].to_numpy().astype(np.int64)
+        return found[self._code].to_numpy().astype(np.int64)
 
 
 def _coded(frames: Iterable[pl.DataFrame], known: _Known) -> Iterator[tuple[Ints, Ints]]:

@@ -11,6 +11,7 @@ from shoal.release.release import Release
 from shoal.release.tables import shown_parts
 from shoal.spec import OTHER, Spec
 from shoal.table import IntArray, Table
+from shoal.table.frames import free_name
 
 
 def value_codes(release: Release, table: Table) -> IntArray:
@@ -18,14 +19,14 @@ def value_codes(release: Release, table: Table) -> IntArray:
     it is pooled; -1 for what never occurs in the table."""
     runs, names = release.sensitive_runs, list(release.spec.sensitive_columns)
     shown = runs.lines.select(pl.col(names).cast(pl.String))
-    distinct = shown.unique(maintain_order=True)
+    distinct, line = shown.unique(maintain_order=True), free_name("line", names)
     place = shown.join(
-        distinct.with_row_index("(line)"),
+        distinct.with_row_index(line),
         on=names,
         how="left",
         nulls_equal=True,
         maintain_order="left",
-    )["(line)"].to_numpy()
+    )[line].to_numpy()
     lines, parts = list(distinct.iter_rows()), shown_parts(table)
     if table.several is None:
         return np.asarray(_codes_of(lines, parts)[place])

@@ -14,12 +14,15 @@ import numpy as np
 import polars as pl
 
 from shoal.engines import GID, Distant, Part
+from shoal.engines.counting import columns_of
 from shoal.errors import InputError
 from shoal.release.pair import CELL_GROUPS, KEY_GROUPS, ROW_GROUPS, SEED
 from shoal.release.release import Release
 from shoal.release.stated import as_json
 from shoal.release.tables import shown_parts
 from shoal.sources import part_writer, write_table
+from shoal.table import Table
+from shoal.table.frames import free_name
 
 if TYPE_CHECKING:
     from shoal.facts import Facts
@@ -121,6 +124,11 @@ def _gid_type(release: Release) -> pl.DataType:
     return release.qi_runs.slice(0, 1)[GID].dtype
 
 
+def copies_name(table: Table) -> str:
+    """What the record by cells calls the copies of a group."""
+    return free_name(COPIES, columns_of(table.spec))
+
+
 def _cell_groups(release: Release) -> pl.DataFrame:
     """The gid of the first copy of each group and how many there are, with its people by cell:
     their QI values, their own value, what is published, and how many of them each copy has."""
@@ -132,17 +140,20 @@ def _cell_groups(release: Release) -> pl.DataFrame:
         name: pl.Series([part[c] for part in parts], dtype=pl.String)
         for c, name in enumerate(table.spec.sensitive_columns)
     }
-    shown = grouping.published_values(table)
+    shown, taken = grouping.published_values(table), columns_of(table.spec)
     return pl.DataFrame(
         [
             pl.Series(GID, (grouping.first_number + 1)[grouping.group]),
-            pl.Series(COPIES, grouping.copies[grouping.group]),
+            pl.Series(copies_name(table), grouping.copies[grouping.group]),
             *(
                 column.values.gather(table.signatures[grouping.signature, place])
                 for place, column in enumerate(table.qi)
             ),
             *(texts.gather(grouping.value).alias(name) for name, texts in values.items()),
-            *(texts.gather(shown).alias(f"{PUBLISHED} {name}") for name, texts in values.items()),
+            *(
+                texts.gather(shown).alias(free_name(f"{PUBLISHED} {name}", taken))
+                for name, texts in values.items()
+            ),
             pl.Series(COUNT, grouping.rows),
         ]
     )

@@ -14,10 +14,11 @@ from shoal.engines import GID
 from shoal.engines.counting import CountedRows
 from shoal.errors import InputError
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS
-from shoal.release.private import COPIES, COUNT
+from shoal.release.private import COUNT, copies_name
 from shoal.release.tables import shown_parts
 from shoal.sources import read_table
 from shoal.table import IntArray, Table
+from shoal.table.frames import free_name
 from shoal.table.table import Cells, People
 
 Ints = NDArray[np.int64]
@@ -88,7 +89,7 @@ class Record:
         ]
         try:
             signature, value = (_places(frame.select(names), lines) for names, lines in known)
-            copies, people = frame[COPIES].to_numpy(), frame[COUNT].to_numpy()
+            copies, people = frame[copies_name(table)].to_numpy(), frame[COUNT].to_numpy()
             first = frame[GID].to_numpy()
         except pl.exceptions.PolarsError:
             signature = value = None
@@ -142,11 +143,12 @@ def _rows_of(table: Table) -> People:
 
 def _places(lines: pl.DataFrame, known: pl.DataFrame) -> IntArray | None:
     """Where each line stands among some others; None if one does not."""
+    place = free_name("place", known.columns)
     found = lines.cast(known.schema).join(
-        known.with_row_index("(place)"),
+        known.with_row_index(place),
         on=lines.columns,
         how="left",
         nulls_equal=True,
         maintain_order="left",
-    )["(place)"]
+    )[place]
     return None if found.null_count() else found.cast(pl.Int32).to_numpy()

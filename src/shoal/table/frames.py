@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import narwhals as nw
@@ -31,6 +32,13 @@ def to_polars(frame: Any) -> pl.DataFrame:
     except (TypeError, ValueError) as error:
         raise _unreadable(error) from None
     return copy
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """A name for another column of a table, like this one, that none of its columns has."""
+    while name in taken:
+        name = f"({name})"
+    return name
 
 
 def like(frame: pl.DataFrame, original: Any) -> Any:

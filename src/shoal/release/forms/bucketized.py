@@ -22,6 +22,7 @@ from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_people
 from shoal.spec import MISSING, Spec
 from shoal.table import Column, IntArray, Table, code_column, factorize
+from shoal.table.frames import free_name
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -70,12 +71,13 @@ class Bucketized:
         for name, codes in lines.items():
             if codes.null_count():
                 return None, f'"{name}" has a value that is not in the table'
+        number = free_name("signature", table.spec.qi)
         known = pl.DataFrame(
             {column.name: table.signatures[:, i] for i, column in enumerate(table.qi)}
-        ).with_row_index("signature")
+        ).with_row_index(number)
         found = pl.DataFrame(lines).join(
             known, on=list(table.spec.qi), how="left", maintain_order="left"
-        )["signature"]
+        )[number]
         if found.null_count():
             return None, "some people have attributes that nobody in the table has"
         return People(found.cast(pl.Int32).to_numpy(), qi.group, qi.times), ""
