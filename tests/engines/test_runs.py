@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.engines import GID, Runs
+from shoal.engines import GID, Runs, gather
 
 
 def random_runs(seed: int) -> Runs:
@@ -58,6 +58,25 @@ def test_runs_can_be_cut_anywhere(seed: int) -> None:
     cut = runs.split(cuts)
     assert set(cuts) | set(runs.first) == set(cut.first)
     assert cut.frame().equals(runs.frame())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_gids_may_have_gaps_and_begin_anywhere(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    whole = random_runs(seed).frame()
+    shifted = whole.with_columns((pl.col(GID) - random.integers(0, 9)).cast(pl.Int32))
+    frame = shifted.filter(pl.col(GID) % 4 != 0)
+    runs = gather([frame], frame.schema)
+    cuts = np.unique(random.integers(-9, 30, 12))
+    assert runs.split(cuts).frame().equals(frame)
+    assert runs.gids.tolist() == frame[GID].unique().sort().to_list()
+
+
+def test_a_gid_that_comes_again_among_copies_is_put_in_order() -> None:
+    frame = pl.DataFrame({GID: [1, 2, 3, 2], "name": ["a", "a", "a", "b"]})
+    runs = gather([frame], frame.schema).in_order()
+    assert runs.gids.tolist() == [1, 2, 3]
+    assert runs.frame().rows() == [(1, "a"), (2, "a"), (2, "b"), (3, "a")]
 
 
 def test_a_written_table_is_runs_of_one_copy() -> None:

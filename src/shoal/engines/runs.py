@@ -141,7 +141,7 @@ class Runs:
 
     def in_order(self) -> Runs:
         """The same groups in the order of their gids."""
-        if (self.first[1:] > self.first[:-1]).all():
+        if (self.first[1:] >= (self.first + self.copies)[:-1]).all():
             return self
         return Runs.of(self.frame().sort(GID, maintain_order=True))
 
@@ -168,12 +168,21 @@ class Runs:
         times = np.ones(lines.height, np.int64)
         return Runs(self.first, self.copies, start.astype(np.int64), times, lines.drop(GID))
 
+    @property
+    def gids(self) -> Ints:
+        """The gid of every group, each copy by itself."""
+        before = np.cumsum(self.copies) - self.copies
+        return np.repeat(self.first - before, self.copies) + np.arange(self.copies.sum())
+
     def split(self, first: Ints) -> Runs:
-        """The same table of groups numbered without a gap, with a group's copies apart where one of
-        these gids begins."""
+        """The same table of groups in the order of their gids, with a group's copies apart where
+        one of these gids begins."""
+        last = np.append(self.first + self.copies, 0)
         cuts = np.union1d(self.first, first)
         source = np.searchsorted(self.first, cuts, side="right") - 1
-        end = np.append(cuts[1:], self.first[-1] + self.copies[-1])
+        inside = (source >= 0) & (cuts < last[source])
+        cuts, source = cuts[inside], source[inside]
+        end = np.minimum(np.append(cuts[1:], last.max()), last[source])
         lengths = np.diff(self.start)[source]
         start = np.append(0, np.cumsum(lengths))
         line = np.repeat(self.start[source] - start[:-1], lengths) + np.arange(start[-1])

@@ -158,7 +158,7 @@ def same_groups(release: Release, *, apart: bool = False) -> tuple[Runs, Runs]:
     for one group of as many times the people: its values are shared in the same way."""
     qi, sensitive = (runs.in_order() for runs in (release.qi_runs, release.sensitive_runs))
     if apart:
-        qi = qi.split(np.arange(1, int(qi.copies.sum()) + 1))
+        qi = qi.split(qi.gids)
     if not np.array_equal(qi.first, sensitive.first):
         qi, sensitive = qi.split(sensitive.first), sensitive.split(qi.first)
     same = np.array_equal(qi.first, sensitive.first)
