@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from shoal.auditing import row_risks
 from shoal.auditing.audit import audit
 from shoal.auditing.verdict import Audit
 from shoal.grouping import Grouping
@@ -55,15 +54,15 @@ def row_by_row(found: Audit, groups: list[int]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_lines_of_rows(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_of_rows(seed: int) -> None:
     _, groups, found = audited(seed)
     assert sorted(found.frame.to_dicts(), key=lambda line: line["row"]) == [
         {name: line[name] for name in found.frame.columns} for line in row_by_row(found, groups)
     ]
     some = np.array([7, 0, 31])
     assert found.risks.of_rows(some).to_dicts() == found.frame[some].to_dicts()
-    monkeypatch.setattr(row_risks, "SLICE", 7)
-    assert_frame_equal(pl.concat(found.risks.slices()), found.frame)
+    group, signature = found.risks.row_group[some], found.risks.table.row_signature[some]
+    assert_frame_equal(found.risks.of_people(some, group, signature), found.frame[some])
 
 
 @pytest.mark.parametrize("seed", range(6))

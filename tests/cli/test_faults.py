@@ -75,7 +75,7 @@ MOMENTS = {
     "auditing": "shoal.api.anonymize.judge",
     "gathering facts": "shoal.facts.loss.query_errors",
     "writing": "shoal.release.folder.readme_text",
-    "private": "shoal.release.folder._save_private",
+    "private": "shoal.release.folder.save_private",
     "swapping": "shoal.sources.moves.swap",
 }
 

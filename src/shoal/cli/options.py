@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from shoal.anonymizers.registry import method_names, parameters_of
-from shoal.engines.named import ENGINES
+from shoal.engine_names import ENGINES
 from shoal.errors import InputError, nearest
 from shoal.memory import memory_limit
 from shoal.spec import Spec, check_keys, parse_event

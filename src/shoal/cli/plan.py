@@ -13,11 +13,11 @@ from shoal.wording import plain_percent as percent
 def plan(
     table: o.TableArgument,
     model: o.ModelOption = None,
+    engine: o.EngineOption = None,
     *,
     asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
-    engine: o.EngineOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Say which r is possible and what stands in the way. Exit code 0: the asked r is not ruled

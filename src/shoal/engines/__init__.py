@@ -6,11 +6,11 @@ from typing import Any
 
 import narwhals as nw
 
+from shoal.engine_names import ENGINES
 from shoal.engines.cells import write_cells
 from shoal.engines.counting import Counted
 from shoal.engines.engine import Dealt, Distant, Engine, Part
 from shoal.engines.gathering import gather
-from shoal.engines.named import ENGINES
 from shoal.engines.runs import GID, Runs
 from shoal.errors import InputError
 
