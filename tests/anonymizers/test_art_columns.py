@@ -24,7 +24,7 @@ PROTECT = {
 
 def asked_of(readers: tuple[str, ...] = BOTH, event: str = "two", **changes: Any) -> Asked:
     given: dict[str, Any] = {"qi": HOSPITAL_QI[:2], "protect": PROTECT[event], "r": 40}
-    spec = Spec(sensitive=HOSPITAL_SENSITIVE, **({"min_support": 20} | given | changes))
+    spec = Spec(sensitive=HOSPITAL_SENSITIVE, min_support=20, **(given | changes))
     table = Table.from_frame(hospital(2000, 4), spec)
     return Asked(table, Knowledge.of(table), as_readers(readers))
 
@@ -115,24 +115,6 @@ def test_places_are_as_far_apart_as_weighted_log_odds(seed: int) -> None:
         assert np.linalg.norm(place - place[s], axis=1) == pytest.approx(true, rel=1e-4, abs=1e-4)
     spread = np.average(place**2, axis=0, weights=people)
     assert (np.diff(spread) <= 1e-4 * spread[0]).all()
-
-
-def test_places_follow_from_a_sample_of_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is of the only kind that is not in the sample: it changes nothing."""
-    asked = asked_of(min_support=5)
-    x, y = codes(asked, "Influenza", "Back pain")
-    kinds = np.arange(len(asked.table.signatures))
-    whole = Columns.of(asked, kinds, x, y).finite()
-    assert 0 < whole.usable.sum() < len(kinds)
-    monkeypatch.setattr("shoal.anonymizers.art.columns.WRITTEN", len(whole) * (len(kinds) - 1))
-    sampled = Columns.of(asked, kinds, x, y).finite()
-    people = np.zeros(len(kinds), np.int64)
-    people[sampled._sample] = np.random.default_rng(0).integers(1, 9, len(kinds) - 1)
-    monkeypatch.setattr("shoal.anonymizers.art.columns.WRITTEN", len(whole) * len(kinds))
-    one, other = sampled.places(people), whole.places(people)
-    for s in range(len(kinds)):
-        apart = [np.linalg.norm(place - place[s], axis=1) for place in (one, other)]
-        assert apart[0] == pytest.approx(apart[1], rel=1e-3, abs=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -29,7 +29,7 @@ from shoal.knowledge.odds import (
     as_readers,
 )
 from shoal.knowledge.sides import Sides
-from shoal.knowledge.size import check_groups, qis_to_blame, warn_of_time
+from shoal.knowledge.size import check_groups, warn_of_time
 
 __all__ = [
     "MAX_VIEWS",
@@ -55,7 +55,6 @@ __all__ = [
     "count_values",
     "event_chances",
     "known_values",
-    "qis_to_blame",
     "seen_in",
     "table_distribution",
     "warn_of_time",

@@ -21,7 +21,7 @@ from shoal.display import counted
 from shoal.errors import InputError, InternalError
 from shoal.knowledge.attributes import attribute_codes, attribute_sets
 from shoal.knowledge.fitted import Fitted
-from shoal.knowledge.size import check_size, check_views
+from shoal.knowledge.size import check_size
 from shoal.table import Table, factorize
 from shoal.wording import visible
 
@@ -146,10 +146,10 @@ class Knowledge:
         """The worst case: the exact distributions of the table itself; where there are several
         sensitive columns, of their masks, from which those of every event follow."""
         table, support = known_values(table), table.spec.min_support
-        known = attribute_sets(table)
-        check_views(table, len(known))
         classes = [
-            one for attributes in known if (one := _classes(table, attributes, support)) is not None
+            one
+            for attributes in attribute_sets(table)
+            if (one := _classes(table, attributes, support)) is not None
         ]
         check_size(table, sum(one.size for one in classes))
         views = [_counted_view(table, one) for one in classes]

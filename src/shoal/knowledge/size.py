@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 
 from shoal.errors import InputError
-from shoal.memory import allowed_memory, refuse_memory, size_words
+from shoal.memory import allowed_memory, size_words
 from shoal.spec import InputWarning
-from shoal.table import Table, factorize
+from shoal.table import Table
 from shoal.wording import visible
 
 COPIES = 4
@@ -16,37 +16,6 @@ LARGE = 3
 """Groups of several events hold at most about so many times r people."""
 MANY_STEPS = 10**10
 """Events times views times people: some seconds for a thousand million."""
-ROW = 2
-"""Fewest bytes that say in which class of a view a signature is."""
-BLAMED = 3
-"""So many QIs are named, those that would bring most."""
-
-
-def check_views(table: Table, views: int) -> None:
-    """An InputError if the classes of every signature, in so many views, need more memory than
-    there is."""
-    needed = ROW * len(table.signatures) * views
-    refuse_memory(
-        needed,
-        f"To know {len(table.signatures):,} combinations of QI values in {views:,} views",
-        qis_to_blame(table) if needed > allowed_memory() else "",
-    )
-
-
-def qis_to_blame(table: Table) -> str:
-    """What leaving out each QI would bring, as a sentence; those first that bring most."""
-    sizes = [len(column) for column in table.qi]
-    left = []
-    for number, column in enumerate(table.qi if len(sizes) > 1 else ()):
-        others = [i for i in range(len(sizes)) if i != number]
-        _, keys = factorize([table.signatures[:, i] for i in others], [sizes[i] for i in others])
-        left.append((len(keys), f"{len(keys):,} without {visible(column.name)} ({len(column):,})"))
-    told = "; ".join(text for _, text in sorted(left)[:BLAMED]) or "1 without it"
-    return (
-        f"Of {len(table.signatures):,} combinations there would be (values of the QI): {told}. "
-        "Drop one, make it coarser (--recode age:bands=10), or limit the adversary with "
-        "--max-attributes."
-    )
 
 
 def check_size(table: Table, classes: int) -> None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.kernels.fill import Known
-from shoal.anonymizers.art.kernels.places import project
 from shoal.anonymizers.art.masks import Block, Masks
 from shoal.knowledge import Rows
 
@@ -200,16 +199,18 @@ class Columns:
         wanted = (weight * self.chance[some]) @ (odds * strength)
         use = wanted / np.maximum(weight @ odds, 1e-300)
         pressure = (use / max(use.mean(), 1e-300)) ** PRESSURE
-        logs = np.log(np.maximum(odds, SMALLEST_ODDS))
-        logs *= pressure
+        logs = _logs(odds, pressure)
         middle = (weight @ logs) / weight.sum()
         logs -= middle
         _, directions = np.linalg.eigh((logs * weight[:, None]).T @ logs)
         main = directions[:, ::-1][:, :FEATURES]
-        if len(some) == len(people):
-            return np.ascontiguousarray(logs @ main, np.float32)
-        every = np.log(np.maximum(self.odds, SMALLEST_ODDS))
-        return project(self.known, every, pressure[:, None] * main, middle @ main)
+        place = np.empty((len(people), main.shape[1]), np.float32)
+        for first in range(0, len(people), len(some)):
+            block = slice(first, first + len(some))
+            if len(some) < len(people):
+                logs = _logs(self.of_kinds(block)[0][:, : self.leading], pressure) - middle
+            place[block] = logs @ main
+        return place
 
     def need(self, kind: Ints, start: Ints, people: Ints) -> Floats:
         """How many average people the largest demand of each stretch of kinds is worth, on average
@@ -221,3 +222,9 @@ class Columns:
         for at, one in zip(mine._each(), typical, strict=True):
             need += np.maximum.reduceat(self.odds[at] * self.strength[at] / one, start)
         return need / len(typical)
+
+
+def _logs(odds: Floats, pressure: Floats) -> Floats:
+    logs: Floats = np.log(np.maximum(odds, SMALLEST_ODDS))
+    logs *= pressure
+    return logs

@@ -8,15 +8,15 @@ import numpy as np
 
 from shoal.anonymizers.art.asked import Asked
 from shoal.errors import InputError
-from shoal.knowledge import Hiding, Scarce, qis_to_blame
+from shoal.knowledge import Hiding, Scarce
 from shoal.memory import allowed_memory, refuse_memory
-from shoal.table import Table
+from shoal.table import Table, factorize
 from shoal.wording import plain_percent, visible
 
-BY_KIND = 300
-"""Bytes that a search takes for one kind of people, beside its row (cut.py, fill.py, seeds.py)."""
-BY_CLASS = 2 * 8
-"""For a class of people in one column: odds and strength (columns.py)."""
+BYTES = 40
+"""That a search takes for one kind of people in one column (columns.py, kernels/fill.py)."""
+BLAMED = 3
+"""So many QIs are named, those that would bring most."""
 
 
 def refuse_impossible(asked: Asked, max_suppression: float) -> None:
@@ -48,18 +48,31 @@ def refuse_impossible(asked: Asked, max_suppression: float) -> None:
 
 
 def refuse_large(asked: Asked) -> None:
-    """An InputError if what is known of all people who hold one value, in every view and for every
-    reader, needs more memory than there is."""
-    table, views = asked.table, asked.knowledge.views
+    """An InputError if the odds of all people who hold one value, in every view and for every
+    reader, need more memory than there is."""
+    table = asked.table
     value = table.cells.value[table.value_event[table.cells.value] < 0]
     kinds = int(np.bincount(value, minlength=1).max())
-    row = len(views) * max(view.index.itemsize for view in views)
-    classes = sum(len(view.distributions) for view in views) * len(asked.readers)
-    needed = kinds * (row + BY_KIND) + classes * BY_CLASS
     refuse_memory(
-        needed,
-        f"To weigh {kinds:,} combinations of QI values in {len(views):,} views",
-        qis_to_blame(table) if needed > allowed_memory() else "",
+        BYTES * kinds * asked.width,
+        f"To weigh {kinds:,} combinations of QI values in {len(asked.knowledge.views):,} views",
+        _dropping(table) if BYTES * kinds * asked.width > allowed_memory() else "",
+    )
+
+
+def _dropping(table: Table) -> str:
+    """What leaving out each QI would bring, as a sentence; those first that bring most."""
+    sizes = [len(column) for column in table.qi]
+    left = []
+    for number, column in enumerate(table.qi):
+        others = [i for i in range(len(sizes)) if i != number]
+        _, keys = factorize([table.signatures[:, i] for i in others], [sizes[i] for i in others])
+        left.append((len(keys), f"{len(keys):,} without {visible(column.name)} ({len(column):,})"))
+    told = "; ".join(text for _, text in sorted(left)[:BLAMED])
+    return (
+        f"Of {len(table.signatures):,} combinations there would be (values of the QI): {told}. "
+        "Drop one, make it coarser (--recode age:bands=10), or limit the adversary with "
+        "--max-attributes."
     )
 
 
