@@ -61,19 +61,18 @@ def test_columns_hold_odds_and_strengths(
     x, code = codes(asked, "Influenza", y)
     kinds = np.flatnonzero(np.arange(len(asked.table.signatures)) % 3 == 0)
     columns = Columns.of(asked, kinds, x, code)
-    assert len(columns) == asked.width
-    odds_of, strength_of = columns.of_kinds(slice(None))
+    assert columns.odds.shape[1] == asked.width
     views = len(asked.knowledge.views)
     for c, (reader, w) in enumerate((reader, w) for reader in readers for w in range(views)):
         for i, kind in enumerate(kinds):
             odds, strength = slow_column(asked, reader, w, int(kind), x, code)
-            assert odds_of[i, c] == pytest.approx(odds, rel=1e-12)
-            assert strength_of[i, c] == pytest.approx(strength, rel=1e-12)
+            assert columns.odds[i, c] == pytest.approx(odds, rel=1e-12)
+            assert columns.strength[i, c] == pytest.approx(strength, rel=1e-12)
     if limit == "prior":
-        assert strength_of.min() < strength_of.max()
+        assert columns.strength.min() < columns.strength.max()
     few = columns.some(kinds % 2 == 0)
-    for one, every in zip(few.of_kinds(slice(None)), (odds_of, strength_of), strict=True):
-        assert one.tolist() == every[kinds % 2 == 0].tolist()
+    assert few.odds.tolist() == columns.odds[kinds % 2 == 0].tolist()
+    assert few.strength.tolist() == columns.strength[kinds % 2 == 0].tolist()
 
 
 def test_readers_who_weigh_a_view_alike_share_its_column() -> None:
@@ -81,34 +80,32 @@ def test_readers_who_weigh_a_view_alike_share_its_column() -> None:
     asked = asked_of(event="one")
     x, pool = codes(asked, "HIV", "(other)")
     kinds, views = np.arange(len(asked.table.signatures)), len(asked.knowledge.views)
-    assert len(Columns.of(asked, kinds, x, pool)) == views
+    assert Columns.of(asked, kinds, x, pool).odds.shape[1] == views
     _, single = codes(asked, "HIV", "Influenza")
-    assert len(Columns.of(asked, kinds, x, single)) == 2 * views
+    assert Columns.of(asked, kinds, x, single).odds.shape[1] == 2 * views
     alone = Columns.of(asked_of(("binary",), event="one"), kinds, x, pool)
-    assert list_of(Columns.of(asked, kinds, x, pool)) == list_of(alone)
-
-
-def list_of(columns: Columns) -> Any:
-    return columns.of_kinds(slice(None))[0].tolist()
+    assert Columns.of(asked, kinds, x, pool).odds.tolist() == alone.odds.tolist()
 
 
 def some_columns(seed: int) -> tuple[Columns, Any]:
     rng = np.random.default_rng(seed)
     odds = 10.0 ** rng.uniform(-8, 2, (25, 6))
     strength, chance = rng.uniform(1, 9, (25, 6)), rng.uniform(0, 0.2, 25)
-    return Columns.written(odds, strength, chance), rng.integers(1, 9, 25)
+    return Columns(odds, strength, chance), rng.integers(1, 9, 25)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_places_are_as_far_apart_as_weighted_log_odds(seed: int) -> None:
     """With no more columns than features, principal components only turn them."""
     columns, people = some_columns(seed)
-    odds, strength = columns.of_kinds(slice(None))
     use = np.zeros(6)
     for w in range(6):
-        wanted = sum(people[s] * columns.chance[s] * odds[s, w] * strength[s, w] for s in range(25))
-        use[w] = wanted / sum(people[s] * odds[s, w] for s in range(25))
-    logs = np.log(np.maximum(odds, SMALLEST_ODDS)) * (use / use.mean()) ** PRESSURE
+        wanted = sum(
+            people[s] * columns.chance[s] * columns.odds[s, w] * columns.strength[s, w]
+            for s in range(25)
+        )
+        use[w] = wanted / sum(people[s] * columns.odds[s, w] for s in range(25))
+    logs = np.log(np.maximum(columns.odds, SMALLEST_ODDS)) * (use / use.mean()) ** PRESSURE
     place = columns.places(people)
     for s in range(25):
         true = np.linalg.norm(logs - logs[s], axis=1)
@@ -120,12 +117,11 @@ def test_places_are_as_far_apart_as_weighted_log_odds(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_need_is_the_largest_demand_of_a_cell_in_average_people(seed: int) -> None:
     columns, people = some_columns(seed)
-    odds, strength = columns.of_kinds(slice(None))
     kind, start = np.random.default_rng(seed).integers(0, 25, 20), np.array([0, 5, 6, 13])
     found = columns.need(kind, start, people)
     for i, cell in enumerate(np.split(kind, start[1:])):
         true = 0.0
         for w in range(6):
-            typical = np.average(odds[:, w], weights=people)
-            true += max(odds[s, w] * strength[s, w] for s in cell) / typical / 6
+            typical = np.average(columns.odds[:, w], weights=people)
+            true += max(columns.odds[s, w] * columns.strength[s, w] for s in cell) / typical / 6
         assert found[i] == pytest.approx(true, rel=1e-5)

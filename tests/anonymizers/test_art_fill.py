@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 
-from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.fill import (
     ALMOST,
     CLOSE,
@@ -17,28 +16,15 @@ from shoal.anonymizers.art.kernels.fill import (
     STRIDE,
     THRIFT,
     Filled,
+    People,
     Seeds,
     Terms,
     fill,
 )
-from shoal.anonymizers.art.kernels.fill import People as KernelPeople
 
 SEEDS = range(30)
 CARRIERS = [1, 2, 3, 4]
 LIMITS = ["absolute", "prior"]
-
-
-class People(NamedTuple):
-    """Kinds of people with their odds and strengths written out, by column."""
-
-    odds: Any
-    strength: Any
-    place: Any
-    free: Any
-
-    def for_kernel(self) -> KernelPeople:
-        known = Columns.written(self.odds, self.strength, np.zeros(len(self.odds))).known
-        return KernelPeople(known, self.place, self.free)
 
 
 def some_people(seed: int, limit: str, spread: float = 0.5, kinds: int = 30) -> People:
@@ -66,7 +52,7 @@ def seeds_of(start: Any, kind: Any, carriers: Any, copies: Any = None) -> Seeds:
 
 def filled(seeds: Seeds, people: People, terms: Terms) -> tuple[Any, Any, Any]:
     """Which seeds are safe, where the people added to each begin, and their kinds."""
-    made = fill(seeds, people.for_kernel(), terms)
+    made = fill(seeds, people, terms)
     assert (made.copies == 1).all()
     safe = np.isin(np.arange(len(seeds.carriers)), made.seed)
     sizes = np.zeros(len(safe), np.int64)
@@ -257,10 +243,8 @@ def test_alike_seeds_are_filled_as_one_after_another(seed: int, carriers: int, l
     each = np.repeat(np.arange(len(copies)), copies)
     cells = [seeds.kind[seeds.start[i] : seeds.start[i + 1]] for i in each]
     start = np.concatenate([[0], np.cumsum([len(cell) for cell in cells])])
-    slow = fill(
-        seeds_of(start, np.concatenate(cells), seeds.carriers[each]), alone.for_kernel(), terms
-    )
-    fast = fill(seeds._replace(copies=copies), people.for_kernel(), terms)
+    slow = fill(seeds_of(start, np.concatenate(cells), seeds.carriers[each]), alone, terms)
+    fast = fill(seeds._replace(copies=copies), people, terms)
     assert people.free.tolist() == alone.free.tolist()
     expected = [(each[i], *mine) for i, mine in zip(slow.seed, told(slow), strict=True)]
     assert [
@@ -280,10 +264,12 @@ def told(made: Filled) -> list[list[int]]:
 def test_a_seed_of_one_kind_is_no_case_apart(carriers: int, r: float) -> None:
     """One entry of several people, or an entry for each."""
     odds, strength, place = np.full((1, 3), 0.3), np.full((1, 3), r), np.zeros((1, 1), np.float32)
-    nobody = People(odds, strength, place, np.zeros(1, np.int64))
     for size in range(carriers, int(r * carriers) + 3):
         kind, one = np.zeros(size, np.int64), np.ones(1, np.int64)
         each = seeds_of(np.array([0, size]), kind, np.array([carriers]))
         whole = Seeds(np.array([0, 1]), kind[:1], size * one, carriers * one, one)
-        slow, fast = (fill(seeds, nobody.for_kernel(), Terms(9, 50, 4)) for seeds in (each, whole))
+        slow, fast = (
+            fill(seeds, People(odds, strength, place, np.zeros(1, np.int64)), Terms(9, 50, 4))
+            for seeds in (each, whole)
+        )
         assert [one.tolist() for one in slow] == [one.tolist() for one in fast]

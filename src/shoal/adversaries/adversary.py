@@ -106,7 +106,7 @@ class GroupReader(JointReader):
         record = kernels.empty_record(part.groups, len(part.pair_signature), len(case.event_r))
         groups, known = case.arrays(view, distributions)
         slot = np.full(len(distributions), -1, np.int32)
-        index, judged = view.index.astype(np.int32, copy=False), 0
+        judged = 0
         for group in groups.holders:
             pairs = slice(part.group_start[group], part.group_start[group + 1])
             held = slice(part.value_start[group], part.value_start[group + 1])
@@ -115,7 +115,7 @@ class GroupReader(JointReader):
                 part.pair_signature[pairs],
                 part.pair_size[pairs],
                 values,
-                index,
+                view.index,
                 distributions,
                 slot,
             )

@@ -79,7 +79,7 @@ class Case:
             part.carrier_count,
         )
         known = kernels.Known(
-            view.index.astype(np.int32, copy=False),
+            view.index,
             distributions,
             event_chances(view, table),
             self._value_event,
@@ -235,9 +235,8 @@ def _settle(
     held = slice(part.value_start[group], part.value_start[group + 1])
     values, counts = part.value_code[held], part.value_count[held]
     slot = np.full(len(distributions), -1, np.int32)
-    index = view.index.astype(np.int32, copy=False)
     weights, sizes, place = kernels.collect(
-        part.pair_signature[pairs], part.pair_size[pairs], values, index, distributions, slot
+        part.pair_signature[pairs], part.pair_size[pairs], values, view.index, distributions, slot
     )
     if not has_world(weights, sizes, counts):
         return None

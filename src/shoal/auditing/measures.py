@@ -158,8 +158,7 @@ def deviations_by_view(
         counts[event] = np.bincount(group[held], part.value_count[held], part.groups)
     meets, sums = np.ones(part.groups, bool), np.zeros((len(knowledge.views), len(counts), 4))
     for number, view in enumerate(knowledge.views):
-        row = view.index[part.pair_signature].astype(np.int32, copy=False)
-        chances = event_chances(view, table)
+        row, chances = view.index[part.pair_signature], event_chances(view, table)
         for event, carriers in enumerate(counts):
             sums[number, event] = deviations(
                 part.group_start,

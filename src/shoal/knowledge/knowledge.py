@@ -22,7 +22,7 @@ from shoal.errors import InputError, InternalError
 from shoal.knowledge.attributes import attribute_codes, attribute_sets
 from shoal.knowledge.fitted import Fitted
 from shoal.knowledge.size import check_size
-from shoal.table import Table, factorize
+from shoal.table import IntArray, Table, factorize
 from shoal.wording import visible
 
 OWN = "the table itself"
@@ -33,18 +33,13 @@ RARE = 1e-3
 """A difference from 1 below this has lost digits, which a sum of small numbers has not."""
 
 
-Rows = NDArray[np.int16] | NDArray[np.int32]
-MANY = 1 << 18
-"""Signatures; the rows of so many are kept in as few bytes as their classes need."""
-
-
 @dataclass(frozen=True, eq=False)
 class View:
     """One distribution over the published values for every signature of a table."""
 
     attributes: tuple[str, ...]
     """The attributes that the view knows; for a fitted model, its name."""
-    index: Rows
+    index: IntArray
     """For each signature of the table, its row in `distributions`."""
     distributions: NDArray[np.float64]
     """Row 0 is the fall-back, the whole table's distribution; columns are published values."""
@@ -276,7 +271,7 @@ class _Classes:
     """The classes of people that a view tells apart."""
 
     attributes: tuple[str, ...]
-    index: Rows
+    index: IntArray
     """Of each signature; 0 for those whom too few share."""
     size: int
 
@@ -290,10 +285,8 @@ def _classes(table: Table, attributes: tuple[str, ...], min_support: int) -> _Cl
     known = support >= min_support
     if not known.any():
         return None
-    size = int(known.sum()) + 1
-    narrow = len(table.signatures) >= MANY and size <= np.iinfo(np.int16).max
     rank = np.where(known, np.cumsum(known), 0).astype(np.int32)
-    return _Classes(attributes, (rank.astype(np.int16) if narrow else rank)[group], size)
+    return _Classes(attributes, rank[group], int(known.sum()) + 1)
 
 
 def _counted_view(table: Table, classes: _Classes) -> View:
@@ -310,7 +303,7 @@ def whole_view(table: Table) -> View:
     return View((), index, table_distribution(table)[None], people=np.array([table.rows]))
 
 
-def count_values(table: Table, index: Rows, size: int) -> NDArray[np.float64]:
+def count_values(table: Table, index: IntArray, size: int) -> NDArray[np.float64]:
     """How many rows with each published value there are in each class of signatures."""
     signature, value, rows = table.cells
     width = len(table.values)

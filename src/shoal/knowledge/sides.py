@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.knowledge.knowledge import Rows, View, event_chances
+from shoal.knowledge.knowledge import View, event_chances
 from shoal.table import Table
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,9 @@ class Sides:
             return np.asarray(self.chance / (1.0 - self.chance))
 
 
-def _carriers(table: Table, at: Rows, classes: int, events: NDArray[np.int64]) -> Floats:
+def _carriers(
+    table: Table, at: NDArray[np.int32], classes: int, events: NDArray[np.int64]
+) -> Floats:
     _, value, rows = table.cells
     width = len(events)
     if table.several is None:

@@ -136,8 +136,8 @@ class _Givers:
         cells = groups.cells
         self._groups, self._which, self._x, self._y = groups, which.tolist(), x, y
         self._kinds = np.unique(cells.signature[(cells.value == y) | (cells.value == x)])
-        self._columns = Columns.of(asked, self._kinds, x, y).finite()
-        usable = self._columns.usable
+        self._columns = Columns.of(asked, self._kinds, x, y)
+        usable = self._columns.finite()
         self._place = self._columns.places(np.ones(len(self._kinds), np.int64))
         self._free = np.flatnonzero(
             (cells.value == y) & np.isin(cells.signature, self._kinds[usable])
@@ -157,7 +157,7 @@ class _Givers:
                 [self._kind(one) for one in rest],
                 np.array([(cells.value[one] == self._x).sum() for one in rest], np.int64),
             ),
-            People(self._columns.known, self._place, free),
+            People(self._columns.odds, self._columns.strength, self._place, free),
             Terms(NEAR, MORE, least),
         )
         instead = {

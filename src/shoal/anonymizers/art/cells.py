@@ -405,5 +405,4 @@ def _columns(asked: Asked, x: int, y: int) -> Iterator[tuple[IntArray, Floats, F
         return
     for column in asked.columns(x, np.array([y], np.int32)):
         known = np.column_stack([column.chance, column.values])
-        index = column.view.index.astype(np.int32, copy=False)
-        yield index, column.odds[:, 0].copy(), column.strength, known
+        yield column.view.index, column.odds[:, 0].copy(), column.strength, known

@@ -125,22 +125,20 @@ def _join(
     members = groups.lines(which)
     signature = np.concatenate([cells.signature[filler], cells.signature[members.cell]])
     kinds, kind = np.unique(signature, return_inverse=True)
-    columns = Columns.of(asked, kinds, x, y).finite()
-    usable = columns.usable
+    columns = Columns.of(asked, kinds, x, y)
+    usable = columns.finite()
     place = columns.places(np.ones(len(kinds), np.int64))
     mine, kind = kind[: len(filler)], kind[len(filler) :]
     sizes = members.summed(members.number)
     open_ = _Open(
-        np.column_stack(
-            [members.summed(members.number * one[kind]) for one in columns.by_column()]
-        ),
+        np.column_stack([members.summed(members.number * one[kind]) for one in columns.odds.T]),
         np.column_stack([members.summed(members.number * one[kind]) for one in place.T])
         / sizes[:, None],
         members.summed(np.where(cells.value[members.cell] == x, members.number, 0)),
     )
     nearer = np.where(groups.is_pooled(which), ALREADY_POOLED, 1.0)
     while (pick := lack.pick(cells.signature[filler], cells.free[filler], random)) >= 0:
-        odds, strength = (one[0] for one in columns.of_kinds(mine[pick : pick + 1]))
+        odds, strength = columns.odds[mine[pick]], columns.strength[mine[pick]]
         apart = ((open_.middle - place[mine[pick]]) ** 2).sum(axis=1)
         apart *= nearer if pooled else 1.0
         chosen = _nearest_fit(open_, apart, odds, strength) if usable[mine[pick]] else -1

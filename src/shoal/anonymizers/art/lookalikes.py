@@ -43,7 +43,7 @@ class Lookalikes:
         filler = np.flatnonzero(holds & (cells.free > 0))
         kinds = np.unique(np.concatenate([cells.signature[filler], signature]))
         columns = Columns.of(asked, kinds, x, y)
-        usable = columns.below(LARGEST_ODDS)
+        usable = np.all(columns.odds < LARGEST_ODDS, axis=1)
         self._kinds, self._columns = kinds[usable], columns.some(usable)
         self._filler = filler[np.isin(cells.signature[filler], self._kinds)]
         """The cells that people are taken from, in the order of their kinds."""
@@ -71,7 +71,7 @@ class Lookalikes:
         seeds = Seeds.dealt(*cells, carrying, share, random)
         taken = (seeds.people - seeds.carrying) * seeds.copies[seeds.cell]
         free -= np.bincount(seeds.kind, taken, kinds).astype(np.int64)
-        people = People(self._columns.known, place, free)
+        people = People(self._columns.odds, self._columns.strength, place, free)
         hidden = np.zeros(kinds, np.int64)
         for parted in (False, True):
             now = seeds.parted(random) if parted else seeds  # 5

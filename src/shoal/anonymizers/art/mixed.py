@@ -74,13 +74,11 @@ class _Mix:
         self._grown = min(LARGEST, max(8, 2 * least + 2))
         self._joined = min(LARGEST, max(12, 3 * least))
         first = np.cumsum([0] + [len(view.distributions) for view in views])[:-1]
-        at = np.empty((len(groups.table.signatures), len(views)), np.int32)
-        for number, (view, start) in enumerate(zip(views, first, strict=True)):
-            at[:, number] = view.index + start
+        at = np.stack([view.index + start for view, start in zip(views, first, strict=True)], 1)
         self._known = Known(
             cells.signature.astype(np.int64),
             cells.value.astype(np.int64),
-            at,
+            np.ascontiguousarray(at, np.int32),
             np.concatenate([view.distributions for view in views]),
             groups.table.value_event.astype(np.int64),
             np.concatenate([event_chances(view, groups.table) for view in views]),

@@ -62,43 +62,16 @@ class Filled(NamedTuple):
     kind: NDArray[np.int64]
 
 
-class Known(NamedTuple):
-    """What is known of each kind of people in every column, kept once for kinds who share it: the
-    numbers of a kind stand at start + stride * row."""
-
-    row: NDArray[np.int16 | np.int32]
-    """kinds x parts."""
-    part: NDArray[np.int64]
-    """Of each column: the part of a row that it follows."""
-    start: NDArray[np.int64]
-    stride: NDArray[np.int64]
-    odds: NDArray[np.float64]
-    strength: NDArray[np.float64]
-    """One over the limit."""
-    usable: NDArray[np.bool_]
-    """Of each kind; the odds of others count as 1."""
-
-
 class People(NamedTuple):
     """What is known of each kind of people, and how many of them are free."""
 
-    known: Known
+    odds: NDArray[np.float64]
+    """kinds x W."""
+    strength: NDArray[np.float64]
+    """kinds x W: one over the limit."""
     place: NDArray[np.float32]
     """kinds x features: people who are near one another are alike."""
     free: NDArray[np.int64]
-
-
-class Near(NamedTuple):
-    """The people of a cell, then kinds that may be added, all numbered anew."""
-
-    kind: NDArray[np.int64]
-    odds: NDArray[np.float32]
-    """numbers x W."""
-    demand: NDArray[np.float32]
-    """numbers x W: d'."""
-    free: NDArray[np.int64]
-    used: NDArray[np.int64]
-    """How many were added."""
 
 
 class Terms(NamedTuple):
@@ -117,10 +90,21 @@ def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
     """Adds free people to each seed in turn, until it is safe with its carriers, and takes them out
     of `people.free`. A seed that finds nobody keeps what it has for itself. Seeds that are alike
     are filled alike, as long as that is what each of them would choose."""
+    kinds, W = people.odds.shape
     made, filled = np.empty((2, len(seeds.carriers) + 16), np.int64), 0
     begin = np.zeros(len(seeds.carriers) + 17, np.int64)
     added, at = np.empty(len(seeds.carriers) + 16, np.int64), 0
-    used = np.zeros(len(people.free), np.int64)
+    odds, demand = np.empty((kinds, W), np.float32), np.empty((2, kinds, W), np.float32)
+    for s in range(kinds):
+        for w in range(W):
+            odds[s, w] = people.odds[s, w]
+            whole = people.odds[s, w] * people.strength[s, w]
+            demand[0, s, w] = whole
+            demand[1, s, w] = whole - people.odds[s, w]
+    used, strongest = np.zeros(kinds, np.int64), np.zeros(kinds)
+    for s in range(kinds):
+        for w in range(W):
+            strongest[s] = max(strongest[s], people.strength[s, w])
     for i in range(len(seeds.carriers)):
         first, left = seeds.start[i], seeds.copies[i]
         if filled == made.shape[1]:
@@ -128,14 +112,22 @@ def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
         if seeds.start[i + 1] - first == 1 and seeds.people[first] >= terms.least:
             # People of one kind are alike: as many as the limit asks for are enough.
             each = seeds.carriers[i] / seeds.people[first]
-            if each * _strongest(seeds.kind[first], people.known) <= 1.0:
+            if each * strongest[seeds.kind[first]] <= 1.0:
                 made[0, filled], made[1, filled] = i, left
                 filled += 1
                 begin[filled] = at
                 continue
         cell = _people(seeds, i)
         while left > 0:
-            members, size, tried = _fill_one(cell, seeds.carriers[i], people, terms)
+            members, size, tried = _fill_one(
+                cell,
+                seeds.carriers[i],
+                odds,
+                demand[min(1, seeds.carriers[i] - 1)],
+                people,
+                terms,
+                used,
+            )
             if size == 0:
                 break
             mine = members[len(cell) : size]
@@ -204,68 +196,39 @@ def _longer(numbers: NDArray[np.int64], more: int = 0) -> NDArray[np.int64]:
 
 
 @search_kernel
-def _strongest(kind: int, known: Known) -> float:
-    """The largest strength of a kind."""
-    strongest = 0.0
-    for w in range(len(known.part)):
-        strongest = max(strongest, known.strength[_at(known, kind, w)])
-    return strongest
-
-
-@search_kernel
-def _at(known: Known, kind: int, w: int) -> int:
-    """Where the numbers of a kind in a column stand."""
-    return int(known.start[w] + known.stride[w] * known.row[kind, known.part[w]])
-
-
-@search_kernel
-def _odds(known: Known, kind: int, w: int) -> float:
-    """The odds of a kind in a column."""
-    return float(known.odds[_at(known, kind, w)]) if known.usable[kind] else 1.0
-
-
-@search_kernel
-def _near(kind: NDArray[np.int64], h: np.float32, people: People) -> Near:
-    """What the search needs to know of some kinds."""
-    known, W = people.known, len(people.known.part)
-    odds, demand = np.empty((len(kind), W), np.float32), np.empty((len(kind), W), np.float32)
-    free = np.empty(len(kind), np.int64)
-    for j in range(len(kind)):
-        free[j] = people.free[kind[j]]
-        for w in range(W):
-            mine = _odds(known, kind[j], w)
-            whole = mine * known.strength[_at(known, kind[j], w)]
-            odds[j, w] = mine
-            demand[j, w] = whole if h == 0.0 else whole - mine
-    return Near(kind, odds, demand, free, np.zeros(len(kind), np.int64))
-
-
-@search_kernel
 def _fill_one(
-    cell: NDArray[np.int64], carriers: int, people: People, terms: Terms
+    cell: NDArray[np.int64],
+    carriers: int,
+    odds: NDArray[np.float32],
+    demand: NDArray[np.float32],
+    people: People,
+    terms: Terms,
+    used: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
     """The kinds of one group, those of its cell first, and how many they are: 0 if it cannot be.
-    And the kinds of all who were added at some time."""
-    W, seed = len(people.known.part), len(cell)
+    And the kinds of all who were added at some time.
+
+    odds, demand: kinds x W. used: scratch by kind, 0 before and after.
+    """
+    W, seed = odds.shape[1], len(cell)
     h = np.float32(0.0 if carriers == 1 else 1.0)
-    near = _near(cell, h, people)
     most = seed + max(terms.largest * carriers, terms.least)
     members = np.empty(most, np.int64)
     for p in range(seed):
-        members[p] = p
+        members[p] = cell[p]
     total, top = np.zeros(W, np.float32), np.zeros(W, np.float32)
-    for p in range(seed):
+    for s in cell:
         for w in range(W):
-            top[w] = max(top[w], near.demand[p, w])
-    for p in range(seed):
+            top[w] = max(top[w], demand[s, w])
+    for s in cell:
         for w in range(W):
-            total[w] += near.odds[p, w] / (top[w] + h * near.odds[p, w])
+            total[w] += odds[s, w] / (top[w] + h * odds[s, w])
     varied = np.zeros(W, np.bool_)
     for s in cell:
-        _note_difference(s, cell[0], people.known, varied)
+        _note_difference(s, cell[0], people, varied)
     target, size, since, raised = np.float32(carriers) * CLOSE, seed, 0, 0
     before, found = np.float32(1e30), False
-    active, reach = members[:0], 0
+    candidates, active, reach = members[:0], members[:0], 0
     worth, scratch = total[:0], total[:0]
     while True:
         missing = np.float32(0.0)
@@ -274,7 +237,7 @@ def _fill_one(
             missing = max(missing, (wanted - total[w]) / wanted)
         found = bool(missing <= 0.0) and size >= terms.least
         if missing <= 0.0 and (carriers > 1 or not varied.all()):
-            worst = _worst_link(near.kind[members[:size]], carriers, people.known)
+            worst = _worst_link(members[:size], carriers, people)
             if worst > 1.0:
                 found = False
                 raised += 1
@@ -287,7 +250,6 @@ def _fill_one(
         if since == 0:
             if size == seed:
                 candidates = _nearest(cell, people, terms.length)
-                near = _near(np.concatenate((cell, candidates)), h, people)
                 worth, scratch = (
                     np.empty(len(candidates), np.float32),
                     np.empty(len(candidates), np.float32),
@@ -296,53 +258,55 @@ def _fill_one(
             elif size - seed > 2 * STRIDE and missing * STRIDE > (before - missing) * (most - size):
                 break  # at this pace it would not be safe in time
             before = missing
-            for j in range(len(worth)):
-                s, worth[j] = seed + j, NONE
-                if near.used[s] < near.free[s]:
-                    worth[j] = _gain(near.odds[s], near.demand[s], h, total, top, target)
-            reach = len(worth)
+            for j in range(len(candidates)):
+                s, worth[j] = candidates[j], NONE
+                if used[s] < people.free[s]:
+                    worth[j] = _gain(odds[s], demand[s], h, total, top, target)
+            reach = len(candidates)
             for j in range(reach):
-                scratch[j], active[j] = -worth[j], seed + j
+                scratch[j], active[j] = -worth[j], candidates[j]
             if reach > ACTIVE:
                 limit, reach = -smallest_but(scratch, ACTIVE - 1), 0
-                for j in range(len(worth)):
+                for j in range(len(candidates)):
                     if worth[j] >= limit:
-                        active[reach] = seed + j
+                        active[reach] = candidates[j]
                         reach += 1
         since = (since + 1) % STRIDE
         best, best_gain = -1, NONE
         for s in active[:reach]:
-            if near.used[s] < near.free[s]:
-                gain = _gain(near.odds[s], near.demand[s], h, total, top, target)
+            if used[s] < people.free[s]:
+                gain = _gain(odds[s], demand[s], h, total, top, target)
                 if gain > best_gain:
                     best, best_gain = s, gain
         if best < 0:
             break
-        near.used[best] += 1
-        _note_difference(near.kind[best], cell[0], people.known, varied)
-        _take_in(best, h, near.odds, near.demand, members[:size], total, top)
+        used[best] += 1
+        _note_difference(best, cell[0], people, varied)
+        _take_in(best, h, odds, demand, members[:size], total, top)
         members[size] = best
         size += 1
-    everybody = near.kind[members[:size]]
-    tried = everybody[seed:]
+    for p in range(seed, size):
+        used[members[p]] = 0
+    tried = members[seed:size]
     if not found:
-        return everybody, 0, tried
-    numbers, left = _let_go(members, seed, size, h, near.odds, total, top, target, terms.least)
-    kept = near.kind[numbers[:left]]
+        return members, 0, tried
+    kept, left = _let_go(members, seed, size, h, odds, total, top, target, terms.least)
     exact = carriers > 1
     for w in range(W):
         exact = exact or not varied[w]
-    if exact and left < size and _worst_link(kept, carriers, people.known) > 1.0:
-        return everybody, size, tried
+    if exact and left < size and _worst_link(kept[:left], carriers, people) > 1.0:
+        return members, size, tried
     return kept, left, tried
 
 
 @search_kernel
-def _note_difference(kind: int, first: int, known: Known, varied: NDArray[np.bool_]) -> None:
+def _note_difference(kind: int, first: int, people: People, varied: NDArray[np.bool_]) -> None:
     """Notes the columns in which somebody differs from the first of a group."""
-    for w in range(len(varied) if kind != first else 0):
-        mine, other = known.strength[_at(known, kind, w)], known.strength[_at(known, first, w)]
-        if _odds(known, kind, w) != _odds(known, first, w) or mine != other:
+    for w in range(len(varied)):
+        if (
+            people.odds[kind, w] != people.odds[first, w]
+            or people.strength[kind, w] != people.strength[first, w]
+        ):
             varied[w] = True
 
 
@@ -410,7 +374,7 @@ def _take_in(
 ) -> None:
     """Adds somebody to the sums by column; where the maximum rises, a sum is made anew.
 
-    odds, demand: numbers x W. members: the numbers of those in it already. total, top: the group's.
+    odds, demand: kinds x W. members: the kinds that are in it already. total, top: the group's.
     """
     for w in range(len(total)):
         if demand[kind, w] > top[w]:
@@ -436,7 +400,7 @@ def _let_go(
     """The members without those added whom later ones made needless, and how many they are. The
     maxima are left as they were, which is on the safe side.
 
-    odds: numbers x W. total, top: the group's, by column.
+    odds: kinds x W. total, top: the group's, by column.
     """
     kept, left = np.empty(size, np.int64), 0
     for p in range(size):
@@ -454,21 +418,20 @@ def _let_go(
 
 
 @search_kernel
-def _worst_link(members: NDArray[np.int64], carriers: int, known: Known) -> float:
+def _worst_link(members: NDArray[np.int64], carriers: int, people: People) -> float:
     """The largest posterior over its limit, with a margin; people who are alike are counted."""
     n, worst = len(members), 0.0
     odds, linked = np.empty(n), np.empty(n)
-    varied = np.zeros(len(known.part), np.bool_)
+    varied = np.zeros(people.odds.shape[1], np.bool_)
     for s in members:
-        _note_difference(s, members[0], known, varied)
+        _note_difference(s, members[0], people, varied)
     for w in range(len(varied)):
         if not varied[w]:
-            worst = max(worst, carriers / n * known.strength[_at(known, members[0], w)])
+            worst = max(worst, carriers / n * people.strength[members[0], w])
             continue
         for p in range(n):
-            odds[p] = _odds(known, members[p], w)
+            odds[p] = people.odds[members[p], w]
         posteriors(odds, carriers, linked)
         for p in range(n):
-            strength = known.strength[_at(known, members[p], w)]
-            worst = max(worst, linked[p] * strength * (1.0 + MARGIN))
+            worst = max(worst, linked[p] * people.strength[members[p], w] * (1.0 + MARGIN))
     return worst
