@@ -8,6 +8,8 @@ INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
 CODE   := $(wildcard src tests benchmarks fuzzing tools)
 # Each process starts with one half of the tests, in order: what a file sets up is made once.
 WORKERS := -n 2 --dist worksteal
+# Threads of Polars would only wait for those of the other process.
+ALONE := POLARS_MAX_THREADS=1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -37,10 +39,10 @@ imports: $(VENV)/.dev ## Check who may import whom
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.dev ## Run the tests but the slow ones (ARGS=tests/spec or ARGS="-k word" for some)
-	$(BIN)/python -m pytest $(WORKERS) -m 'not slow' $(ARGS)
+	$(ALONE) $(BIN)/python -m pytest $(WORKERS) -m 'not slow' $(ARGS)
 
 slow: $(VENV)/.dev ## Run the slow studies, which `make test` leaves out
-	$(BIN)/python -m pytest $(WORKERS) -m slow $(ARGS)
+	$(ALONE) $(BIN)/python -m pytest $(WORKERS) -m slow $(ARGS)
 
 bench: $(VENV)/.dev ## Run the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -45,10 +45,14 @@ class Given:
         write_table(frame.tail(frame.height - half), home / name / "half=2" / "b.parquet")
         for file in (self.files["parquet"], self.files["csv"]):
             write_table(frame, file)
-        self.made = {
-            kind: shoal.anonymize(shoal.read_table(file), self.spec, seed=3)
-            for kind, file in self.files.items()
-        }
+        self._made: dict[str, shoal.Release] = {}
+
+    def made(self, kind: str) -> shoal.Release:
+        """The release of one of the files, made in memory."""
+        if kind not in self._made:
+            frame = shoal.read_table(self.files[kind])
+            self._made[kind] = shoal.anonymize(frame, self.spec, seed=3)
+        return self._made[kind]
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +71,16 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(pl.Enum).cast(pl.String))
 
 
-@pytest.mark.parametrize("table", list(TABLES))
-@pytest.mark.parametrize("kind", ["parquet", "csv", "folder"])
 @pytest.mark.parametrize("engine", list(ENGINES))
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [("hospital", "parquet"), ("kinds", "parquet"), ("kinds", "csv"), ("kinds", "folder")],
+)
 def test_the_same_seed_gives_the_same_release(
     given: Any, table: str, kind: str, engine: str, tmp_path: Path
 ) -> None:
     subject = given(table)
-    here, file = subject.made[kind], subject.files[kind]
+    here, file = subject.made(kind), subject.files[kind]
     there = shoal.anonymize(file, subject.spec, engine=ENGINES[engine](), seed=3)
     assert there.row_groups is None, "rows were counted, not held"
     assert there.certificate == here.certificate
@@ -92,7 +98,7 @@ def test_rows_read_in_parts_are_dealt_as_rows_at_hand(
     given: Any, kind: str, tmp_path: Path
 ) -> None:
     subject = given("kinds")
-    subject.made[kind].save(tmp_path / "here", private=tmp_path / "here-private")
+    subject.made(kind).save(tmp_path / "here", private=tmp_path / "here-private")
     there = shoal.anonymize(subject.files[kind], subject.spec, engine=PolarsEngine(large=0), seed=3)
     there.save(tmp_path / "there", private=tmp_path / "there-private")
     for name in ("row_groups.parquet", "row_risks.parquet"):
@@ -110,7 +116,7 @@ def test_cells_travel_alone(given: Any, engine: str, kind: str, tmp_path: Path) 
     cells = shoal.count(subject.files[kind], subject.spec, file, engine=ENGINES[engine]())
     assert cells["(rows)"].sum() == 1200
     release = shoal.anonymize(file, subject.spec, seed=3)
-    assert release.certificate == subject.made[kind].certificate
+    assert release.certificate == subject.made(kind).certificate
     release.save(tmp_path / "release", private=tmp_path / "private")
     assert (tmp_path / "private" / "cell_groups.parquet").is_file()
     for table in (file, subject.files[kind]):
@@ -131,7 +137,7 @@ def test_a_database_is_counted_where_it_is(given: Any, tmp_path: Path) -> None:
         connection.sql(f"create table people as select {listed} from {source}")
     url = f"duckdb:///{tmp_path / 'clinic.duckdb'}?table=people"
     release = shoal.anonymize(url, subject.spec, engine=DuckDBEngine(), seed=3)
-    assert release.certificate == subject.made["parquet"].certificate
+    assert release.certificate == subject.made("parquet").certificate
 
 
 def test_changed_cells_of_a_private_record_are_caught(given: Any, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from shoal.engines import GID
 from shoal.engines.pairs import joined_pairs
 from shoal.errors import InputError
 from shoal.release.folder import load, private_folder
-from shoal.release.pair import ROW_GROUPS, refuse_strangers
+from shoal.release.pair import CELL_GROUPS, ROW_GROUPS, refuse_strangers
 from shoal.release.record import row_groups_of
 from shoal.release.regroup import regroup
 from shoal.release.stated import CERTIFICATE
@@ -71,6 +71,12 @@ def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> A
 
 def recorded(private: Path | None) -> Path:
     """The private folder, if it says who is in which group."""
+    if private is not None and (private / CELL_GROUPS).is_file():
+        raise InputError(
+            "private-by-cell",
+            f"{private} says by cell who is in which group, and it has to be told row by row here.",
+            "Make the release again with the group of every row (without --private cells).",
+        )
     if private is None or not (private / ROW_GROUPS).is_file():
         raise InputError(
             "attack-private",

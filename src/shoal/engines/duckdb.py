@@ -26,11 +26,11 @@ from shoal.memory import allowed_memory
 from shoal.sources import read_table, write_parts
 from shoal.sources.columnar import missing_extra
 from shoal.sources.database import count_database, quoted_name
-from shoal.sources.delimited import check_columns
 from shoal.sources.location import parse_url
 from shoal.sources.streamed import Rows, open_rows
 from shoal.spec import Spec
 from shoal.table import Table
+from shoal.table.table import check_roles
 
 SHARE = 4
 """DuckDB gets one part in so many of the memory that may be taken: the cells come after it."""
@@ -67,7 +67,7 @@ class DuckDBEngine:
             if rows is None:
                 cells = count_rows([read_table(source, columns=needed)], columns)
             else:
-                check_columns(needed, rows.names)
+                check_roles(rows.names, spec)
                 cells = _counted(rows, columns, name)
         refuse_cells(cells, columns)
         return Counted.of(cells, columns, rows)

@@ -16,11 +16,11 @@ from shoal.engines.runs import Runs
 from shoal.grouping import Grouping
 from shoal.grouping.grouping import Progress, silent
 from shoal.sources import read_table, write_parts
-from shoal.sources.delimited import check_columns
 from shoal.sources.streamed import Rows, open_rows
 from shoal.spec import Spec
 from shoal.table import Table
 from shoal.table.frames import to_polars
+from shoal.table.table import check_roles
 
 LARGE = 1 << 28
 """A file that would take more bytes in memory is read some rows at a time."""
@@ -51,11 +51,11 @@ class PolarsEngine:
         columns = columns_of(spec)
         rows = self._open(source) if isinstance(source, str | Path) else None
         if rows is not None:
-            check_columns([*columns, *spec.identifiers], rows.names)
+            check_roles(rows.names, spec)
             cells = count_rows(rows.frames(columns), columns, progress=progress)
             return Counted.of(cells, columns, rows)
         frame = self._read(source) if isinstance(source, str | Path) else to_polars(source)
-        check_columns([*columns, *spec.identifiers], frame.columns)
+        check_roles(frame.columns, spec)
         return Counted.of(count_rows([frame.select(columns)], columns), columns)
 
     def _open(self, source: str | Path) -> Rows | None:

@@ -27,7 +27,7 @@ def guarded(frame: pl.DataFrame) -> pl.DataFrame:
 @lru_cache(maxsize=1 << 12)
 def guarded_text(text: str) -> str:
     """One text as `guarded` shows it."""
-    return str(_guarded(pl.Series([text]))[0])
+    return str(pl.select(_guarded(pl.lit(text))).item())
 
 
 def unguarded(frame: pl.DataFrame) -> pl.DataFrame:
@@ -40,25 +40,27 @@ def risky_texts(column: pl.Series) -> list[str]:
     if not _is_text(column):
         return []
     texts = column.unique().cast(pl.String).drop_nulls().sort()
-    return texts.filter(_risky(texts)).to_list()
+    return texts.to_frame("text").filter(_risky(pl.col("text")))["text"].to_list()
 
 
-def _changed(frame: pl.DataFrame, change: Callable[[pl.Series], pl.Series]) -> pl.DataFrame:
-    columns = [change(column.cast(pl.String)) if _is_text(column) else column for column in frame]
-    names = change(pl.Series(frame.columns, dtype=pl.String))
-    return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
+def _changed(frame: pl.DataFrame, change: Callable[[pl.Expr], pl.Expr]) -> pl.DataFrame:
+    names = pl.DataFrame({"name": frame.columns}, schema={"name": pl.String})
+    shown = names.select(change(pl.col("name"))).to_series()
+    texts = [column.name for column in frame if _is_text(column)]
+    changed = frame.with_columns(change(pl.col(name).cast(pl.String)).alias(name) for name in texts)
+    return pl.DataFrame([column.alias(name) for column, name in zip(changed, shown, strict=True)])
 
 
-def _guarded(texts: pl.Series) -> pl.Series:
-    return (MARK + texts).zip_with(_risky(texts), texts)
+def _guarded(texts: pl.Expr) -> pl.Expr:
+    return pl.when(_risky(texts)).then(MARK + texts).otherwise(texts)
 
 
-def _unguarded(texts: pl.Series) -> pl.Series:
+def _unguarded(texts: pl.Expr) -> pl.Expr:
     held = _risky(texts) & texts.str.starts_with(MARK)
-    return texts.str.slice(len(MARK)).zip_with(held, texts)
+    return pl.when(held).then(texts.str.slice(len(MARK))).otherwise(texts)
 
 
-def _risky(texts: pl.Series) -> pl.Series:
+def _risky(texts: pl.Expr) -> pl.Expr:
     """Which texts a spreadsheet would run, or would but for the apostrophes in front."""
     return (texts.str.contains(_RUNS) & ~texts.str.contains(_NUMBER)).fill_null(False)
 

@@ -8,6 +8,7 @@ engine (shoal.engines) touches them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -349,12 +350,17 @@ def _check_columns(data: pl.DataFrame, spec: Spec, *, rows: int) -> None:
         raise InputError(
             "table-one-row", "The table has one row, so nobody can hide.", "Give more rows."
         )
+    check_roles(data.columns, spec)
+
+
+def check_roles(columns: Sequence[str], spec: Spec) -> None:
+    """An InputError for a column that the spec names and a table lacks."""
     roles = [("QI", name) for name in spec.qi]
     roles += [("sensitive", name) for name in spec.sensitive_columns]
     for role, name in [*roles, *(("identifier", name) for name in spec.identifiers)]:
-        if name not in data.columns:
+        if name not in columns:
             raise InputError(
                 "column-missing",
-                f'The {role} column "{name}" does not exist{nearest(name, data.columns)}.',
-                f"Columns: {', '.join(data.columns)}.",
+                f'The {role} column "{name}" does not exist{nearest(name, columns)}.',
+                f"Columns: {', '.join(columns)}.",
             )
