@@ -14,7 +14,7 @@ ALONE := POLARS_MAX_THREADS=1
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format types imports unit slow bench fuzz docs wheel lock clean python-version
+.PHONY: help demo test lint format types imports unit slow cluster bench fuzz docs wheel lock clean python-version
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,7 +42,10 @@ unit: $(VENV)/.dev ## Run the tests but the slow ones (ARGS=tests/spec or ARGS="
 	$(ALONE) $(BIN)/python -m pytest $(WORKERS) -m 'not slow' $(ARGS)
 
 slow: $(VENV)/.dev ## Run the slow studies, which `make test` leaves out
-	$(ALONE) $(BIN)/python -m pytest $(WORKERS) -m slow $(ARGS)
+	$(ALONE) $(BIN)/python -m pytest $(WORKERS) -m 'slow and not cluster' $(ARGS)
+
+cluster: $(VENV)/.dev ## Run the tests on Spark clusters of several processes, which take minutes
+	$(BIN)/python -m pytest -m cluster $(ARGS)
 
 bench: $(VENV)/.dev ## Run the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -25,7 +25,7 @@ from shoal.sources import write_table
 from tests.engines.kinds import hospital
 from tests.engines.spark.sessions import need_spark, stopped_at_the_end
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 SMALL = {
     "spark.executor.memory": "512m",
