@@ -65,3 +65,36 @@ def test_keys_must_be_there_once_and_known(tmp_path: Path) -> None:
     released.write_text("\n".join([*lines, lines[1].replace("P0", "Q0")]) + "\n")
     with pytest.raises(InputError, match='the key "Q0'):
         align_large(table, released, spec, key="patient")
+
+
+def test_columns_may_have_the_names_that_counting_uses(tmp_path: Path) -> None:
+    table, released = written(tmp_path, "parquet", 0)
+    names = {"sex": "people", "region": "(people)", "diagnosis": "code"}
+    spec = shoal.Spec(
+        qi=["people", "(people)", "age"],
+        sensitive="code",
+        protect=[["HIV", "Schizophrenia"]],
+        r=5,
+    )
+    for file in (table, released):
+        write_table(shoal.read_table(file).rename(names), file)
+    pairs = align_large(table, released, spec, key="patient")
+    rows = align(shoal.read_table(table), shoal.read_table(released), spec, key="patient")
+    assert pairs.grouping.people.sum() == rows.grouping.people.sum()
+    folder = tmp_path / "out"
+    shoal.anonymize(table, spec, seed=1).save(folder)
+    assert shoal.verify(folder, table=table).confirmed
+
+
+def test_separator_and_encoding_hold_for_both_files(tmp_path: Path) -> None:
+    table, released = tmp_path / "table.csv", tmp_path / "released.csv"
+    lines = ["who|ort|ill", *(f"{one}|{'Köln' if one % 2 else 'Bonn'}|no" for one in range(20))]
+    lines.append("20|Köln|yes")
+    for file in (table, released):
+        file.write_text("\n".join(lines) + "\n", encoding="latin-1")
+    spec = shoal.Spec(qi=["ort"], sensitive="ill", protect=["yes"], r=2)
+    found = align_large(table, released, spec, key="who", separator="|", encoding="latin-1")
+    assert found.table.rows == 21
+    with pytest.raises(InputError) as raised:
+        align_large(table, released, spec, key="who", separator="|")
+    assert raised.value.code == "csv-encoding"

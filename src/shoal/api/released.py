@@ -36,7 +36,15 @@ def spec_of_own(released: Any) -> Spec | None:
     return load(Path(released)).spec if is_own(released) else None
 
 
-def align_large(table: str | Path, released: str | Path, spec: Spec, *, key: str | None) -> Aligned:
+def align_large(
+    table: str | Path,
+    released: str | Path,
+    spec: Spec,
+    *,
+    key: str | None,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Aligned:
     """A table and what another tool released of it, joined and counted by DuckDB."""
     if key is None or is_own(released):
         raise InputError(
@@ -45,7 +53,8 @@ def align_large(table: str | Path, released: str | Path, spec: Spec, *, key: str
             "Name a column that both have with --key, or leave the engine out.",
         )
     columns = [*spec.qi, *spec.sensitive_columns]
-    return align_counted(joined_pairs(table, released, columns, columns, key), spec)
+    text = {"separator": separator, "encoding": encoding}
+    return align_counted(joined_pairs(table, released, columns, columns, key, **text), spec)
 
 
 def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> Aligned:

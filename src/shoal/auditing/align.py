@@ -17,7 +17,7 @@ from shoal.grouping.partition import number_groups
 from shoal.propose.alike import warn_of_lookalikes
 from shoal.spec import MISSING, InputWarning, Spec
 from shoal.table import Column, IntArray, Table, code_column, factorize
-from shoal.table.frames import to_polars
+from shoal.table.frames import free_name, to_polars
 
 SUPPRESSED = frozenset({"*", "", MISSING})
 """Marks that say nothing of a cell's value."""
@@ -27,7 +27,6 @@ RANGE = re.compile(
 )
 
 Codes = range | frozenset[int]
-_COUNT = "(people)"
 
 
 class Aligned(NamedTuple):
@@ -107,7 +106,8 @@ def align_release(frame: Any, released: Any, spec: Spec, *, key: str | None = No
 def align_counted(pairs: Pairs, spec: Spec) -> Aligned:
     """The same from counted pairs of the table's lines and the release's, joined by a key; which
     rows they are is not known."""
-    rows, other = pairs.count.alias(_COUNT), pairs.released
+    counts = free_name("people", pairs.table.columns)
+    rows, other = pairs.count.alias(counts), pairs.released
     for name in spec.qi:
         _check_released(name, other)
     lines = pairs.table.with_columns(rows)
@@ -115,14 +115,15 @@ def align_counted(pairs: Pairs, spec: Spec) -> Aligned:
     classes = [code_column(other[name]) for name in spec.qi]
     codes, _ = factorize([c for _, c in classes], [len(column) for column, _ in classes])
     group = _dense(np.where(there, codes, -1))
-    table = Table.from_cells(lines, spec, rows=_COUNT)
+    table = Table.from_cells(lines, spec, rows=counts)
+    warn_of_lookalikes(table)
     told = [name for name in spec.sensitive_columns if name in other.columns]
     shown = {name: code_column(other[name].filter(pairs.there)) for name in told}
     members = any(
         _shows_members(column.labels, table.spec.alone(name)) for name, (column, _) in shown.items()
     )
     if told and members != spec.publish_members:
-        table = Table.from_cells(lines, table.spec.with_(publish_members=members), rows=_COUNT)
+        table = Table.from_cells(lines, table.spec.with_(publish_members=members), rows=counts)
     assert table.counted is not None
     signature, value = table.counted.signature, table.member_value[table.counted.member]
     place = np.where(there, np.cumsum(there) - 1, -1)

@@ -99,7 +99,10 @@ def audit(
                 "Of the engines, duckdb audits, and only what another tool released.",
                 "Use --engine duckdb with --released FILE and --key COLUMN, or leave it out.",
             )
-        labels, aligned = None, align_large(table, released, spec, key=key)
+        labels = None
+        aligned = align_large(
+            table, released, spec, key=key, separator=separator, encoding=encoding
+        )
     else:
         frame = read_table(table, separator=separator, encoding=encoding)
         labels = None if groups is None else labels_of(frame, groups)

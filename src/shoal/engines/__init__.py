@@ -43,7 +43,7 @@ def engine_named(name: str, *, separator: str | None = None, encoding: str | Non
     if name == "spark":
         from shoal.engines.spark import SparkEngine
 
-        return SparkEngine()
+        return SparkEngine(separator=separator, encoding=encoding)
     raise InputError(
         "engine-unknown", f'There is no engine "{name}".', f"Choose among: {', '.join(ENGINES)}."
     )

@@ -61,20 +61,19 @@ def _merged(parts: list[pl.DataFrame], columns: Sequence[str], name: str) -> pl.
     return pl.concat(parts).group_by(columns).agg(pl.col(name).sum())
 
 
-def refuse_cells(cells: pl.DataFrame, columns: Sequence[str], most: int | None = None) -> None:
+def refuse_cells(cells: pl.DataFrame, columns: Sequence[str]) -> None:
     """An InputError for more cells than may be held, with the columns to blame."""
-    allowed = allowed_memory() // (CELL_BYTES * len(columns)) if most is None else most
+    allowed = allowed_memory() // (CELL_BYTES * len(columns))
     if cells.height <= allowed:
         return
     distinct = {name: cells[name].n_unique() for name in columns}
     worst = sorted(distinct, key=distinct.__getitem__, reverse=True)[:3]
     named = ", ".join(f'"{name}" ({distinct[name]:,} values)' for name in worst)
     without = cells.n_unique(subset=[name for name in columns if name != worst[0]])
-    held = f", which is what {size_words(allowed_memory())} of memory hold" if most is None else ""
     raise InputError(
         "cells-many",
-        f"The columns have more than {allowed:,} combinations of values{held}. Most values have "
-        f"{named}.",
+        f"The columns have more than {allowed:,} combinations of values, which is what "
+        f"{size_words(allowed_memory())} of memory hold. Most values have {named}.",
         f'Recode these or leave them out: without "{worst[0]}" there were {without:,} of the '
         f"{cells.height:,} combinations so far.",
     )
@@ -97,7 +96,7 @@ class Counted:
     @property
     def cells(self) -> pl.DataFrame:
         """With types, the same whoever counted, in an order that tells nothing."""
-        typed = self.lines if self.rows is None else self.rows.finished(self.lines)
+        typed = self._typed
         summed = (
             typed.with_columns(self.count)
             .group_by(typed.columns)
@@ -106,10 +105,13 @@ class Counted:
         return summed.sort(typed.columns)
 
     def table(self, spec: Spec) -> Table:
-        typed = self.lines if self.rows is None else self.rows.finished(self.lines)
-        table = Table.from_cells(typed.with_columns(self.count), spec, rows=self.count.name)
+        table = Table.from_cells(self._typed.with_columns(self.count), spec, rows=self.count.name)
         source = None if self.rows is None else CountedRows(self.lines, self.rows)
         return replace(table, source=source)
+
+    @property
+    def _typed(self) -> pl.DataFrame:
+        return self.lines if self.rows is None else self.rows.finished(self.lines)
 
 
 class CountedRows:

@@ -45,30 +45,32 @@ class DuckDBEngine:
         self._separator, self._encoding = separator, encoding
 
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
-        cells = read_cells(source) if isinstance(source, str | Path) else None
-        counted = cells or self.counted(source, spec, progress=progress)
+        rows = self._open(source)
+        counted = read_cells(source) or self._counted(source, rows, spec)
         return counted.table(spec)
 
     def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Counted:
-        columns = columns_of(spec)
-        needed, name = [*columns, *spec.identifiers], count_name(columns)
+        return self._counted(source, self._open(source), spec)
+
+    def _open(self, source: Any) -> Rows | None:
         if not isinstance(source, str | Path):
             raise InputError(
                 "engine-source",
                 f"The DuckDB engine counts files and databases, not a {type(source).__name__}.",
                 "Give a path or a URL, or leave the engine out.",
             )
-        url = parse_url(str(source))
-        rows = None
+        return open_rows(source, separator=self._separator, encoding=self._encoding)
+
+    def _counted(self, source: str | Path, rows: Rows | None, spec: Spec) -> Counted:
+        columns, url = columns_of(spec), parse_url(str(source))
+        needed, name = [*columns, *spec.identifiers], count_name(columns)
         if url is not None:
             cells = count_database(url, columns, needed, name)
+        elif rows is None:
+            cells = count_rows([read_table(source, columns=needed)], columns)
         else:
-            rows = open_rows(source, separator=self._separator, encoding=self._encoding)
-            if rows is None:
-                cells = count_rows([read_table(source, columns=needed)], columns)
-            else:
-                check_roles(rows.names, spec)
-                cells = _counted(rows, columns, name)
+            check_roles(rows.names, spec)
+            cells = _counted(rows, columns, name)
         refuse_cells(cells, columns)
         return Counted.of(cells, columns, rows)
 

@@ -31,10 +31,16 @@ class Pairs:
 
 
 def joined_pairs(
-    table: str | Path, released: str | Path, columns: Sequence[str], shown: Sequence[str], key: str
+    table: str | Path,
+    released: str | Path,
+    columns: Sequence[str],
+    shown: Sequence[str],
+    key: str,
+    **text: str | None,
 ) -> Pairs:
-    """Pairs of some columns of a table and those of `shown` that a released file has."""
-    sources = {"table": _opened(table), "release": _opened(released)}
+    """Pairs of some columns of a table and those of `shown` that a released file has; `text` says
+    how CSV is written, if that is not to be found out."""
+    sources = {"table": _opened(table, **text), "release": _opened(released, **text)}
     for name, rows in sources.items():
         if key not in rows.names:
             raise InputError(
@@ -64,8 +70,8 @@ def joined_pairs(
     )
 
 
-def _opened(source: str | Path) -> Rows:
-    rows = open_rows(source)
+def _opened(source: str | Path, **text: str | None) -> Rows:
+    rows = open_rows(source, **text)
     if rows is None:
         raise InputError(
             "engine-source",

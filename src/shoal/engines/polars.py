@@ -39,10 +39,9 @@ class PolarsEngine:
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
         if not isinstance(source, str | Path):
             return Table.from_frame(source, spec)
-        cells = read_cells(source)
+        rows, cells = self._open(source), read_cells(source)
         if cells is not None:
             return cells.table(spec)
-        rows = self._open(source)
         if rows is None or rows.weight < self._large:
             return Table.from_frame(self._read(source), spec)
         return self.counted(source, spec, progress=progress).table(spec)

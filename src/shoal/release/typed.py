@@ -22,7 +22,7 @@ from shoal.release import Release
 from shoal.release.lines import as_enum
 from shoal.sources import read_table
 from shoal.sources.guard import guarded_text, risky_texts, unguarded
-from shoal.sources.streamed import open_rows
+from shoal.sources.streamed import Rows, open_rows
 
 PACKAGE = "datapackage.json"
 UNIT, ZONE = "timeUnit", "timeZone"
@@ -50,9 +50,7 @@ def read_runs(
     """One of the large tables, and the same as its cells are written; some lines are read at a
     time, part after part. A table without a gid is read as it is."""
     path = files[0]
-    csv = path.suffix == ".csv"
-    opened = [open_rows(file, separator="," if csv else None) for file in files]
-    parts = [rows for rows in opened if rows is not None]
+    parts = [_opened(file) for file in files]
     rows = parts[0]
     if GID not in rows.names:
         plain = read_published(path, fields)
@@ -60,9 +58,11 @@ def read_runs(
     try:
         frames = chain.from_iterable(part.frames(rows.names) for part in parts)
         cells = gather(frames, rows.schema)
-        lines = rows.finished(cells.lines) if not csv else unguarded(cells.lines)
-        if csv:
-            lines = pl.DataFrame([_typed(one, fields.get(one.name, {})) for one in lines])
+        if path.suffix == ".csv":
+            texts = unguarded(cells.lines)
+            lines = pl.DataFrame([_typed(one, fields.get(one.name, {})) for one in texts])
+        else:
+            lines = rows.finished(cells.lines)
         return replace(cells, lines=pl.DataFrame([as_enum(one) for one in lines])), cells
     except (pl.exceptions.PolarsError, ValueError, TypeError):
         raise InputError(
@@ -70,6 +70,12 @@ def read_runs(
             f"{path} holds something else than {PACKAGE} says.",
             "Get the release again.",
         ) from None
+
+
+def _opened(file: Path) -> Rows:
+    rows = open_rows(file, separator="," if file.suffix == ".csv" else None)
+    assert rows is not None, "CSV and Parquet are read some lines at a time"
+    return rows
 
 
 def _typed(column: pl.Series, field: dict[str, Any]) -> pl.Series:

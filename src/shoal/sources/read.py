@@ -46,8 +46,14 @@ def read_table(
     """
     wanted = [columns] if isinstance(columns, str) else columns
     kind = source_kind(source)
-    given = {"separator": separator, "encoding": encoding, "as_text": as_text}
-    _check_options(kind, {**given, "unguard": unguard, "sheet": sheet})
+    refuse_unused(
+        kind,
+        separator=separator,
+        encoding=encoding,
+        as_text=as_text,
+        unguard=unguard,
+        sheet=sheet,
+    )
     if kind == "database":
         from shoal.sources.database import read_database
 
@@ -104,7 +110,8 @@ def unknown_kind(path: Path) -> InputError:
     )
 
 
-def _check_options(kind: str, given: dict[str, str | bool | None]) -> None:
+def refuse_unused(kind: str, **given: str | bool | None) -> None:
+    """An InputError for an option that says nothing of a source of this kind."""
     for option, value in given.items():
         meant = "excel" if option == "sheet" else "text"
         if value not in (None, False) and meant != kind:

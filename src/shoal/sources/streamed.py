@@ -32,7 +32,7 @@ from shoal.sources.delimited import (
     typed,
 )
 from shoal.sources.location import check_readable
-from shoal.sources.read import source_kind
+from shoal.sources.read import refuse_unused, source_kind
 from shoal.sources.unpacked import PIECE, not_in, refuse_utf16, text_decoder
 
 BLOCK = 1 << 24
@@ -67,9 +67,10 @@ def open_rows(
 ) -> Rows | None:
     """The source, or None if it is of a kind that is read as a whole only."""
     kind, path = source_kind(source), Path(source)
+    refuse_unused(kind, separator=separator, encoding=encoding)
     if kind == "text":
         return _text_rows(path, separator, encoding)
-    if kind not in ("parquet", "folder") or separator or encoding:
+    if kind not in ("parquet", "folder"):
         return None
     files = ParquetFiles.of(path)
     return Rows(

@@ -30,6 +30,7 @@ from shoal.release.record import Record
 from shoal.release.totals import event_totals
 from shoal.table import IntArray, Table
 from shoal.table.combining import with_pairs
+from shoal.table.frames import free_name
 from shoal.utility.published import same_groups
 from shoal.verification.absence import check_absence
 from shoal.verification.files import UNSAID, Check, same_figure, same_figures
@@ -223,7 +224,8 @@ def _published(
 ) -> tuple[Lines | None, str]:
     """The release in the table's codes, or what contradicts the original table. `code` is that of
     each line of the sensitive table's runs."""
-    qi, sensitive = same_groups(with_codes(release, code), apart=release.form == "generalized")
+    coded, name = _with_codes(release, code)
+    qi, sensitive = same_groups(coded, apart=release.form == "generalized")
     people, problem = form_named(release.form).people(release, qi, table, record)
     if people is None:
         return None, problem
@@ -233,7 +235,8 @@ def _published(
         return None, "more people share some attributes than in the table"
     value_group = sensitive.group
     count = sensitive.lines["count"].to_numpy().astype(np.int64) * sensitive.times
-    order = np.lexsort((sensitive.lines[CODE].to_numpy(), value_group))
+    value_code = sensitive.lines[name].to_numpy()
+    order = np.lexsort((value_code, value_group))
     held = sensitive.sums(sensitive.lines["count"].to_numpy())
     if not np.array_equal(np.bincount(people.group, people.people, len(qi.copies)), held):
         return None, "the groups of the table's rows have other sizes than those published"
@@ -245,21 +248,20 @@ def _published(
             signature=people.signature.astype(np.int32),
             people=people.people,
             value_group=value_group[order].astype(np.int32),
-            value_code=sensitive.lines[CODE].to_numpy()[order],
+            value_code=value_code[order],
             value_count=count[order],
         ),
         "",
     )
 
 
-CODE = "(code)"
-
-
-def with_codes(release: Release, code: IntArray) -> Release:
-    """The release with the code of each line of its sensitive table beside it."""
+def _with_codes(release: Release, code: IntArray) -> tuple[Release, str]:
+    """The release with the code of each line of its sensitive table in another column of it, and
+    that column's name."""
     runs = release.sensitive_runs
-    coded = runs.lines.with_columns(pl.Series(CODE, code))
-    return replace(release, sensitive_held=replace(runs, lines=coded))
+    name = free_name("code", runs.lines.columns)
+    coded = runs.lines.with_columns(pl.Series(name, code))
+    return replace(release, sensitive_held=replace(runs, lines=coded)), name
 
 
 def _partition(table: Table, lines: Lines) -> Partition:

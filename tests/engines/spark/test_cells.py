@@ -137,8 +137,8 @@ def test_sources_are_opened_by_their_addresses(
     assert open_source("spark:people").count() == 300
     assert open_source(kinds[0]).columns == kinds[1].columns
     assert [tuple(row) for row in open_source(tmp_path).orderBy("a").collect()] == [
-        (1, 'x "y"\n'),
-        (2, "z"),
+        ("1", 'x "y"\n'),
+        ("2", "z"),
     ]
     for wrong in ("spark:nobody", tmp_path / "none.parquet"):
         with pytest.raises(InputError) as raised:

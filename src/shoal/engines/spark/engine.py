@@ -16,8 +16,9 @@ from shoal.engines.spark.jobs import watched
 from shoal.engines.spark.lines import as_frame
 from shoal.engines.spark.parts import write_frame, write_parts
 from shoal.engines.spark.rows import SparkRows, row_groups
-from shoal.engines.spark.source import open_session, open_source
+from shoal.engines.spark.source import failures_told, is_text, open_session, open_source
 from shoal.grouping import Grouping, Progress, silent
+from shoal.sources.delimited import typed
 from shoal.spec import Spec
 from shoal.table import Table
 
@@ -45,8 +46,11 @@ class SparkEngine:
         *,
         most_cells: int = MOST_CELLS,
         progress: Progress = silent,
+        separator: str | None = None,
+        encoding: str | None = None,
     ) -> None:
         self.session = open_session() if session is None else session
+        self._text = {"separator": separator, "encoding": encoding}
         self.most_cells, self.progress = most_cells, progress
 
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
@@ -59,8 +63,11 @@ class SparkEngine:
     def _counted(self, source: Any, spec: Spec, progress: Progress) -> tuple[Counted, SparkRows]:
         told = self.progress if progress is silent else progress
         with watched(self.session, "counting on Spark", told):
-            frame = open_source(source) if isinstance(source, str | Path) else source
-            cells, rows = count_cells(frame, spec, most=self.most_cells)
+            frame = open_source(source, **self._text) if isinstance(source, str | Path) else source
+            with failures_told():
+                cells, rows = count_cells(frame, spec, most=self.most_cells)
+        if isinstance(source, str | Path) and is_text(source):
+            cells = typed(cells)
         return Counted(cells, pl.Series(count_name(cells.columns), rows.counts)), rows
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import codecs
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
 from shoal.sources.columnar import missing_extra
+from shoal.sources.delimited import header_of
+from shoal.sources.read import refuse_unused
+from shoal.sources.unpacked import text_decoder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PREFIX = "spark:"
 """What stands before the name of a table in the session's catalog."""
+CHARSETS = {
+    "utf-8": "utf-8",
+    "iso8859-1": "iso-8859-1",
+    "ascii": "us-ascii",
+    "utf-16": "utf-16",
+    "utf-32": "utf-32",
+}
+"""Encodings that Spark reads, by Python's name and by Java's."""
 
 
 def open_session() -> SparkSession:
@@ -36,18 +50,22 @@ def open_session() -> SparkSession:
         ) from None
 
 
-def open_source(address: str | Path) -> DataFrame:
+def open_source(
+    address: str | Path, *, separator: str | None = None, encoding: str | None = None
+) -> DataFrame:
     """A table as a Spark frame: `spark:catalog.table`, or the path of Parquet or CSV, as a file or
-    a folder, anywhere that the session reads from. CSV has a header, and its columns are typed by
-    what they hold."""
+    a folder, anywhere that the session reads from. CSV has a header, and its cells stay texts: what
+    type a column has is found from its distinct values, as of any CSV."""
     from pyspark.errors import AnalysisException
 
     session, text = open_session(), str(address)
+    if not is_text(text):
+        refuse_unused("spark", separator=separator, encoding=encoding)
     try:
         if text.startswith(PREFIX):
             return session.table(text.removeprefix(PREFIX))
-        if _is_csv(text):
-            return session.read.csv(text, header=True, inferSchema=True, escape='"', multiLine=True)
+        if is_text(text):
+            return _read_text(session, text, separator, encoding or "utf-8")
         return session.read.parquet(text)
     except AnalysisException as error:
         raise InputError(
@@ -57,14 +75,71 @@ def open_source(address: str | Path) -> DataFrame:
         ) from None
 
 
+@contextmanager
+def failures_told() -> Iterator[None]:
+    """An InputError in place of what Spark or Java say where rows cannot be read."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except Py4JJavaError as error:
+        raise _unread(str(error.java_exception.getMessage())) from None
+    except PySparkException as error:
+        raise _unread(first_line(error)) from None
+
+
+def _unread(why: str) -> InputError:
+    return InputError(
+        "spark-read",
+        f"Spark cannot read the table: {why.strip().rstrip('.')}.",
+        "Its log says where: a file is damaged, or a row of CSV has more or fewer cells.",
+    )
+
+
 def first_line(error: Exception) -> str:
     """What an error of Spark or Java says, without the trace."""
     lines = str(error).strip().splitlines()
     return (lines[0] if lines else type(error).__name__).rstrip(".")
 
 
-def _is_csv(text: str) -> bool:
-    endings = (".csv", ".csv.gz")
+def _read_text(session: SparkSession, text: str, separator: str | None, encoding: str) -> DataFrame:
+    """CSV as texts. Names and the separator are found as of any CSV; a row with more or fewer cells
+    stops the job."""
+    first = session.read.text(text).first()
+    if first is None:
+        raise InputError("file-empty", f'"{text}" is empty.', "Give a table with a header row.")
+    header = first[0].removeprefix("\ufeff").encode()
+    chosen, names = header_of(header + b"\n", separator, Path(text))
+    frame = session.read.csv(
+        text,
+        header=True,
+        sep=chosen,
+        encoding=_charset(encoding),
+        escape='"',
+        multiLine=True,
+        mode="FAILFAST",
+        enforceSchema=False,
+    )
+    return frame.toDF(*names) if len(names) == len(frame.columns) else frame
+
+
+def _charset(encoding: str) -> str:
+    """What Spark calls an encoding."""
+    text_decoder(encoding)
+    name = codecs.lookup(encoding).name
+    if name not in CHARSETS:
+        raise InputError(
+            "spark-encoding",
+            f'Spark reads no CSV in the encoding "{encoding}".',
+            f"Convert it to one of {', '.join(CHARSETS)}, or use another engine.",
+        )
+    return CHARSETS[name]
+
+
+def is_text(address: str | Path) -> bool:
+    """Whether it names CSV, or a folder of it."""
+    text, endings = str(address), (".csv", ".csv.gz")
     if text.rstrip("/").endswith(endings):
         return True
     folder = Path(text)
