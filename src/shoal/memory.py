@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 
 from shoal.errors import InputError
@@ -97,7 +98,7 @@ def machine_memory() -> int:
         physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         physical = UNTOLD
-    return min([physical, *_group_limits(), *_process_limits()])
+    return min([physical, *_own_group_limits(), *_process_limits()])
 
 
 def _process_limits() -> list[int]:
@@ -110,6 +111,11 @@ def _process_limits() -> list[int]:
     pages = _text(Path("/proc/self/statm")).partition(" ")[0]
     taken = int(pages) * resource.getpagesize() if pages.isdecimal() else 0
     return [max(LEAST, limit - taken)] if limit > 0 else []
+
+
+@cache
+def _own_group_limits() -> tuple[int, ...]:
+    return tuple(_group_limits())
 
 
 def _group_limits(root: Path = Path("/"), own: Path = Path("/proc/self/cgroup")) -> list[int]:

@@ -174,7 +174,8 @@ def test_a_report_needs_a_release_and_its_facts(made: Path, tmp_path: Path) -> N
 
 
 def test_compare_has_a_line_per_attacker(made: Path) -> None:
-    given = ["compare", "table.csv", *SPEC, "--methods", "art,anatomy", "--queries", "50"]
+    hospital(600, seed=0).write_csv(made / "few.csv")
+    given = ["compare", "few.csv", *SPEC, "--methods", "art,anatomy", "--queries", "50"]
     done = shoal_(*given, "--attack", cwd=made)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

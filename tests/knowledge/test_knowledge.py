@@ -21,6 +21,7 @@ from shoal.knowledge import (
     count_values,
     event_chances,
     table_distribution,
+    value_chances,
     with_pool,
 )
 from shoal.spec import MISSING, Event, Spec
@@ -269,6 +270,8 @@ def test_the_pool_is_what_the_events_leave() -> None:
     rows = rng.dirichlet(np.ones(4), 200) * rng.uniform(0.1, 1, (200, 1))
     made, view = chances_of(rows)
     found = with_pool(view, made)
+    some = np.array([4, 1, 4, 0], np.int32)
+    assert np.array_equal(value_chances(view, made, some), found[:, some])
     assert np.array_equal(found[:, :-1], view.distributions)
     exact = [1 - Fraction(a) - Fraction(b) for a, b, *_ in view.distributions.tolist()]
     assert found[:, -1] == pytest.approx([float(one) for one in exact], rel=1e-12)

@@ -284,7 +284,7 @@ def test_art_answers_better_than_anatomy_on_adult(adult_path: Path) -> None:
     from shoal.comparison.trial import Trial, equip
     from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 
-    spec = Spec(qi=ADULT_QI[:5], sensitive=ADULT_SENSITIVE, r=10, protect=(Event(ADULT_EVENT),))
+    spec = Spec(qi=ADULT_QI[:5], sensitive=ADULT_SENSITIVE, r=5, protect=(Event(ADULT_EVENT),))
     made = Table.from_frame(adult(adult_path), spec)
     art, anatomy = (
         Trial.run(made, equip(name, {}, None), seed=0).errors(Workload())

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,9 @@ from shoal.knowledge import Knowledge, check_groups, event_chances
 from shoal.spec import Limit, checked_r, checked_seed
 from shoal.table import IntArray, Table
 from shoal.table.frames import to_polars
+
+THREADED = 1000
+"""To judge a table of fewer people takes less than to start a thread."""
 
 
 def audit(
@@ -140,27 +144,35 @@ def _judge_all(
     seen: Seen,
     progress: Progress,
 ) -> None:
-    """Every adversary through every view, some at a time, taken in one after another."""
+    """Every adversary through every view, taken in one after another."""
     pairs = [
-        (one, i, view)
+        (one, view, i)
         for one in readings(adversaries, case)
         for i, view in enumerate(knowledge.views)
     ]
+    tasks = [partial(one.judge, view, i) for one, view, i in pairs]
+    few = case.table.rows < THREADED
+    judgements = (task() for task in tasks) if few else _ahead(tasks)
+    for number, ((one, view, _), judgement) in enumerate(zip(pairs, judgements, strict=True)):
+        seen.take(Lens(one.adversary.name, view, judgement))
+        progress("judging", number + 1, len(pairs))
+    for lens in judge_beside(case, adversaries, knowledge):
+        seen.take(lens, beside=True)
+
+
+def _ahead(tasks: Sequence[Callable[[], Judgement]]) -> Iterator[Judgement]:
+    """What tasks give, in their order, while other threads work on the next ones."""
     workers = os.cpu_count() or 1
     with ThreadPoolExecutor(workers) as pool:
         waiting: deque[Future[Judgement]] = deque()
         try:
-            for number, (one, _, view) in enumerate(pairs):
-                for ahead, i, its in pairs[number + len(waiting) : number + 2 * workers]:
-                    waiting.append(pool.submit(ahead.judge, its, i))
-                seen.take(Lens(one.adversary.name, view, waiting.popleft().result()))
-                progress("judging", number + 1, len(pairs))
-        except BaseException:
-            for task in waiting:
-                task.cancel()
-            raise
-    for lens in judge_beside(case, adversaries, knowledge):
-        seen.take(lens, beside=True)
+            for number in range(len(tasks)):
+                for task in tasks[number + len(waiting) : number + 2 * workers]:
+                    waiting.append(pool.submit(task))
+                yield waiting.popleft().result()
+        finally:
+            for left in waiting:
+                left.cancel()
 
 
 def _assemble(

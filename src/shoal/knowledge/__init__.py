@@ -15,6 +15,7 @@ from shoal.knowledge.knowledge import (
     known_values,
     seen_in,
     table_distribution,
+    value_chances,
     whole_view,
     with_pool,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "known_values",
     "seen_in",
     "table_distribution",
+    "value_chances",
     "warn_of_time",
     "whole_view",
     "with_pool",

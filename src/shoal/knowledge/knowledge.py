@@ -212,10 +212,10 @@ def _check_one_column(table: Table, what: str) -> None:
 def event_chances(
     view: View, table: Table, events: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """A view's distributions added up by event: all of them, or some. Those of several sensitive
-    columns are kept, since all of them are asked for in turn."""
+    """A view's distributions added up by event: all of them, or some. All of them are kept, since
+    they are asked for again and again: whoever gets them changes nothing in them."""
     several = table.several
-    if several is not None and view in _kept and _kept[view][0]() is table:
+    if view in _kept and _kept[view][0]() is table:
         return _kept[view][1] if events is None else _kept[view][1][:, events]
     some = np.arange(len(table.events)) if events is None else events
     chances = np.zeros((len(view.distributions), len(some)))
@@ -243,7 +243,7 @@ def event_chances(
         outside = table.value_event[None, :] != some[columns][:, None]
     others = ((view.distributions[rows] > 0.0) & outside).any(axis=1)
     chances[rows, columns] = np.where(others, np.minimum(chances[rows, columns], BELOW_ONE), 1.0)
-    if several is not None and events is None:
+    if events is None:
         _kept[view] = ref(table), chances
     return chances
 
@@ -258,12 +258,25 @@ def with_pool(view: View, table: Table) -> NDArray[np.float64]:
     It is 1 less the chances of the events: people with the same chances of the events are alike in
     a pooled group, whatever else may be known of them, and alike to the last bit.
     """
+    return np.column_stack([view.distributions, _pool(view, table)])
+
+
+def value_chances(view: View, table: Table, values: IntArray) -> NDArray[np.float64]:
+    """Those columns of `with_pool`, without the others."""
+    pooled = values == len(table.values)
+    chances = view.distributions[:, np.where(pooled, 0, values)]
+    if pooled.any():
+        chances[:, pooled] = _pool(view, table)[:, None]
+    return chances
+
+
+def _pool(view: View, table: Table) -> NDArray[np.float64]:
     events = view.distributions[:, table.value_event >= 0].sum(axis=1)
-    pool = 1.0 - events
+    pool = np.asarray(1.0 - events)
     rare = np.flatnonzero(pool < RARE)
     others = view.distributions[rare][:, table.value_event < 0].sum(axis=1)
     pool[rare] = np.where(events[rare] + others > 1.0 - ROUNDING, others, pool[rare])
-    return np.column_stack([view.distributions, pool])
+    return pool
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, nearest
-from shoal.knowledge.knowledge import View, event_chances, with_pool
+from shoal.knowledge.knowledge import View, event_chances, value_chances
 from shoal.table import IntArray, Table
 
 Floats = NDArray[np.float64]
@@ -49,8 +49,7 @@ class JointReader:
     name = "joint"
 
     def odds(self, view: View, table: Table, x: int, y: IntArray) -> Floats:
-        chance = with_pool(view, table)
-        return against(chance[:, x], chance[:, y])
+        return against(view.distributions[:, x], value_chances(view, table, y))
 
 
 class BinaryReader:

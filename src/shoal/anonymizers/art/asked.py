@@ -17,7 +17,7 @@ from shoal.knowledge import (
     Reader,
     View,
     event_chances,
-    with_pool,
+    value_chances,
 )
 from shoal.table import IntArray, Table
 
@@ -101,11 +101,6 @@ class Asked:
         """By view: distributions x events of the table as it was given."""
         return [event_chances(view, self.whole) for view in self.knowledge.views]
 
-    @cached_property
-    def _values(self) -> list[Floats]:
-        """By view: the distributions, and the pooled value's chance."""
-        return [with_pool(view, self.table) for view in self.knowledge.views]
-
     def columns(self, x: int, y: IntArray) -> Iterator[Column]:
         """Every reader's odds of the event value x against the values y, view by view."""
         event, some = int(self.table.value_event[x]), np.append(np.int32(x), y)
@@ -114,7 +109,7 @@ class Asked:
                 odds, chance = reader.odds(view, self.table, x, y), self._chances[number][:, event]
                 r = float(self.table.event_r[event])
                 strength = strengths(r, chance, prior=self.prior)
-                yield Column(view, odds, strength, chance, self._values[number][:, some])
+                yield Column(view, odds, strength, chance, value_chances(view, self.table, some))
 
     @cached_property
     def masks(self) -> Masks | None:
