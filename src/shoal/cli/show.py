@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 COMPILING = "compiling, once"
 """Said when a first run takes longer than later ones will."""
+PROGRESS_FILE = "SHOAL_PROGRESS"
+BETWEEN_WRITES = 0.2
+"""Seconds between two writes of progress, unless another step begins."""
 
 
 def emit_json(data: Any) -> None:
@@ -55,12 +60,40 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no JSON")
 
 
+class _WrittenProgress:
+    """Progress in a file that others read: the step, done, total, and seconds since this count
+    began. A count that goes on under other words is the same count."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._beside = path, path.with_name(path.name + ".new")
+        self._step, self._done, self._total = "", 0, 0
+        self._began = self._written = time.monotonic()
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if total != self._total or done < self._done:
+            self._began = now
+        elif step == self._step and now - self._written < BETWEEN_WRITES:
+            return
+        self._step, self._done, self._total, self._written = step, done, total, now
+        told = {"step": step, "done": done, "total": total, "seconds": now - self._began}
+        with suppress(OSError):  # a full disk is no reason to end the work itself
+            self._beside.write_text(json.dumps(told, default=_plain), encoding="utf-8")
+            self._beside.replace(self._path)
+
+
 @contextmanager
 def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
-    """A bar for anything that takes over a second; says so when kernels are compiled."""
+    """A bar for anything that takes over a second; says so when kernels are compiled. Where the
+    environment names a file in SHOAL_PROGRESS, progress goes there instead."""
     from shoal import compiling
     from shoal.grouping import silent
 
+    if file := os.environ.get(PROGRESS_FILE):
+        written = _WrittenProgress(Path(file))
+        with compiling.telling(lambda: written(COMPILING, 0, 0)):
+            yield written
+        return
     if quiet or not sys.stderr.isatty():
         with nullcontext() if quiet else compiling.telling(lambda: typer.echo(COMPILING, err=True)):
             yield silent

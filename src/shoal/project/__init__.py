@@ -1,0 +1,32 @@
+"""A project: a folder with a table's address, a draft of its spec, and its runs.
+
+The folder is the only state. A run is a list of shoal's own command lines that a process works off,
+so that whoever started it may go away, and what is kept beside the run says how to repeat it.
+"""
+
+from __future__ import annotations
+
+from shoal.project.commands import (
+    anonymize_steps,
+    attack_steps,
+    audit_steps,
+    plan_steps,
+    verify_steps,
+)
+from shoal.project.project import Project
+from shoal.project.run import Progress, Run
+from shoal.project.source import Source
+from shoal.project.twin import python_of
+
+__all__ = [
+    "Progress",
+    "Project",
+    "Run",
+    "Source",
+    "anonymize_steps",
+    "attack_steps",
+    "audit_steps",
+    "plan_steps",
+    "python_of",
+    "verify_steps",
+]

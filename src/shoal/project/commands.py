@@ -1,0 +1,143 @@
+"""The command lines that a run works off, as `shoal` takes them in the project's folder.
+
+Each builder takes the run's folder, relative to the project's, and gives the steps of the run.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from shoal.project.source import Source
+
+Steps = list[list[str]]
+
+
+def anonymize_steps(
+    run: str,
+    source: Source,
+    *,
+    method: str = "art",
+    readers: Sequence[str] = (),
+    model: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, str] | None = None,
+    totals: bool = False,
+    seed: int | None = None,
+    attack: bool = False,
+) -> Steps:
+    """Makes a release, verifies it, and attacks it if that is wanted. `parameters` are the
+    method's, `hierarchies` files by QI."""
+    made = [
+        *("anonymize", source.address, "--spec", f"{run}/spec.toml"),
+        *("--out", f"{run}/release", "--private", f"{run}/private"),
+        *("--report", f"{run}/report.html", "--public-report", f"{run}/report-public.html"),
+        *("--method", method),
+        *_repeated("--adversary", readers),
+        *_given("--model", model),
+        *(text for name, value in (parameters or {}).items() for text in _option(name, value)),
+        *_repeated("--hierarchy", (f"{qi}={file}" for qi, file in (hierarchies or {}).items())),
+        *(["--totals"] if totals else []),
+        *_given("--seed", seed),
+        *_reading(source),
+    ]
+    steps = [made, *verify_steps(run, f"{run}/release", source, private=f"{run}/private")]
+    steps[0].append("--json")
+    if attack:
+        steps += attack_steps(run, f"{run}/release", source, private=f"{run}/private")
+    return steps
+
+
+def plan_steps(run: str, source: Source, *, model: str | None = None) -> Steps:
+    """Says which r is possible."""
+    given = _given("--model", model)
+    return [
+        [
+            *("plan", source.address, "--spec", f"{run}/spec.toml"),
+            *given,
+            *_reading(source),
+            "--json",
+        ]
+    ]
+
+
+def audit_steps(
+    run: str,
+    source: Source,
+    *,
+    released: str | None = None,
+    groups: str | None = None,
+    key: str | None = None,
+    readers: Sequence[str] = (),
+    models: bool = False,
+) -> Steps:
+    """Judges what another tool made of the table, or groups that a column labels."""
+    return [
+        [
+            *("audit", source.address, "--spec", f"{run}/spec.toml"),
+            *_given("--released", released),
+            *_given("--groups", groups),
+            *_given("--key", key),
+            *_repeated("--adversary", readers),
+            *(["--models"] if models else []),
+            *("--report", f"{run}/report.html", "--public-report", f"{run}/report-public.html"),
+            *_reading(source),
+            "--json",
+        ]
+    ]
+
+
+def verify_steps(
+    run: str, release: str, source: Source | None = None, *, private: str | None = None
+) -> Steps:
+    """Checks a release; with its table, every posterior is computed again."""
+    table = [] if source is None else ["--table", source.address]
+    reading = [] if source is None else _reading(source)
+    return [["verify", release, *table, *_given("--private", private), *reading, "--json"]]
+
+
+def attack_steps(
+    run: str,
+    release: str,
+    source: Source,
+    *,
+    private: str | None = None,
+    attackers: Sequence[str] = (),
+    seed: int | None = None,
+) -> Steps:
+    """Lets the red team loose on a release."""
+    return [
+        [
+            *("attack", release, "--table", source.address),
+            *_given("--private", private),
+            *_repeated("--attacker", attackers),
+            *_given("--seed", seed),
+            *_reading(source),
+            "--json",
+        ]
+    ]
+
+
+def typed(arguments: Sequence[str]) -> str:
+    """A command line as a user types it."""
+    return shlex.join(["shoal", *arguments])
+
+
+def _reading(source: Source) -> list[str]:
+    return [*_given("--separator", source.separator), *_given("--encoding", source.encoding)]
+
+
+def _given(option: str, value: object) -> list[str]:
+    return [] if value is None or value == "" else [option, str(value)]
+
+
+def _repeated(option: str, values: Iterable[str]) -> list[str]:
+    return [text for value in values for text in (option, value)]
+
+
+def _option(name: str, value: object) -> list[str]:
+    option = name.replace("_", "-")
+    if isinstance(value, bool):
+        return [f"--{option}" if value else f"--no-{option}"]
+    return _given(f"--{option}", value)
