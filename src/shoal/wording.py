@@ -220,6 +220,11 @@ def plain_percent(share: float) -> str:
     return percent(share).replace(_GAP, " ")
 
 
+def whole(text: str) -> str:
+    """What a person wrote, line by line and uncut; what cannot be seen is spelt out."""
+    return "\n".join("".join(map(_spelt, line)) for line in text.splitlines())
+
+
 def visible(text: str) -> str:
     """Text whose invisible and direction-changing characters are spelt out, cut to a length."""
     shown = "".join(_spelt(sign) for sign in text[:LONGEST])

@@ -2,46 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from shoal.datasets import HOSPITAL_EVENT, hospital
-from shoal.project import Project, Run, Source, anonymize_steps
-
-DRAFT = {
-    "qi": ["age", "sex", "region"],
-    "sensitive": "diagnosis",
-    "r": 3,
-    "protect": [{"values": list(HOSPITAL_EVENT)}],
-}
-
-
-def make_project(folder: Path, rows: int = 2000) -> Project:
-    project = Project.open(folder, create=True)
-    hospital(rows, 2).write_csv(folder / "table.csv")
-    project.set_source(Source("table.csv"))
-    project.write_draft(DRAFT)
-    return project
-
-
-def new_release(project: Project, **asked: object) -> Run:
-    assert project.source is not None
-    return project.new_run(
-        "anonymize",
-        partial(anonymize_steps, source=project.source, **asked),  # type: ignore[arg-type]
-    )
-
-
-def wait(run: Run, until: Callable[[Run], bool] | None = None, seconds: float = 120) -> None:
-    """Until the run has ended, or something holds of it."""
-    end = time.monotonic() + seconds
-    while not (until(run) if until else run.state not in ("running", "waiting")):
-        assert time.monotonic() < end, (run.state, run.outcome)
-        time.sleep(0.05)
+from shoal.project import Project, Run
+from tests.project.making import make_project, new_release, wait
 
 
 @pytest.fixture

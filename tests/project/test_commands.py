@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from shoal.project import Project, Run, Source, audit_steps, plan_steps, python_of
-from tests.project.conftest import new_release
+from tests.project.making import new_release
 
 SHOAL = f'shoal() {{ "{sys.executable}" -m shoal "$@"; }}\n'
 

@@ -11,7 +11,7 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.project import Project, Source, plan_steps
-from tests.project.conftest import DRAFT, make_project, new_release
+from tests.project.making import DRAFT, make_project, new_release
 
 
 def refusal(code: str) -> pytest.RaisesExc[InputError]:

@@ -13,7 +13,7 @@ from shoal.errors import InputError
 from shoal.project import Project, Run, Source
 from shoal.project.files import read_json
 from shoal.release.stated import read_certificate
-from tests.project.conftest import new_release, wait
+from tests.project.making import new_release, wait
 
 
 def test_a_run_ends_with_a_verified_release_and_the_commands_own_figures(released: Run) -> None:

@@ -15,6 +15,7 @@ from shoal.cli.audit import audit
 from shoal.cli.compare import compare
 from shoal.cli.count import count
 from shoal.cli.demo import demo
+from shoal.cli.evidence import decide, evidence
 from shoal.cli.experiment import experiment
 from shoal.cli.init import init
 from shoal.cli.options import with_memory_option
@@ -63,7 +64,7 @@ for _command in (
     report,
 ):
     app.command()(with_memory_option(_command))
-for _command in (sign, new_key):
+for _command in (sign, new_key, decide, evidence):
     app.command()(_command)
 
 

@@ -26,9 +26,10 @@ def anonymize_steps(
     totals: bool = False,
     seed: int | None = None,
     attack: bool = False,
+    attacked: Sequence[str] = (),
 ) -> Steps:
     """Makes a release, verifies it, and attacks it if that is wanted. `parameters` are the
-    method's, `hierarchies` files by QI."""
+    method's, `hierarchies` files by QI; of several sensitive columns those `attacked` are."""
     made = [
         *("anonymize", source.address, "--spec", f"{run}/spec.toml"),
         *("--out", f"{run}/release", "--private", f"{run}/private"),
@@ -45,7 +46,10 @@ def anonymize_steps(
     steps = [made, *verify_steps(run, f"{run}/release", source, private=f"{run}/private")]
     steps[0].append("--json")
     if attack:
-        steps += attack_steps(run, f"{run}/release", source, private=f"{run}/private")
+        for column in attacked or (None,):
+            steps += attack_steps(
+                run, f"{run}/release", source, private=f"{run}/private", column=column
+            )
     return steps
 
 
@@ -104,14 +108,16 @@ def attack_steps(
     *,
     private: str | None = None,
     attackers: Sequence[str] = (),
+    column: str | None = None,
     seed: int | None = None,
 ) -> Steps:
-    """Lets the red team loose on a release."""
+    """Lets the red team loose on a release, and on one column of it if several are sensitive."""
     return [
         [
             *("attack", release, "--table", source.address),
             *_given("--private", private),
             *_repeated("--attacker", attackers),
+            *_given("--column", column),
             *_given("--seed", seed),
             *_reading(source),
             "--json",

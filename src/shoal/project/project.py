@@ -176,7 +176,6 @@ class Project:
             "made": now(),
             "spec": kept,
             "source": None if source is None else source.address,
-            "statement": self.statement,
             "reasons": self.reasons,
             "title": title,
             **(extra or {}),

@@ -21,8 +21,9 @@ from shoal.project.locks import is_held, take, tell
 from shoal.project.twin import python_of
 
 State = Literal["waiting", "running", "done", "failed", "stopped", "lost"]
-LOCK, STOP, STEPS, OUTCOME = ".worker-lock", "stop", "steps", "outcome.json"
-MADE = (STEPS, OUTCOME, STOP, "release", "private", "report.html", "report-public.html")
+LOCK, STOP, STEPS = ".worker-lock", "stop", "steps"
+OUTCOME, TABLE = "outcome.json", "table.json"
+MADE = (STEPS, OUTCOME, TABLE, STOP, "release", "private", "report.html", "report-public.html")
 """What a run makes: a run that is started again begins without it."""
 
 
@@ -101,6 +102,11 @@ class Run:
     def outcome(self) -> dict[str, Any] | None:
         """state, seconds and error of a run that ended."""
         return read_json(self.folder / OUTCOME)
+
+    @property
+    def table(self) -> dict[str, Any] | None:
+        """SHA-256 and size of the table's file when the run began; None if it is in no file."""
+        return read_json(self.folder / TABLE)
 
     @property
     def error(self) -> dict[str, str] | None:

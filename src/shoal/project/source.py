@@ -31,8 +31,9 @@ class Source:
             return self
         path = (folder / self.address).resolve()
         inside = path.is_relative_to(folder.resolve())
-        address = path.relative_to(folder.resolve()) if inside else path
-        return Source(str(address), self.separator, self.encoding)
+        address = str(path.relative_to(folder.resolve()) if inside else path)
+        plain = f"./{address}" if address.startswith("-") else address  # no option of a command
+        return Source(plain, self.separator, self.encoding)
 
     def table_path(self, folder: Path) -> str:
         """The address for whoever reads the table from another working folder."""

@@ -9,6 +9,7 @@ from shoal.errors import InternalError
 FLAGS = ("json", "totals", "models")
 READING = ("separator", "encoding")
 # What the command line does besides, and Python has no need of or does otherwise.
+TEXTS = ("column", "groups", "key", "method", "model")
 ASIDE = ("json", "report", "public_report", "spec", "out", "private", "table", *READING)
 
 
@@ -123,7 +124,7 @@ def _argument(option: str, values: list[str]) -> str:
         return f"adversary={values!r}"
     if option == "attacker":
         return f"attackers={values!r}"
-    return f"{option}={_literal(values[-1])}"
+    return f"{option}={repr(values[-1]) if option in TEXTS else _literal(values[-1])}"
 
 
 def _literal(text: str) -> str:

@@ -7,6 +7,7 @@ others that it runs, and is given up by the system when it ends, however it ends
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import re
 import signal
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.project.files import read_lines, write_json, write_text
-from shoal.project.run import OUTCOME, STEPS, STOP, Run
+from shoal.project.run import OUTCOME, STEPS, STOP, TABLE, Run
 
 LOOKS = 0.1
 """Seconds between looks at whether to stop."""
@@ -29,6 +30,7 @@ _REFUSED = re.compile(r"shoal: (.*) \[([a-z0-9-]+)\]")
 def work(run: Run, lock: int) -> None:
     """Works a run off, and writes its outcome."""
     started = time.monotonic()
+    _keep_hash(run)
     ended: dict[str, Any] = {"state": "done", "error": None}
     for number, arguments in enumerate(run.steps, start=1):
         stopped = _step(run.folder, number, arguments, lock)
@@ -40,6 +42,17 @@ def work(run: Run, lock: int) -> None:
             break
     ended["seconds"] = round(time.monotonic() - started, 3)
     write_json(run.folder / OUTCOME, ended)
+
+
+def _keep_hash(run: Run) -> None:
+    """Keeps what the table's file is when the run begins; of a database nothing is kept."""
+    source = run.made["source"]
+    path = run.folder.parent.parent / source if source else None
+    if path is None or not path.is_file():
+        return
+    with path.open("rb") as table:
+        held = hashlib.file_digest(table, "sha256").hexdigest()
+    write_json(run.folder / TABLE, {"sha256": held, "bytes": path.stat().st_size})
 
 
 def _step(folder: Path, number: int, arguments: list[str], lock: int) -> bool:

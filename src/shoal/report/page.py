@@ -72,10 +72,10 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
         )
     public = edition == "public"
     shown = public_facts(facts) if public else facts
-    specs = _charts(shown, public=public)
+    specs = chart_specs(shown, public=public)
     script = _script()
     return (
-        _templates()
+        templates("shoal.report")
         .get_template("page.html.j2")
         .render(
             facts=shown,
@@ -92,9 +92,9 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             class_errors=measured.class_errors(shown),
             attack=measured.attack_sentence(shown),
             charts=specs,
-            drawings={name: _drawing(name, spec) for name, spec in specs.items()},
+            drawings={name: drawing(name, spec) for name, spec in specs.items()},
             chart_data=script_json(specs),
-            style=_asset("page.css"),
+            style=asset("page.css"),
             script=script,
             script_hash=_hash(script),
         )
@@ -113,7 +113,8 @@ def script_json(data: Any) -> str:
     return "".join(_UNSAFE.get(sign, sign) for sign in text)
 
 
-def _charts(facts: Facts, *, public: bool) -> dict[str, Chart]:
+def chart_specs(facts: Facts, *, public: bool) -> dict[str, Chart]:
+    """The charts of an edition, by the names that its templates know them by."""
     specs: dict[str, Chart] = {}
     limit = 1.0 if facts.relative else facts.limits[0]
     bins = [one for part in facts.risk.values() for one in part]
@@ -160,7 +161,7 @@ def _shares(bars: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _drawing(name: str, spec: Chart) -> str:
+def drawing(name: str, spec: Chart) -> str:
     """A chart as SVG, drawn here; ids are made its own, and the same in every run."""
     import vl_convert
 
@@ -175,17 +176,18 @@ def _script() -> str:
     """Vega, Vega-Lite, Vega-Embed and the few lines that use them, as one script."""
     import vl_convert
 
-    script = str(vl_convert.javascript_bundle(_asset("page.js"), vl_version=VEGA_LITE))
+    script = str(vl_convert.javascript_bundle(asset("page.js"), vl_version=VEGA_LITE))
     # The end of the element, or a comment that hides it, can stand in strings only.
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--").strip()
 
 
-@lru_cache(maxsize=1)
-def _templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+@lru_cache
+def templates(*packages: str) -> Environment:
+    """The templates of packages, the first one's first: text is escaped, names must be known."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("shoal.report"),
+        loader=ChoiceLoader([PackageLoader(name) for name in packages]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -207,8 +209,9 @@ def _percent(share: float | None) -> str:
     return "not in this edition" if share is None else percent(share)
 
 
-def _asset(name: str) -> str:
-    return (files("shoal.report") / "templates" / name).read_text(encoding="utf-8")
+def asset(name: str, package: str = "shoal.report") -> str:
+    """A file beside the templates of a package."""
+    return (files(package) / "templates" / name).read_text(encoding="utf-8")
 
 
 def _hash(script: str) -> str:

@@ -1,0 +1,206 @@
+"""What an evidence file says: a run, its release, and what was computed of both, gathered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.evidence.integrity import FileCheck, check_files, differences
+from shoal.facts import Facts, load_facts
+from shoal.facts.bins import Record
+from shoal.project import Project, Run
+from shoal.release.stated import read_certificate
+from shoal.spec import Spec
+from shoal.spec.toml_text import read_toml
+
+STATED = {
+    "purpose": "Purpose of the release",
+    "recipient": "Recipient",
+    "release_model": "Release model",
+    "reviewer": "Who reviewed it",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column of the table, its role, and why it has it."""
+
+    name: str
+    role: str
+    recoded: str
+    reason: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Risk:
+    """How surely people are linked to a protected event at most, before or after publication: the
+    largest figure, and the average over everybody published. None where it was not computed."""
+
+    largest: float | None
+    average: float | None
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What attackers achieved, on one column where several are sensitive."""
+
+    column: str | None
+    found: Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """Another release of the same table in the project."""
+
+    run: str
+    made: str
+    method: str
+    r: float
+    robust: bool | None
+    same: str
+    decision: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that the page shows."""
+
+    run: Run
+    facts: Facts
+    certificate: dict[str, Any]
+    verified: dict[str, Any] | None
+    """What `shoal verify` said; None if it was not asked."""
+    stated: list[tuple[str, str | None]]
+    columns: list[Column]
+    attacks: list[Attacked]
+    before: Risk
+    after: Risk
+    earlier: list[Earlier]
+    files: list[FileCheck]
+    wrong: list[str]
+    """What does not fit together, in sentences."""
+    decision: dict[str, Any] | None
+
+
+def gather(folder: str | Path) -> Evidence:
+    """Gathers what is known of a run that made a release, or an InputError."""
+    project, run = Project.of_run(folder)
+    if run.kind != "anonymize":
+        raise InputError(
+            "evidence-kind",
+            f"Run {run.name} made no release.",
+            "Evidence is of a run that makes one (anonymize).",
+        )
+    if run.state != "done":
+        raise InputError(
+            "evidence-early",
+            f"Run {run.name} is {run.state}, so there is no evidence yet.",
+            "Wait until it is done, or start it again.",
+        )
+    release, private = run.folder / "release", run.folder / "private"
+    certificate, facts = read_certificate(release), load_facts(private)
+    before, after = _risks(facts, private)
+    return Evidence(
+        run=run,
+        facts=facts,
+        certificate=certificate,
+        verified=run.result("verify"),
+        stated=[(words, project.statement.get(name)) for name, words in STATED.items()],
+        columns=_columns(private, {**project.reasons, **run.made.get("reasons", {})}),
+        attacks=_attacks(run, facts),
+        before=before,
+        after=after,
+        earlier=_earlier(run, project.runs()),
+        files=check_files(release, certificate),
+        wrong=differences(run, certificate, facts),
+        decision=run.decision,
+    )
+
+
+def _columns(private: Path, reasons: dict[str, str]) -> list[Column]:
+    """The columns that the spec or a reason names. Others are not published either."""
+    spec = Spec.from_mapping(read_toml(private / "spec.toml"))
+    recoded = dict(spec.recode)
+    roles = {
+        "identifies people; not published": spec.identifiers,
+        "quasi-identifier": spec.qi,
+        "sensitive": spec.sensitive_columns,
+    }
+    named = {name for names in roles.values() for name in names}
+    roles["not published"] = tuple(name for name in reasons if name not in named)
+    return [
+        Column(
+            name=name,
+            role=role,
+            recoded=recoded[name].words() if name in recoded else "",
+            reason=reasons.get(name) or None,
+        )
+        for role, names in roles.items()
+        for name in names
+    ]
+
+
+def _attacks(run: Run, facts: Facts) -> list[Attacked]:
+    """The run's own attacks, or one that was run on its release by hand."""
+    found = []
+    for number, step in enumerate(run.steps, start=1):
+        result = run.result(number)
+        if step[0] == "attack" and result is not None:
+            column = step[step.index("--column") + 1] if "--column" in step else None
+            found.append(Attacked(column, result))
+    return found or ([] if facts.attack is None else [Attacked(None, facts.attack)])
+
+
+def _risks(facts: Facts, private: Path) -> tuple[Risk, Risk]:
+    """Everybody's worst case before and after; averages need the record by row."""
+    worst = facts.verdict["worst"]
+    known = max((view["before"] for view in facts.views), default=None)
+    largest = 0.0 if worst is None else max(_posteriors(facts), default=worst["posterior"])
+    rows = private / "row_risks.parquet"
+    if not rows.is_file():
+        return Risk(largest=known, average=None), Risk(largest=largest, average=None)
+    means = pl.scan_parquet(rows).select("known_before", "posterior").mean().collect().row(0)
+    return Risk(largest=known, average=means[0]), Risk(largest=largest, average=means[1])
+
+
+def _posteriors(facts: Facts) -> list[float]:
+    return [event["worst"]["posterior"] for event in facts.events if event["worst"]]
+
+
+def _earlier(run: Run, runs: Sequence[Run]) -> list[Earlier]:
+    """Releases of the same table that were made before this one, by the table's hash or address."""
+    found = []
+    for other in runs:
+        if int(other.name) >= int(run.name) or other.kind != "anonymize" or other.state != "done":
+            continue
+        same = _same_table(run, other)
+        made = other.result("anonymize")
+        if same is None or made is None:
+            continue
+        decision = other.decision
+        found.append(
+            Earlier(
+                run=other.name,
+                made=other.made["made"],
+                method=made["method"],
+                r=made["r"],
+                robust=made["robust"],
+                same=same,
+                decision=None if decision is None else decision["decision"],
+            )
+        )
+    return found
+
+
+def _same_table(run: Run, other: Run) -> str | None:
+    """Why two runs are of the same table; None if they are not known to be."""
+    if run.table and other.table and run.table["sha256"] == other.table["sha256"]:
+        return "the same file, byte for byte"
+    if run.made["source"] == other.made["source"]:
+        return "the same address"
+    return None
