@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -174,6 +175,11 @@ class Run:
             if lock is not None:
                 os.close(lock)
         threading.Thread(target=worker.wait, daemon=True).start()
+
+    def wait(self) -> None:
+        """Until the run has ended, however it ended."""
+        while self.state == "running":
+            time.sleep(0.1)
 
     def stop(self) -> None:
         """Asks the run to end; what its command had begun to write is not left half done."""
