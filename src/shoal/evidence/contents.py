@@ -105,6 +105,7 @@ def gather(folder: str | Path) -> Evidence:
     release, private = run.folder / "release", run.folder / "private"
     certificate, facts = read_certificate(release), load_facts(private)
     before, after = _risks(facts, private)
+    files = check_files(release, certificate)
     return Evidence(
         run=run,
         facts=facts,
@@ -116,8 +117,8 @@ def gather(folder: str | Path) -> Evidence:
         before=before,
         after=after,
         earlier=_earlier(run, project.runs()),
-        files=check_files(release, certificate),
-        wrong=differences(run, certificate, facts),
+        files=files,
+        wrong=differences(run, certificate, facts, files),
         decision=run.decision,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,9 @@ def check_files(release: Path, certificate: Mapping[str, Any]) -> list[FileCheck
     return checks
 
 
-def differences(run: Run, certificate: Mapping[str, Any], facts: Facts) -> list[str]:
+def differences(
+    run: Run, certificate: Mapping[str, Any], facts: Facts, files: Sequence[FileCheck]
+) -> list[str]:
     """What does not fit together, in sentences; nothing if all is well."""
     release = run.folder / "release"
     wrong = []
@@ -50,7 +52,7 @@ def differences(run: Run, certificate: Mapping[str, Any], facts: Facts) -> list[
     wrong += [
         f"{one.name} of the release "
         f"{'is missing' if one.sha256 is None else 'is not what the certificate says (SHA-256)'}."
-        for one in check_files(release, certificate)
+        for one in files
         if not one.fits
     ]
     decision = run.decision

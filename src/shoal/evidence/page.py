@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.charts.attack import attack_chart
 from shoal.evidence.contents import Evidence, gather
-from shoal.evidence.questions import answers
+from shoal.evidence.questions import above_alone, answers
 from shoal.project.decision import certificate_hash
 from shoal.project.files import now
 from shoal.report import measured, sentences
@@ -62,6 +62,7 @@ def evidence_page(evidence: Evidence) -> str:
             written=now(),
             when=_when,
             whole=whole,
+            above_alone=above_alone,
         )
     )
 

@@ -113,10 +113,21 @@ def _beaten(attack: Attacked) -> str:
     named = sum(one["everybody"]["tries"] > 0 for one in tried)
     beaten = ", ".join(quoted(name) for name in attack.found["beaten_by"])
     of = f" of {quoted(attack.column)}" if attack.column else ""
-    said = f"these beat the limit beyond chance: {beaten}."
-    if not beaten:
-        said = "none beat the limit beyond chance."
+    said = f"these beat the limit beyond chance: {beaten}." if beaten else "none beat the limit."
+    alone = ", ".join(quoted(one["attacker"]) for one in tried if above_alone(one))
+    if alone:
+        said += f" Taken alone, the interval of {alone} lies above it; one of many may, by chance."
     return f"Of {named:,} attackers who named carriers{of}, {said}"
+
+
+def above_alone(one: Record) -> bool:
+    """Whether an attacker's own interval lies above the limit, and yet the limit is not beaten: the
+    verdict allows for how many attackers tried."""
+    pairs = (("everybody", "allowed"), ("unknown_before", "promised"))
+    return not one["beats_limit"] and any(
+        one[limit] is not None and one[rate]["tries"] > 0 and one[rate]["low"] > one[limit]
+        for rate, limit in pairs
+    )
 
 
 def _count(count: int) -> str:
