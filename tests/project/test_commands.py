@@ -92,6 +92,12 @@ def test_plan_and_audit_say_the_same_in_python(project: Project, kind: str) -> N
     assert json.loads(outs[0].stdout) == json.loads(outs[1].stdout)
 
 
+def test_a_name_that_looks_like_a_number_stays_a_name() -> None:
+    program = python_of(["attack", "release", "--table", "t.csv", "--column", "7", "--seed", "7"])
+    assert "column='7'" in program
+    assert "seed=7" in program
+
+
 def test_parameters_and_hierarchies_are_part_of_both(project: Project) -> None:
     run = new_release(
         project,

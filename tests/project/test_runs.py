@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from shoal.cli.show import progress_bar
 from shoal.errors import InputError
 from shoal.project import Project, Run, Source
 from shoal.project.files import read_json
@@ -29,6 +31,9 @@ def test_a_run_ends_with_a_verified_release_and_the_commands_own_figures(release
     assert released.result(4) is None
     assert (released.folder / "report.html").is_file()
     assert (released.error, released.progress) == (None, None)
+    table = (released.folder.parent.parent / "table.csv").read_bytes()
+    held = {"sha256": hashlib.sha256(table).hexdigest(), "bytes": len(table)}
+    assert released.table == held
     assert read_json(released.folder / "steps" / "1.progress.json") is not None
     with pytest.raises(InputError) as refused:
         released.start()
@@ -133,7 +138,27 @@ def _arguments(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
-def test_progress_is_whole_json_at_any_time(released: Run) -> None:
-    for step in (1, 3):
-        told = json.loads((released.folder / "steps" / f"{step}.progress.json").read_text())
-        assert set(told) == {"step", "done", "total", "seconds"}
+def test_progress_is_written_for_others_to_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 1.0, 1.1, 1.5, 2.0, 3.0])
+    monkeypatch.setattr("shoal.cli.show.time.monotonic", lambda: next(clock))
+    monkeypatch.setenv("SHOAL_PROGRESS", str(tmp_path / "p.json"))
+    with progress_bar(quiet=True) as report:
+        told = []
+        for step, done, total in (
+            ("counting", 0, 10),
+            ("counting", 1, 10),  # too soon after the one before
+            ("counting", 2, 10),
+            ("still counting", 5, 10),  # the same count under other words
+            ("judging", 1, 4),
+        ):
+            report(step, done, total)
+            told.append(json.loads((tmp_path / "p.json").read_text()))
+    assert [(one["step"], one["done"], one["seconds"]) for one in told] == [
+        ("counting", 0, 0.0),
+        ("counting", 0, 0.0),
+        ("counting", 2, 0.5),
+        ("still counting", 5, 1.0),
+        ("judging", 1, 0.0),
+    ]
