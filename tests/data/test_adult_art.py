@@ -88,7 +88,8 @@ def test_the_papers_variant_leaves_breaches_that_theorem_1_does_not_see(
 
 
 @pytest.mark.parametrize(
-    ("readers", "most_lost"), [(("joint",), 0.01), (("joint", "binary"), 0.02)]
+    ("readers", "most_lost"),
+    [(("joint",), 0.01), pytest.param(("joint", "binary"), 0.02, marks=pytest.mark.slow)],
 )
 def test_every_value_as_an_event_at_2(
     frame: pl.DataFrame, readers: tuple[str, ...], most_lost: float
@@ -129,7 +130,7 @@ def test_every_value_as_an_event_at_3_keeps_most_rows(frame: pl.DataFrame) -> No
     assert (table.rows - grouping.published) <= 0.3 * table.rows
 
 
-@pytest.mark.parametrize("r", [5, 10])
+@pytest.mark.parametrize("r", [5, pytest.param(10, marks=pytest.mark.slow)])
 def test_first_encounters_of_diabetes_patients(data_root: Path, r: float) -> None:
     path = data_root / "diabetes130.csv.gz"
     if not path.is_file():
