@@ -18,6 +18,11 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+COPIED = frozenset(
+    {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float64}
+)
+"""Numbers of which a plain copy shows all, if none is missing."""
+
 
 def bare(frame: pl.DataFrame) -> pl.DataFrame:
     """The same cells in fresh memory; categories become text, and nested columns are refused."""
@@ -37,16 +42,20 @@ def _bare(column: pl.Series) -> Any:
     import pyarrow as pa
 
     kind = column.dtype
-    shown = column.is_not_null().to_numpy()
-    if kind in (pl.Categorical, pl.Enum):
-        texts = column.unique().drop_nulls().sort()
-        codes = texts.to_physical().to_numpy()
+    full = column.null_count() == 0
+    if full and kind in COPIED:
+        return pa.array(column.to_numpy().copy())
+    shown = None if full else column.is_not_null().to_numpy()
+    if isinstance(kind, pl.Enum):
+        places, cells = column.to_physical().fill_null(0).to_numpy(), kind.categories
+    elif kind == pl.Categorical:
+        cells = column.unique().drop_nulls()
+        codes = cells.to_physical().to_numpy()
         place = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
         place[codes] = np.arange(len(codes))
-        places = place[column.to_physical().fill_null(0).to_numpy()]
-        cells = texts.cast(pl.String)
+        places, cells = place[column.to_physical().fill_null(0).to_numpy()], cells.cast(pl.String)
     elif kind.is_numeric() or kind.is_temporal() or kind in (pl.String, pl.Boolean, pl.Null):
-        places = np.cumsum(shown) - 1
+        places = np.arange(len(column)) if shown is None else np.cumsum(shown) - 1
         cells = column.drop_nulls()
     else:
         raise InputError(
@@ -56,4 +65,4 @@ def _bare(column: pl.Series) -> Any:
         )
     # The oldest form of Arrow keeps texts end to end, so that only what is shown is copied.
     oldest = cells.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return oldest.take(pa.array(places, mask=~shown))
+    return oldest.take(pa.array(places, mask=None if shown is None else ~shown))

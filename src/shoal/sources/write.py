@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
@@ -17,6 +17,9 @@ from shoal.sources.guard import guarded
 from shoal.sources.read import file_kind, unknown_kind
 from shoal.sources.replace import replace_file
 from shoal.table.frames import to_polars
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LINES_AT_ONCE = 1 << 16
 """So many lines are copied for writing at a time."""
@@ -75,10 +78,32 @@ def _text_writer(target: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFram
 
 @contextmanager
 def _parquet_writer(_: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
+    with ExitStack() as stack:
+        yield _opened(lambda first: _parquet_file(file, first), stack)
+
+
+def _parquet_file(file: BinaryIO | Path, first: pa.Table) -> Any:
+    """A Parquet file for a table that begins so. Whole numbers that never fall, such as those of
+    groups, are written as differences, which take a tenth of the space."""
     from pyarrow.parquet import ParquetWriter
 
-    with ExitStack() as stack:
-        yield _opened(lambda schema: ParquetWriter(file, schema, compression="zstd"), stack)
+    rising = [name for name in first.column_names if _rises(first[name])]
+    return ParquetWriter(
+        file,
+        first.schema,
+        compression="zstd",
+        use_dictionary=[name for name in first.column_names if name not in rising],
+        column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
+    )
+
+
+def _rises(column: pa.ChunkedArray) -> bool:
+    from pyarrow import types
+
+    if not types.is_integer(column.type) or column.null_count:
+        return False
+    numbers = column.to_numpy()
+    return bool((numbers[1:] >= numbers[:-1]).all())
 
 
 @contextmanager
@@ -87,17 +112,17 @@ def _arrow_writer(_: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], 
 
     options = ipc.IpcWriteOptions(compression="zstd")
     with ExitStack() as stack:
-        yield _opened(lambda schema: ipc.new_file(file, schema, options=options), stack)
+        yield _opened(lambda first: ipc.new_file(file, first.schema, options=options), stack)
 
 
 def _opened(begin: Callable[[Any], Any], stack: ExitStack) -> Callable[[pl.DataFrame], None]:
-    """Writes parts with a writer that needs the first one's schema to begin."""
+    """Writes parts with a writer that needs the first of them to begin."""
     writer: Any = None
 
     def write(part: pl.DataFrame) -> None:
         nonlocal writer
         table = bare_arrow(part)
-        writer = writer or stack.enter_context(begin(table.schema))
+        writer = writer or stack.enter_context(begin(table))
         writer.write_table(table)
 
     return write
@@ -107,20 +132,27 @@ def parquet_again(file: Path, again: Path) -> None:
     """Writes what `write_table` would write of a Parquet file's columns, and of nothing else in it;
     some lines are read at a time."""
     import pyarrow as pa
-    from pyarrow.parquet import ParquetFile, ParquetWriter
+    from pyarrow.parquet import ParquetFile
 
     given = ParquetFile(file)
     schema = given.schema_arrow
     plain = pa.schema([pa.field(one.name, one.type, one.nullable) for one in schema])
-    with ParquetWriter(again, plain, compression="zstd") as writer:
+
+    def parts() -> Iterator[pa.Table]:
         rest = plain.empty_table()
         for batch in given.iter_batches(LINES_AT_ONCE):
             rest = pa.concat_tables([rest, pa.Table.from_batches([batch]).cast(plain)])
             while rest.num_rows >= LINES_AT_ONCE:
-                writer.write_table(rest.slice(0, LINES_AT_ONCE).combine_chunks())
+                yield rest.slice(0, LINES_AT_ONCE).combine_chunks()
                 rest = rest.slice(LINES_AT_ONCE)
         if rest.num_rows or not given.metadata.num_rows:
-            writer.write_table(rest.combine_chunks())
+            yield rest.combine_chunks()
+
+    with ExitStack() as stack:
+        writer: Any = None
+        for part in parts():
+            writer = writer or stack.enter_context(_parquet_file(again, part))
+            writer.write_table(part)
 
 
 def _as_os_error(error: pl.exceptions.PolarsError) -> Exception:
