@@ -23,6 +23,7 @@ from shoal.cli.plan import plan
 from shoal.cli.report import report
 from shoal.cli.sign import new_key, sign
 from shoal.cli.verify import verify
+from shoal.cli.workbench import workbench
 from shoal.errors import ShoalError
 from shoal.spec import InputWarning
 
@@ -64,7 +65,7 @@ for _command in (
     report,
 ):
     app.command()(with_memory_option(_command))
-for _command in (sign, new_key, decide, evidence):
+for _command in (sign, new_key, decide, evidence, workbench):
     app.command()(_command)
 
 

@@ -1,0 +1,46 @@
+"""`shoal workbench`: make, judge and decide a release in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def workbench(
+    project: Annotated[
+        Path, typer.Argument(help="The project's folder; it is made if there is none.")
+    ] = Path(),
+    port: Annotated[
+        int, typer.Option("--port", help="The port on 127.0.0.1 (0: any).", min=0, max=65535)
+    ] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address.")
+    ] = False,
+    upload_limit: Annotated[
+        str, typer.Option("--upload-limit", help="How large a dropped file may be, such as 2GB.")
+    ] = "10GB",
+) -> None:
+    """Open a project in the browser, on this machine alone. The address works once."""
+    from shoal.memory import parse_size
+    from shoal.sources.columnar import missing_extra
+
+    try:
+        from shoal.workbench.server import serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn", "python_multipart"):
+            raise
+        raise missing_extra("The workbench", error.name.replace("_", "-")) from None
+
+    def tell(address: str) -> None:
+        typer.echo(f"Open {address}")
+        typer.echo("It works once, in one browser on this machine. Ctrl-C ends the workbench.")
+
+    serve(
+        project,
+        port=port,
+        browser=not no_browser,
+        upload_limit=parse_size(upload_limit),
+        tell=tell,
+    )

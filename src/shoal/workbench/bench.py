@@ -1,0 +1,95 @@
+"""What every page has at hand: the project, the tables held in memory, and how to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+from shoal.errors import InputError, ShoalError
+from shoal.project import Project
+from shoal.workbench.held import HeldTables
+from shoal.workbench.rendering import page
+from shoal.workbench.texts import say
+
+UPLOAD_LIMIT = 10 * 10**9
+FORM_LIMIT = 16 * 10**6
+MOST_FIELDS = 20_000
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One workbench: it keeps nothing but what can be read again from the folder."""
+
+    project: Project
+    upload_limit: int = UPLOAD_LIMIT
+    tables: HeldTables = field(default_factory=HeldTables)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request for a page: what was asked, and what was typed."""
+
+    bench: Bench
+    request: Request
+    form: FormData
+
+    @property
+    def project(self) -> Project:
+        return self.bench.project
+
+    def text(self, name: str) -> str:
+        """A field of the form as text, without spaces around it; empty if it is not there."""
+        value = self.form.get(name, "")
+        return value.strip() if isinstance(value, str) else ""
+
+    def texts(self, name: str) -> list[str]:
+        """All fields of that name."""
+        return [value for value in self.form.getlist(name) if isinstance(value, str)]
+
+    def asked(self, name: str) -> str:
+        """A parameter of the address."""
+        return self.request.query_params.get(name, "")
+
+    def page(self, template: str, *, status: int = 200, **shown: Any) -> Response:
+        """A page of the workbench."""
+        return page(self, template, status=status, **shown)
+
+
+Shown = Callable[[Visit], Response]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def endpoint(bench: Bench, show: Shown) -> Endpoint:
+    """A page as Starlette wants it: read the form, work in a thread, and say what went wrong."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            form = FormData()
+            if request.method == "POST":
+                length = request.headers.get("content-length", "")
+                if not length.isdigit() or int(length) > FORM_LIMIT:
+                    return PlainTextResponse(say("refused.large") + "\n", 413)
+                form = await request.form(max_files=0, max_fields=MOST_FIELDS)
+            visit = Visit(bench, request, form)
+            return await run_in_threadpool(show, visit)
+        except ShoalError as error:
+            return await run_in_threadpool(failed, Visit(bench, request, FormData()), error)
+
+    return answer
+
+
+def failed(visit: Visit, error: ShoalError) -> Response:
+    """The page for what no form is to blame for."""
+    missing = isinstance(error, InputError) and error.code in ("run-missing", "run-name")
+    return visit.page("failed", status=404 if missing else 422, error=error)
+
+
+def go(address: str) -> Response:
+    """On to another page, after something was done."""
+    return RedirectResponse(address, 303)

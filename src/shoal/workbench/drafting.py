@@ -1,0 +1,178 @@
+"""The draft of a spec as the page of roles edits it: plain data in, plain data out.
+
+What was typed is kept as typed, right or wrong: the spec itself says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.propose import Proposal
+from shoal.spec import Event, as_event
+from shoal.spec.recipe import Recipe, parse_recipes
+from shoal.workbench.forms import number_or_text
+
+ROLES = ("qi", "sensitive", "identifier", "unpublished")
+Draft = dict[str, Any]
+
+
+def proposed(proposal: Proposal) -> tuple[Draft, dict[str, str]]:
+    """What `shoal init` would write, and its reason for every column."""
+    draft = tomllib.loads(proposal.to_toml())
+    return draft, {guess.column: guess.reason for guess in proposal.guesses}
+
+
+def names(value: Any) -> list[str]:
+    """Column names, of one or several."""
+    if isinstance(value, str):
+        return [value] if value else []
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+
+
+def role_of(draft: Mapping[str, Any], column: str) -> str:
+    """The role that a draft gives a column."""
+    for role, key in (("qi", "qi"), ("sensitive", "sensitive"), ("identifier", "identifiers")):
+        if column in names(draft.get(key)):
+            return role
+    return "unpublished"
+
+
+def with_roles(draft: Draft, roles: Mapping[str, str]) -> Draft:
+    """The draft with columns in other roles; what only the old ones had goes with them."""
+    changed = dict(draft)
+    by_role = {role: [name for name, one in roles.items() if one == role] for role in ROLES}
+    changed["qi"], changed["identifiers"] = by_role["qi"], by_role["identifier"]
+    sensitive = by_role["sensitive"]
+    changed["sensitive"] = sensitive[0] if len(sensitive) == 1 else sensitive
+    if sensitive != names(draft.get("sensitive")):
+        changed = with_events(changed, _moved(events_of(draft), draft, sensitive))
+    published = {*by_role["qi"], *sensitive}
+    for key, kept in (("bands", set(by_role["qi"])), ("recode", published)):
+        if isinstance(draft.get(key), Mapping):
+            changed[key] = {name: one for name, one in draft[key].items() if name in kept}
+    return without_empty(changed)
+
+
+def _moved(events: Sequence[Event], draft: Draft, sensitive: Sequence[str]) -> list[Event]:
+    """The events of the columns that are still sensitive, each with its column said."""
+    before = names(draft.get("sensitive"))
+    kept = []
+    for event in events:
+        columns = event.column or tuple(before[:1])
+        still = tuple(name for name in columns if name in sensitive)
+        if still:
+            said = still if len(sensitive) > 1 else ()
+            kept.append(Event(event.values, event.label, event.r, said))
+    return kept
+
+
+def events_of(draft: Mapping[str, Any]) -> list[Event]:
+    """The events of a draft; none if it protects each value, or what it says is no list."""
+    given = draft.get("protect")
+    return [as_event(one) for one in given] if isinstance(given, list) else []
+
+
+def with_events(draft: Draft, events: Sequence[Event]) -> Draft:
+    """The draft with other events; without any, each value is protected."""
+    changed = {key: value for key, value in draft.items() if key != "protect"}
+    if events:
+        changed["protect"] = [_plain(event) for event in events]
+    return changed
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    plain: dict[str, Any] = {"values": list(event.values)}
+    usual = Event(event.values).label
+    if event.label != usual:
+        plain["label"] = event.label
+    if event.r is not None:
+        plain["r"] = event.r
+    if event.column:
+        plain["column"] = list(event.column)
+    return plain
+
+
+def range_entry(low: str, high: str) -> str:
+    """A range as an event's entry."""
+    if low and high:
+        return f"{low}..{high}"
+    return f">= {low}" if low else f"<= {high}"
+
+
+def with_number(draft: Draft, key: str, text: str) -> Draft:
+    """The draft with a figure as typed; an empty one is left out."""
+    changed = {name: value for name, value in draft.items() if name != key}
+    if text:
+        changed[key] = number_or_text(text)
+    return changed
+
+
+def with_bands(draft: Draft, typed: Mapping[str, str]) -> Draft:
+    """The draft with the bands that QIs are also known in, by column."""
+    bands = {name: number_or_text(text) for name, text in typed.items() if text}
+    return without_empty({**draft, "bands": bands})
+
+
+def band_texts(draft: Mapping[str, Any]) -> dict[str, str]:
+    bands = draft.get("bands", {})
+    pairs = bands.items() if isinstance(bands, Mapping) else bands
+    return {str(name): _figure(width) for name, width in pairs}
+
+
+def with_recipes(draft: Draft, typed: Mapping[str, str]) -> Draft:
+    """The draft with columns recoded as typed, in the words of --recode; an InputError that names
+    the column where they are not understood."""
+    recipes = {name: _recipe(name, text) for name, text in typed.items() if text}
+    return without_empty({**draft, "recode": recipes})
+
+
+def _recipe(column: str, text: str) -> dict[str, Any]:
+    parts = [f"column:{part.strip()}" for part in text.split(";") if part.strip()]
+    try:
+        given = parse_recipes(parts)["column"]
+        Recipe(**given)
+    except InputError as error:
+        raise type(error)(error.code, f'"{column}": {error.problem}', error.remedy) from None
+    return given
+
+
+def recipe_texts(draft: Mapping[str, Any]) -> dict[str, str]:
+    """How columns are recoded, in the words of --recode, several after a semicolon."""
+    recipes = draft.get("recode", {})
+    return {name: _recipe_text(given) for name, given in recipes.items()}
+
+
+def _recipe_text(given: Any) -> str:
+    plain = given.to_mapping() if isinstance(given, Recipe) else dict(given)
+    told = []
+    for key, value in plain.items():
+        if value is True:
+            told.append(key)
+        else:
+            parts = value if isinstance(value, list) else [value]
+            told.append(f"{key}={','.join(map(_figure, parts))}")
+    return "; ".join(told)
+
+
+def _figure(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def without_empty(draft: Draft) -> Draft:
+    return {
+        key: value
+        for key, value in draft.items()
+        if not (key in ("bands", "recode", "identifiers") and not value)
+    }
+
+
+def one_event(values: Sequence[str], label: str, r: str, column: Sequence[str]) -> Event:
+    """An event as the page's form has it."""
+    if not values:
+        raise InputError(
+            "event-empty", "A protected event has no values.", "Tick values, or give a range."
+        )
+    return Event(tuple(values), label, number_or_text(r) if r else None, tuple(column))  # type: ignore[arg-type]

@@ -1,0 +1,140 @@
+"""Tables held in memory while their source stays the same: read once, counted once per choice of
+columns, and given up for another."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.engines.counting import count_name, count_rows
+from shoal.project import Source
+from shoal.propose import Proposal, propose_spec
+from shoal.sources import read_table
+from shoal.sources.location import source_path
+from shoal.spec import Spec
+from shoal.table import Table, code_column
+from shoal.table.frames import to_polars
+from shoal.table.recoding import recoded
+from shoal.workbench.profiles import Profile, profile_of
+
+Identity = tuple[str, str | None, str | None, int, int]
+FEW_COUNTS = 4
+SHOWN_ROWS = 20
+
+
+def key_of(text: str) -> str:
+    """A short name for a column or a value, to stand in a form in its place."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()
+
+
+@dataclass(eq=False)
+class Held:
+    """One table: texts as numbers, so that a million rows take little, and what was counted."""
+
+    identity: Identity
+    frame: pl.DataFrame
+    head: pl.DataFrame
+    profiles: dict[str, Profile]
+    _proposal: Proposal | None = None
+    _cells: OrderedDict[tuple[str, ...], pl.DataFrame] = field(default_factory=OrderedDict)
+    _values: dict[tuple[str, str], list[tuple[str, int]]] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @classmethod
+    def read(cls, identity: Identity) -> Held:
+        address, separator, encoding, *_ = identity
+        frame = to_polars(read_table(address, separator=separator, encoding=encoding))
+        small = frame.with_columns(pl.col(pl.String).cast(pl.Categorical))
+        profiles = {column.name: profile_of(column) for column in small}
+        held = cls(identity, small, frame.head(SHOWN_ROWS), profiles)
+        if frame.height:
+            held._proposal = propose_spec(frame)
+        return held
+
+    @property
+    def proposal(self) -> Proposal:
+        """What `shoal init` proposes."""
+        if self._proposal is None:
+            return propose_spec(self.frame)
+        return self._proposal
+
+    @property
+    def columns(self) -> list[str]:
+        return self.frame.columns
+
+    @property
+    def rows(self) -> int:
+        return self.frame.height
+
+    def values(self, column: str, recipe: Any = None) -> list[tuple[str, int]]:
+        """The values of a column as a spec names them once it is recoded, and their rows,
+        commonest first."""
+        told = (column, repr(recipe))
+        with self._lock:
+            if told not in self._values:
+                counts = self._counted(column, recipe)
+                self._values[told] = sorted(counts, key=lambda one: (-one[1], one[0]))
+            return self._values[told]
+
+    def _counted(self, column: str, recipe: Any) -> list[tuple[str, int]]:
+        data = self.frame.select(column)
+        if recipe:
+            asked = Spec(qi=["another"], sensitive=column, r=2, recode={column: recipe})
+            data = recoded(data, asked)
+        coded, codes = code_column(data[column])
+        rows = np.bincount(codes, minlength=len(coded)).tolist()
+        return list(zip(coded.labels, rows, strict=True))
+
+    def table(self, spec: Spec) -> Table:
+        """The table that a spec asks for, from cells."""
+        columns = (*spec.qi, *spec.sensitive_columns)
+        with self._lock:
+            if columns not in self._cells:
+                self._cells[columns] = count_rows([self.frame.select(columns)], list(columns))
+                while len(self._cells) > FEW_COUNTS:
+                    self._cells.popitem(last=False)
+            cells = self._cells[columns]
+        return Table.from_cells(cells, spec.with_(identifiers=()), rows=count_name(columns))
+
+
+class HeldTables:
+    """The tables that pages look at, the last two of them."""
+
+    def __init__(self, most: int = 2) -> None:
+        self._most = most
+        self._held: OrderedDict[Identity, Held] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, source: Source, folder: Path) -> Held:
+        """The table of a source, read again only if the file is another."""
+        identity = _identity(source, folder)
+        with self._lock:
+            if identity not in self._held:
+                self._held[identity] = Held.read(identity)
+            self._held.move_to_end(identity)
+            while len(self._held) > self._most:
+                self._held.popitem(last=False)
+            return self._held[identity]
+
+    def forget(self) -> None:
+        """Has every table read again, for databases, whose changes no file tells."""
+        with self._lock:
+            self._held.clear()
+
+
+def _identity(source: Source, folder: Path) -> Identity:
+    address = source.table_path(folder)
+    path = source_path(address)
+    try:
+        stat = None if path is None else path.stat()
+    except OSError:
+        stat = None
+    told = (0, 0) if stat is None else (stat.st_mtime_ns, stat.st_size)
+    return (address, source.separator, source.encoding, *told)

@@ -1,0 +1,1 @@
+"""The pages, one module each: what is shown, and what their forms do."""

@@ -1,0 +1,75 @@
+"""The project: how far it is, and what only a person can say of it."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from shoal.errors import ShoalError
+from shoal.workbench.bench import Visit, go
+from shoal.workbench.forms import beside
+from shoal.workbench.texts import say
+
+STATED = ("purpose", "recipient", "release_model", "reviewer")
+Stage = tuple[str, bool, str]
+
+
+def show(visit: Visit) -> Response:
+    return _page(visit, visit.project.statement, None)
+
+
+def save(visit: Visit) -> Response:
+    given = {name: visit.text(name) for name in STATED}
+    try:
+        visit.project.state(**given)
+    except ShoalError as error:
+        return _page(visit, given, error)
+    return go("/")
+
+
+def _page(visit: Visit, statement: dict[str, str], error: ShoalError | None) -> Response:
+    return visit.page(
+        "home",
+        status=422 if error else 200,
+        stages=_stages(visit),
+        statement=statement,
+        errors=beside(error, {}),
+    )
+
+
+def _stages(visit: Visit) -> list[Stage]:
+    """Each step, whether it is done, and how it stands."""
+    project, runs = visit.project, visit.project.runs()
+    source = project.source
+    kinds = {run.name: run.kind for run in runs}
+    plans = [name for name, kind in kinds.items() if kind == "plan"]
+    made = [run for run in runs if kinds[run.name] == "anonymize"]
+    decided = [(run, run.decision) for run in made]
+    last = next(((run, one) for run, one in reversed(decided) if one), None)
+    return [
+        ("table", source is not None, source.address if source else say("home.table.none")),
+        _roles(visit),
+        (
+            "plan",
+            bool(plans),
+            say("home.plan.done", run=plans[-1]) if plans else say("home.plan.none"),
+        ),
+        ("run", bool(made), say("home.run.done", n=len(made)) if made else say("home.run.none")),
+        (
+            "runs",
+            last is not None,
+            say("home.runs.done", run=last[0].name, decision=say(f"decision.{last[1]['decision']}"))
+            if last and last[1]
+            else say("home.runs.open" if made else "home.runs.none"),
+        ),
+    ]
+
+
+def _roles(visit: Visit) -> Stage:
+    try:
+        spec = visit.project.spec()
+    except ShoalError:
+        return ("roles", False, say("home.roles.none"))
+    sentence = say(
+        "home.roles.done", qi=len(spec.qi), sensitive=len(spec.sensitive_columns), r=f"{spec.r:g}"
+    )
+    return ("roles", True, sentence)

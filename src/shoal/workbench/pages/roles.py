@@ -1,0 +1,211 @@
+"""Roles: what every column is, what is protected and how strongly; beside it what that means."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from shoal.errors import InputError, ShoalError
+from shoal.spec import Spec
+from shoal.table import Table
+from shoal.workbench import drafting
+from shoal.workbench.bench import Visit, go
+from shoal.workbench.drafting import Draft
+from shoal.workbench.foreknown import known_before
+from shoal.workbench.forms import beside
+from shoal.workbench.held import Held, key_of
+from shoal.workbench.roles_form import RolesForm
+from shoal.workbench.same import same_as_plan
+
+SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
+FIELDS = {
+    **dict.fromkeys(("qi-", "sensitive-", "role-", "name-twice", "column-", "view-"), "columns"),
+    **dict.fromkeys(("band-", "recode-", "spec-", "hierarchy-"), "columns"),
+    **dict.fromkeys(("event-", "value-missing", "protect-none", "label-taken"), "events"),
+    "r-": "r",
+    "views-too-many": "max_attributes",
+}
+OF_COLUMN = {"band": "band", "recode": "recode", "hierarchy": "recode", "role": "role"}
+
+
+def show(visit: Visit) -> Response:
+    return _page(visit)
+
+
+def save(visit: Visit) -> Response:
+    """Keeps what the form says, and does what its button is for."""
+    held = _held(visit)
+    if held is None:
+        return go("/table")
+    form = RolesForm(visit, held)
+    draft = _draft(visit, held)
+    try:
+        draft = form.draft(draft)
+        visit.project.write_draft(draft)
+        visit.project.set_reasons(form.reasons(draft))
+        visit.project.write_draft(form.added(draft))
+    except ShoalError as error:
+        return _page(visit, error)
+    if visit.request.headers.get("hx-request") or visit.text("search"):
+        return _page(visit)
+    going = {"next": "/plan", "": "/roles", "propose": "/roles", "bulk": "/roles#columns"}
+    return go(going.get(form.pressed[0], "/roles#events"))
+
+
+def known(visit: Visit) -> Response:
+    """The part of the page that takes a moment: who is known beforehand."""
+    held = _held(visit)
+    if held is None:
+        return go("/table")
+    try:
+        table = held.table(visit.project.spec())
+        found = known_before(table)
+    except ShoalError as error:
+        return visit.page("roles_known", error=error, events=[], people=0, r=None)
+    order = sorted(range(len(found)), key=lambda e: (-int(found[e]), e))[:SHOWN_EVENTS]
+    events = [
+        {
+            "label": table.events[e].name,
+            "carriers": int(table.event_rows[e]),
+            "known": int(found[e]),
+            "r": float(table.event_r[e]),
+        }
+        for e in order
+    ]
+    most = int(found.max(initial=0))
+    return visit.page("roles_known", error=None, events=events, people=most, r=table.spec.r)
+
+
+def _held(visit: Visit) -> Held | None:
+    source = visit.project.source
+    return None if source is None else visit.bench.tables.get(source, visit.project.folder)
+
+
+def _draft(visit: Visit, held: Held) -> Draft:
+    return visit.project.draft or drafting.proposed(held.proposal)[0]
+
+
+def _page(visit: Visit, error: ShoalError | None = None) -> Response:
+    held, source = _held(visit), visit.project.source
+    if held is None or source is None:
+        return visit.page("needs_table")
+    draft = _draft(visit, held)
+    spec, table, wrong = _judged(held, visit, draft)
+    columns = _columns(visit, held, draft)
+    return visit.page(
+        "roles",
+        status=422 if error else 200,
+        columns=columns,
+        sections=_sections(visit, held, draft),
+        events=_events(draft, table),
+        draft=draft,
+        spec=spec,
+        table=table,
+        saved=bool(visit.project.draft),
+        search=visit.text("search"),
+        typed=visit.form if error else {},
+        errors=_placed(error or wrong, columns),
+        version=_version(draft),
+        **same_as_plan(source),
+    )
+
+
+def _judged(held: Held, visit: Visit, draft: Draft) -> tuple[Spec | None, Table | None, Any]:
+    """The draft as a spec and the table that it makes, as far as either can be had."""
+    try:
+        spec = visit.project.spec() if visit.project.draft else Spec.from_mapping(draft)
+    except ShoalError as error:
+        return None, None, error
+    try:
+        return spec, held.table(spec), None
+    except ShoalError as error:
+        return spec, None, error
+
+
+def _columns(visit: Visit, held: Held, draft: Draft) -> list[dict[str, Any]]:
+    reasons = visit.project.reasons if visit.project.draft else None
+    if reasons is None:
+        reasons = drafting.proposed(held.proposal)[1]
+    bands, recipes = drafting.band_texts(draft), drafting.recipe_texts(draft)
+    return [
+        {
+            "name": name,
+            "key": key_of(name),
+            "profile": held.profiles[name],
+            "role": drafting.role_of(draft, name),
+            "reason": reasons.get(name, ""),
+            "band": bands.get(name, ""),
+            "recode": recipes.get(name, ""),
+        }
+        for name in held.columns
+    ]
+
+
+def _sections(visit: Visit, held: Held, draft: Draft) -> list[dict[str, Any]]:
+    """The values of each sensitive column, those that are looked for."""
+    sections, search = [], visit.text("search").casefold()
+    events = drafting.events_of(draft)
+    for name in drafting.names(draft.get("sensitive")):
+        if name not in held.profiles:
+            continue
+        try:
+            values = held.values(name, draft.get("recode", {}).get(name))
+        except ShoalError:
+            values = held.values(name)
+        found = [one for one in values if search in one[0].casefold()]
+        owner = {v: e.label for e in events if name in (e.column or (name,)) for v in e.values}
+        sections.append(
+            {
+                "name": name,
+                "key": key_of(name),
+                "ordered": held.profiles[name].kind in ("number", "date"),
+                "values": [
+                    {"key": key_of(text), "text": text, "rows": rows, "event": owner.get(text)}
+                    for text, rows in found[:SHOWN_VALUES]
+                ],
+                "found": len(found),
+                "all": len(values),
+            }
+        )
+    return sections
+
+
+def _events(draft: Draft, table: Table | None) -> list[dict[str, Any]]:
+    rows = {}
+    if table is not None:
+        counts = table.event_rows.tolist()
+        rows = {event.name: n for event, n in zip(table.events, counts, strict=True)}
+    return [
+        {
+            "label": event.label,
+            "column": ", ".join(event.column),
+            "members": event.values[:SHOWN_MEMBERS],
+            "more": max(0, len(event.values) - SHOWN_MEMBERS),
+            "r": "" if event.r is None else f"{event.r:g}",
+            "rows": rows.get(event.name),
+        }
+        for event in drafting.events_of(draft)
+    ]
+
+
+def _placed(error: ShoalError | None, columns: list[dict[str, Any]]) -> Mapping[str, ShoalError]:
+    """The error beside the figure or the column that it is about."""
+    if isinstance(error, InputError):
+        if error.code in ("whole-number", "spec-missing"):
+            for name in ("min_support", "max_attributes", "r"):
+                if error.problem.startswith(name) or f'"{name}"' in error.problem:
+                    return {name: error}
+        field = OF_COLUMN.get(error.code.partition("-")[0])
+        named = [one["key"] for one in columns if f'"{one["name"]}' in error.problem]
+        if field and named:
+            return {f"{field}-{named[0]}": error}
+    return beside(error, FIELDS)
+
+
+def _version(draft: Draft) -> str:
+    text = json.dumps(draft, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

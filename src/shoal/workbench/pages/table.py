@@ -1,0 +1,178 @@
+"""The table: dropped, chosen in the folder or named in a database, and what it holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+
+from shoal.errors import InputError, ShoalError
+from shoal.memory import size_words
+from shoal.project import Source
+from shoal.sources.location import parse_url
+from shoal.sources.read import file_kind
+from shoal.workbench.bench import Bench, Visit, go
+from shoal.workbench.drafting import proposed
+from shoal.workbench.forms import beside
+from shoal.workbench.held import Held
+from shoal.workbench.profiles import BINS, FEW, Profile
+from shoal.workbench.same import same_as_init
+from shoal.workbench.texts import say
+from shoal.workbench.uploads import save_upload
+
+UPLOADS, DEEPEST, MOST_FILES = "uploads", 3, 500
+FILE = ("file-", "csv-", "excel-", "arrow-", "gzip-", "folder-", "header-", "frame-", "table-")
+UPLOADED = dict.fromkeys(("upload-", "extra-missing", *FILE), "file")
+CHOSEN = {
+    **dict.fromkeys(("encoding-unknown", "csv-encoding"), "encoding"),
+    **dict.fromkeys(("separator-form", "csv-separator", "option-unused"), "separator"),
+    **dict.fromkeys(("project-path", "extra-missing", *FILE), "path"),
+}
+DATABASE = dict.fromkeys(("url-", "database-", "extra-missing", "project-path", *FILE), "database")
+
+
+def show(visit: Visit) -> Response:
+    return _page(visit)
+
+
+def choose(visit: Visit) -> Response:
+    """Takes a file of the folder, or a database."""
+    typed = {name: visit.text(name) for name in ("path", "separator", "encoding", "database")}
+    in_database = "database" in visit.form
+    try:
+        address = _database(visit, typed) if in_database else _inside(visit, typed["path"])
+        _take(visit, Source(address, typed["separator"] or None, typed["encoding"] or None))
+    except ShoalError as error:
+        return _page(visit, typed, error, DATABASE if in_database else CHOSEN)
+    return go("/table")
+
+
+def again(visit: Visit) -> Response:
+    """Has the table read again."""
+    visit.bench.tables.forget()
+    return go("/table")
+
+
+def upload(bench: Bench) -> Callable[[Request], Awaitable[Response]]:
+    """Takes a file from the browser, piece by piece, and then as the table."""
+
+    async def answer(request: Request) -> Response:
+        visit = Visit(bench, request, FormData())
+        try:
+            folder = bench.project.folder
+            path = await save_upload(request, folder / UPLOADS, limit=bench.upload_limit)
+            await run_in_threadpool(_take, visit, Source(str(path.relative_to(folder))))
+        except ShoalError as error:
+            return await run_in_threadpool(_page, visit, {}, error, UPLOADED)
+        return go("/table")
+
+    return answer
+
+
+def _take(visit: Visit, source: Source) -> None:
+    """Makes a source the project's, if it can be read. Another table begins with the roles that
+    are proposed for it."""
+    project = visit.project
+    held = visit.bench.tables.get(source, project.folder)
+    old = project.source
+    project.set_source(source)
+    if not project.draft or (old is not None and old != project.source):
+        draft, reasons = proposed(held.proposal)
+        project.write_draft(draft)
+        project.set_reasons(reasons)
+
+
+def _inside(visit: Visit, given: str) -> str:
+    """A path below the project's folder, as it is written there."""
+    folder = visit.project.folder
+    path = Path(os.path.normpath(folder / given))
+    if not given or "\0" in given or folder not in path.parents:
+        raise InputError(
+            "project-path",
+            "This is no file in the project's folder.",
+            "Choose one of those that are listed, or put the file there first.",
+        )
+    return str(path.relative_to(folder))
+
+
+def _database(visit: Visit, typed: dict[str, str]) -> str:
+    """The address of a database; a file of DuckDB lies in the project's folder."""
+    url = parse_url(typed["database"])
+    if url is None:
+        raise InputError(
+            "url-scheme",
+            "This is no address of a database.",
+            "Write duckdb:///file.db?table=people or postgresql://user@host/database?table=people.",
+        )
+    if url.path is not None:
+        _inside(visit, url.place.removeprefix("/"))
+    return typed["database"]
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """The files of the folder that can be tables, without what shoal itself keeps there."""
+    for here, folders, names in os.walk(folder):
+        depth = len(Path(here).relative_to(folder).parts)
+        hidden = {name for name in folders if name.startswith(".")}
+        folders[:] = sorted(set(folders) - hidden - ({"runs"} if depth == 0 else set()))
+        if depth == DEEPEST:
+            folders.clear()
+        for name in sorted(names):
+            if file_kind(Path(name)) is not None and not name.startswith("."):
+                yield str((Path(here) / name).relative_to(folder))
+
+
+def _page(
+    visit: Visit,
+    typed: dict[str, str] | None = None,
+    error: ShoalError | None = None,
+    fields: dict[str, str] | None = None,
+) -> Response:
+    project, limit = visit.project, visit.bench.upload_limit
+    errors, held, source = beside(error, fields or {}), None, project.source
+    if source is not None:
+        try:
+            held = visit.bench.tables.get(source, project.folder)
+        except ShoalError as broken:
+            errors.setdefault("top", broken)
+    usual = {"path": "", "separator": "", "encoding": "", "database": ""}
+    return visit.page(
+        "table",
+        status=422 if error else 200,
+        source=source,
+        held=held,
+        files=[file for _, file in zip(range(MOST_FILES), _files(project.folder), strict=False)],
+        typed=usual | _kept(source) | (typed or {}),
+        errors=errors,
+        limit=limit,
+        limit_words=size_words(limit),
+        shape=_shape,
+        **_same(held, source),
+    )
+
+
+def _kept(source: Source | None) -> dict[str, str]:
+    if source is None:
+        return {}
+    place = "database" if source.is_url else "path"
+    told = {"separator": source.separator or "", "encoding": source.encoding or ""}
+    return {place: source.address, **told}
+
+
+def _same(held: Held | None, source: Source | None) -> dict[str, Any]:
+    return {} if held is None or source is None else same_as_init(source)
+
+
+def _shape(one: Profile) -> str:
+    """What a column's drawing shows, in words."""
+    if one.numeric and one.distinct > FEW:
+        return say("table.shape.numbers", low=one.low, high=one.high)
+    if one.distinct > BINS:
+        return say("table.shape.more", n=BINS, all=f"{one.distinct:,}")
+    return say("table.shape.values")

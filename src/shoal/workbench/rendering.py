@@ -1,0 +1,86 @@
+"""Pages from templates: texts by `say`, foreign text made visible, everything escaped."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import HTMLResponse, Response
+
+from shoal.wording import LONGEST, percent, visible
+from shoal.workbench.drawing import bars, curve
+from shoal.workbench.texts import say
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from shoal.workbench.bench import Visit
+
+STEPS = ("table", "roles", "plan", "run", "runs")
+ASIDE = ("audit", "verify")
+LONG = 1200
+
+
+def page(visit: Visit, template: str, *, status: int, **shown: Any) -> Response:
+    """A page, or the part of it that a page asks for."""
+    place = visit.request.url.path.split("/")[1] or "home"
+    text = (
+        _templates()
+        .get_template(f"{template}.html.j2")
+        .render(
+            place=place,
+            folder=visit.project.folder.name,
+            steps=STEPS,
+            aside=ASIDE,
+            **shown,
+        )
+    )
+    return HTMLResponse(text, status)
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("shoal.workbench"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(say=say, bars=bars, curve=curve)
+    environment.filters.update(
+        percent=percent,
+        visible=visible,
+        visible_long=_visible_long,
+        number=_number,
+        duration=duration,
+    )
+    return environment
+
+
+def _visible_long(text: str) -> str:
+    """A sentence, which may be longer than a cell, with foreign text in it."""
+    pieces = (text[start : start + LONGEST] for start in range(0, min(len(text), LONG), LONGEST))
+    return "".join(map(visible, pieces)) + ("…" if len(text) > LONG else "")
+
+
+def _number(value: float | None) -> str:
+    """A figure as people read it."""
+    if value is None:
+        return say("figure.none")
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
+
+
+def duration(seconds: float | None) -> str:
+    """A time in words."""
+    if seconds is None:
+        return say("time.unknown")
+    if seconds < 60:
+        return say("time.seconds", n=max(1, round(seconds)))
+    if seconds < 3600:
+        return say("time.minutes", n=round(seconds / 60))
+    return say("time.hours", n=f"{seconds / 3600:.1f}")

@@ -1,0 +1,123 @@
+"""The form of the page of roles, put into the draft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from shoal.errors import InputError
+from shoal.spec import Event
+from shoal.workbench import drafting
+from shoal.workbench.bench import Visit
+from shoal.workbench.drafting import Draft
+from shoal.workbench.forms import number_or_text
+from shoal.workbench.held import Held, key_of
+
+FIGURES = ("r", "min_support", "max_attributes")
+
+
+@dataclass(frozen=True)
+class RolesForm:
+    """What was typed and pressed."""
+
+    visit: Visit
+    held: Held
+
+    @property
+    def pressed(self) -> tuple[str, str]:
+        """The button, and what it is about."""
+        what, _, about = self.visit.text("do").partition(":")
+        return what, about
+
+    def filled(self, name: str, columns: list[str]) -> dict[str, str]:
+        """A field that columns have, by column, where the form has it."""
+        fields = {column: f"{name}-{key_of(column)}" for column in columns}
+        return {c: self.visit.text(f) for c, f in fields.items() if f in self.visit.form}
+
+    def draft(self, draft: Draft) -> Draft:
+        """The draft with all that the form says, but for an event that is to be added."""
+        columns = self.held.columns
+        if self.pressed[0] == "propose":
+            return drafting.proposed(self.held.proposal)[0]
+        draft = drafting.with_roles(draft, self._roles(draft))
+        published = [name for name in columns if drafting.role_of(draft, name) != "unpublished"]
+        bands = drafting.band_texts(draft) | self.filled("band", published)
+        draft = drafting.with_bands(draft, bands)
+        recipes = drafting.recipe_texts(draft) | self.filled("recode", published)
+        draft = drafting.with_recipes(draft, recipes)
+        for name in FIGURES:
+            if name in self.visit.form:
+                draft = drafting.with_number(draft, name, self.visit.text(name))
+        return drafting.with_events(draft, self._events(draft))
+
+    def _roles(self, draft: Draft) -> dict[str, str]:
+        roles = {name: drafting.role_of(draft, name) for name in self.held.columns}
+        for name, role in self.filled("role", self.held.columns).items():
+            roles[name] = role if role in drafting.ROLES else roles[name]
+        if self.pressed[0] == "bulk":
+            role, picked = self.visit.text("bulk-role"), set(self.visit.texts("pick"))
+            if role in drafting.ROLES:
+                roles |= {name: role for name in roles if key_of(name) in picked}
+        return roles
+
+    def _events(self, draft: Draft) -> list[Event]:
+        """The events with labels and limits as typed, without one that is removed."""
+        what, about = self.pressed
+        if what == "clear":
+            return []
+        events = []
+        for place, event in enumerate(drafting.events_of(draft)):
+            if (what, about) == ("remove", str(place)):
+                continue
+            if f"event-label-{place}" in self.visit.form:
+                label = self.visit.text(f"event-label-{place}")
+                own = self.visit.text(f"event-r-{place}")
+                event = replace(event, label=label, r=number_or_text(own) if own else None)  # type: ignore[arg-type]
+            events.append(event)
+        return events
+
+    def added(self, draft: Draft) -> Draft:
+        """The draft with the events that the button adds."""
+        what, key = self.pressed
+        if what not in ("add", "each"):
+            return draft
+        sensitive = drafting.names(draft.get("sensitive"))
+        column = next((name for name in sensitive if key_of(name) == key), None)
+        if column is None:
+            raise InputError(
+                "event-column", "This is no sensitive column.", "Give it that role first."
+            )
+        of = [column] if len(sensitive) > 1 else []
+        ticked = set(self.visit.texts(f"tick-{key}"))
+        recipe = draft.get("recode", {}).get(column)
+        values = [text for text, _ in self.held.values(column, recipe) if key_of(text) in ticked]
+        label, own = self.visit.text(f"label-{key}"), self.visit.text(f"own-r-{key}")
+        events = drafting.events_of(draft)
+        if what == "each":
+            new = [drafting.one_event([value], "", own, of) for value in values]
+            if not new:
+                drafting.one_event([], "", "", of)
+        else:
+            new = [drafting.one_event(values + self._entries(key), label, own, of)]
+        return drafting.with_events(draft, [*events, *new])
+
+    def _entries(self, key: str) -> list[str]:
+        low, high = self.visit.text(f"low-{key}"), self.visit.text(f"high-{key}")
+        entry = self.visit.text(f"entry-{key}")
+        ranges = [drafting.range_entry(low, high)] if low or high else []
+        return [*ranges, *([entry] if entry else [])]
+
+    def reasons(self, draft: Draft) -> dict[str, str]:
+        """Why columns have their roles: as typed, or as proposed for this very role."""
+        typed = self.filled("reason", self.held.columns)
+        if self.pressed[0] == "propose":
+            typed = {}
+        guesses = {guess.column: guess for guess in self.held.proposal.guesses}
+        reasons = {}
+        for name in self.held.columns:
+            guess, role = guesses[name], drafting.role_of(draft, name)
+            reason = typed.get(name, "")
+            if reason in ("", guess.reason):
+                reason = guess.reason if role == guess.role else ""
+            if reason:
+                reasons[name] = reason
+        return reasons

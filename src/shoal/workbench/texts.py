@@ -1,0 +1,136 @@
+"""Every text of the workbench, by the place where it stands."""
+
+from __future__ import annotations
+
+from shoal.workbench.judging_texts import JUDGING
+from shoal.workbench.roles_texts import ROLES
+
+BEGINNING = {
+    "app": "shoal workbench",
+    "skip": "Skip to the content",
+    "nav": "Steps of a release",
+    "nav.aside": "Other releases",
+    "nav.home": "Project",
+    "nav.table": "Table",
+    "nav.roles": "Roles",
+    "nav.plan": "Plan",
+    "nav.run": "Run",
+    "nav.runs": "Decide",
+    "nav.audit": "Audit",
+    "nav.verify": "Verify",
+    "footer": "All of this stays on this machine, in the folder of the project. "
+    "The command line works on the same folder.",
+    "same": "The same on the command line, and in Python",
+    "same.command": "As a command",
+    "same.python": "In Python",
+    "same.folder": "Both are run in the folder of the project.",
+    "save": "Save",
+    "next": "Next: {step}",
+    "none": "none",
+    "figure.none": "–",
+    "time.unknown": "unknown",
+    "time.seconds": "{n} s",
+    "time.minutes": "{n} min",
+    "time.hours": "{n} h",
+    # Refused requests
+    "refused.method": "This way of asking is not known here.",
+    "refused.host": "This address is not the workbench's own.",
+    "refused.origin": "Another page asked for this. The workbench answers its own pages only.",
+    "refused.site": "Another page asked for this. The workbench answers its own pages only.",
+    "refused.token": "Open the address that shoal workbench printed when it started: its token "
+    "lets one browser in, once. If it was used already, start the workbench again.",
+    "refused.large": "This form is larger than any that the workbench sends.",
+    # Failures
+    "failed.title": "This did not work",
+    "failed.code": "In the list of errors: {code}",
+    "failed.back": "Back to the project",
+    "missing.title": "There is no such page",
+    "missing.lead": "The address names nothing that the workbench has.",
+    "broken.title": "The workbench failed",
+    "broken.lead": "This is a fault of shoal's own; nothing of the project is lost. "
+    "What happened stands in the terminal that the workbench was started in.",
+    # Project
+    "home.title": "Project “{folder}”",
+    "home.lead": "Make a release of a table of people, judge it, and decide on it. "
+    "Go step by step; going back loses nothing.",
+    "home.step": "Step",
+    "home.state": "How it stands",
+    "home.table.none": "No table yet: drop a file or choose one.",
+    "home.roles.none": "The roles of the columns are not settled yet.",
+    "home.roles.done": "{qi} known to outsiders, {sensitive} sensitive, r = {r}.",
+    "home.plan.none": "Not planned yet.",
+    "home.plan.done": "Planned in run {run}.",
+    "home.run.none": "Nothing was run yet.",
+    "home.run.done": "{n} so far.",
+    "home.runs.none": "Nothing to decide on yet.",
+    "home.runs.done": "Run {run}: {decision}.",
+    "home.runs.open": "Not decided yet.",
+    "statement.title": "What only a person can say",
+    "statement.lead": "It stands in the evidence file, marked as stated by you. "
+    "Leave empty what you do not know.",
+    "statement.purpose": "What the release is for",
+    "statement.recipient": "Who receives it",
+    "statement.release_model": "How it is released",
+    "statement.reviewer": "Who reviews it",
+    "statement.model.": "not said",
+    "statement.model.public": "to the public",
+    "statement.model.named recipients": "to named recipients",
+    "statement.model.controlled access": "under controlled access",
+    # Table
+    "table.title": "Table",
+    "table.lead": "One row for each person. The file is read where it lies, and nothing leaves "
+    "this machine.",
+    "table.drop": "Drop a file here, or choose one",
+    "table.drop.hint": "CSV, Parquet, Arrow or Excel, up to {limit}. It is copied into the "
+    "project's folder “uploads”.",
+    "table.drop.large": "This file is larger than the limit. Put it into the project folder and "
+    "choose it there.",
+    "table.drop.button": "Send the file",
+    "table.drop.sending": "Sending …",
+    "table.choose": "A file in the folder",
+    "table.choose.none": "The folder holds no file that shoal reads.",
+    "table.choose.button": "Use this file",
+    "table.database": "Address of a database",
+    "table.database.hint": "duckdb:///file.db?table=people, or "
+    "postgresql://user@host/database?table=people. Never with a password: PGPASSWORD or "
+    "~/.pgpass has it.",
+    "table.database.button": "Use this database",
+    "table.how": "How text files are read",
+    "table.how.hint": "Only if shoal reads the file wrongly.",
+    "table.separator": "Separator",
+    "table.encoding": "Encoding",
+    "table.now": "Table at hand",
+    "table.size": "{rows} rows, {columns} columns",
+    "table.again": "Read it again",
+    "table.columns": "Columns",
+    "table.head": "The first rows",
+    "table.head.caption": "The first {n} of {rows} rows, as they stand in the table",
+    "table.column": "Column",
+    "table.kind": "Type",
+    "table.kind.number": "number",
+    "table.kind.date": "date",
+    "table.kind.text": "text",
+    "table.kind.other": "neither text nor number",
+    "table.distinct": "Distinct",
+    "table.missing": "Missing",
+    "table.alone": "Unique rows",
+    "table.alone.hint": "Unique rows: the share of people whom this column alone tells from all "
+    "others.",
+    "table.shape": "Shape",
+    "table.shape.numbers": "Rows by range of values, from {low} to {high}",
+    "table.shape.values": "Rows by value, the commonest first",
+    "table.shape.more": "The {n} commonest of {all} values, commonest first",
+    "table.another": "Another table",
+    "table.empty": "No table is chosen yet",
+    "table.empty.lead": "Drop a file above. To look around first: shoal demo makes a table of "
+    "2,000 invented patients.",
+    "table.none": "Choose a table first.",
+    "table.none.go": "To the table",
+}
+
+TEXTS: dict[str, str] = {**BEGINNING, **ROLES, **JUDGING}
+
+
+def say(key: str, **values: object) -> str:
+    """A text, with values put in."""
+    return TEXTS[key].format(**values) if values else TEXTS[key]

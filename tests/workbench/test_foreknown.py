@@ -1,0 +1,51 @@
+"""Who is known beforehand: the fast walk says what the plan says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import shoal
+from shoal.datasets import HOSPITAL_QI, hospital
+from shoal.knowledge import Knowledge
+from shoal.planning.supply import Supply
+from shoal.table import Table
+from shoal.workbench.foreknown import known_before
+
+FRAME = hospital(3_000, seed=3)
+ONE, OTHER = sorted(set(FRAME["diagnosis"]))[:2]
+SEX = sorted(set(FRAME["sex"]))[0]
+USUAL: dict[str, Any] = {
+    "qi": HOSPITAL_QI,
+    "sensitive": "diagnosis",
+    "protect": [[ONE, OTHER]],
+    "r": 5,
+    "min_support": 50,
+}
+TWO_COLUMNS = {
+    "qi": ["age", "region"],
+    "sensitive": ["diagnosis", "sex"],
+    "protect": [{"values": [ONE], "column": "diagnosis"}, {"values": [SEX], "column": "sex"}],
+}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"r": 10, "min_support": 20},
+        {"r": 2, "min_support": 1},
+        {"min_support": 5_000},
+        {"bands": {"age": 10}, "min_support": 30},
+        {"views": [["sex"], ["region", "age"]], "min_support": 30},
+        {"max_attributes": 1},
+        {"protect": [[ONE], [OTHER]], "r": 4},
+        {"protect": None, "r": 3, "min_support": 40},
+        TWO_COLUMNS,
+    ],
+)
+def test_it_is_what_the_plan_says(more: dict[str, Any]) -> None:
+    table = Table.from_frame(FRAME, shoal.Spec(**(USUAL | more)))
+    plain = Supply.of(table, Knowledge.of(table)).known_before
+    assert known_before(table).tolist() == plain.tolist()

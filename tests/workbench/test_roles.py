@@ -1,0 +1,191 @@
+"""The page of roles: the draft follows the form, and what is wrong stands beside its field."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+import shoal
+from shoal.datasets import hospital
+from shoal.propose import propose_spec
+from shoal.workbench.held import key_of
+from tests.workbench.visitor import Answer, Visitor
+
+
+@pytest.fixture
+def asked(visitor: Visitor) -> Visitor:
+    """A visitor whose table is the hospital's."""
+    content = hospital(2_000, seed=5).write_csv().encode()
+    assert visitor.send("hospital.csv", content).status == 303
+    return visitor
+
+
+def fields(answer: Answer) -> list[tuple[str, str]]:
+    """The form as a browser would send it."""
+    form = answer.text[answer.text.index('<form method="post" action="/roles"') :]
+    form = form[: form.index("</form>")]
+    found: list[tuple[str, str]] = []
+    for tag in re.finditer(r"<(input|select|textarea)\b([^>]*)>(?:(.*?)</\1>)?", form, re.DOTALL):
+        kind, attributes, inside = tag.groups()
+        name = re.search(r'name="([^"]+)"', attributes)
+        if name is None or 'type="checkbox"' in attributes or name[1] in ("search", "bulk-role"):
+            continue
+        if kind == "select":
+            value = re.search(r'value="([^"]*)" selected', inside or "")
+            found.append((name[1], value[1] if value else ""))
+        elif kind == "textarea":
+            found.append((name[1], unescape(inside or "")))
+        else:
+            value = re.search(r'value="([^"]*)"', attributes)
+            found.append((name[1], unescape(value[1]) if value else ""))
+    return found
+
+
+def change(visitor: Visitor, *, do: str = "", **changes: Any) -> Answer:
+    """Changes fields of the form as it stands and sends it."""
+    typed = [(name, changes.pop(name, value)) for name, value in fields(visitor.get("/roles"))]
+    more = [(name, one) for name, value in changes.items() for one in
+            (value if isinstance(value, list) else [value])]  # fmt: skip
+    return visitor.post("/roles", [*typed, *more, ("do", do)])
+
+
+def of(name: str, column: str) -> str:
+    return f"{name}-{key_of(column)}"
+
+
+def test_it_begins_with_what_init_proposes(asked: Visitor) -> None:
+    proposal = propose_spec(shoal.read_table(asked.project.folder / "uploads/hospital.csv"))
+    words = asked.get("/roles").words
+    for guess in proposal.guesses:
+        assert guess.reason in words
+    assert asked.project.draft["qi"] == [guess.column for guess in proposal.columns("qi")]
+
+
+def test_sending_the_form_as_it_is_changes_nothing(asked: Visitor) -> None:
+    before = asked.project.draft, asked.project.reasons
+    assert change(asked).status == 303
+    assert (asked.project.draft, asked.project.reasons) == before
+
+
+def test_a_role_is_changed_and_its_reason_asked_for(asked: Visitor) -> None:
+    change(asked, **{of("role", "age"): "unpublished"})
+    assert "age" not in asked.project.draft["qi"]
+    assert "age" not in asked.project.reasons
+    change(asked, **{of("role", "age"): "qi"})
+    assert "its name says" in asked.project.reasons["age"]
+    change(asked, **{of("reason", "age"): "Neighbours know it."})
+    assert asked.project.reasons["age"] == "Neighbours know it."
+
+
+def test_many_columns_at_once(asked: Visitor) -> None:
+    picked = [key_of("age"), key_of("sex")]
+    answer = change(asked, do="bulk", pick=picked, **{"bulk-role": "identifier"})
+    assert answer.headers["location"] == "/roles#columns"
+    assert {"age", "sex"} <= set(asked.project.draft["identifiers"])
+
+
+def test_events_are_picked_from_values(asked: Visitor) -> None:
+    held = asked.bench.tables.get(asked.project.source, asked.project.folder)  # type: ignore[arg-type]
+    (first, _), (second, rows), (third, _), *_ = held.values("diagnosis")
+    ticks = [key_of(first), key_of(second)]
+    change(asked, do=f"add:{key_of('diagnosis')}",
+           **{of("tick", "diagnosis"): ticks, of("label", "diagnosis"): "both"})  # fmt: skip
+    assert asked.project.draft["protect"] == [{"values": [first, second], "label": "both"}]
+    change(asked, do=f"each:{key_of('diagnosis')}", **{of("tick", "diagnosis"): [key_of(third)]})
+    change(asked, **{"event-r-1": "7", "event-label-1": "third"})
+    events = asked.project.spec().protect
+    assert events is not None
+    assert (events[1].label, events[1].r, events[1].values) == ("third", 7.0, (third,))
+    assert f"{rows:,}" in asked.get("/roles").words
+    change(asked, do="remove:0")
+    assert len(asked.project.draft["protect"]) == 1
+    change(asked, do="clear")
+    assert "protect" not in asked.project.draft
+
+
+def test_ranges_of_numbers_are_events(asked: Visitor) -> None:
+    change(asked, **{of("role", "diagnosis"): "unpublished", of("role", "age"): "sensitive"})
+    key = key_of("age")
+    change(asked, do=f"add:{key}", **{f"low-{key}": "80", f"label-{key}": "old"})
+    assert asked.project.draft["protect"] == [{"values": [">= 80"], "label": "old"}]
+    change(asked, do=f"add:{key}", **{f"low-{key}": "20", f"high-{key}": "29"})
+    assert asked.project.draft["protect"][1]["values"] == ["20..29"]
+    table = asked.bench.tables.get(asked.project.source, asked.project.folder)  # type: ignore[arg-type]
+    assert table.table(asked.project.spec()).carriers > 0
+
+
+def test_values_are_found_without_standing_in_an_address(asked: Visitor) -> None:
+    answer = change(asked, do="search", search="hiv")
+    assert answer.status == 200
+    shown = re.findall(r'<li id="value-[^>]*>.*?</li>', answer.text)
+    assert 0 < len(shown) < 5
+    assert all("hiv" in one.lower() for one in shown)
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "code"),
+    [
+        ("r", "many", "r-number"),
+        ("r", "0.5", "r-small"),
+        ("r", "", "spec-missing"),
+        ("min_support", "0", "whole-number"),
+        ("max_attributes", "-1", "whole-number"),
+        (of("band", "age"), "wide", "band-width"),
+        (of("recode", "age"), "bands=x", "recode-number"),
+    ],
+)
+def test_an_error_stands_beside_its_field_with_what_was_typed(
+    asked: Visitor, field: str, typed: str, code: str
+) -> None:
+    answer = change(asked, **{field: typed})
+    if answer.status == 303:
+        answer = asked.get("/roles")
+    place = answer.text[answer.text.index(f'id="wrong-{field}"') :]
+    assert f"[{code}]" in place[: place.index("</p>")]
+    assert dict(fields(answer))[field] == typed
+
+
+def test_what_cannot_be_kept_is_shown_again(asked: Visitor) -> None:
+    answer = change(asked, **{of("recode", "age"): "in tens"})
+    assert answer.status == 422
+    assert dict(fields(answer))[of("recode", "age")] == "in tens"
+    key = key_of("diagnosis")
+    answer = change(asked, do=f"add:{key}", **{f"label-{key}": "nothing"})
+    assert answer.status == 422
+    assert 'id="wrong-events"' in answer.text
+    assert 'value="nothing"' in answer.text
+
+
+def test_figures_are_those_of_the_plan(asked: Visitor) -> None:
+    held = asked.bench.tables.get(asked.project.source, asked.project.folder)  # type: ignore[arg-type]
+    rare = held.values("diagnosis")[-1][0]
+    change(asked, do=f"each:{key_of('diagnosis')}", **{of("tick", "diagnosis"): [key_of(rare)]})
+    path = asked.project.folder / "uploads/hospital.csv"
+    plan = shoal.plan(path, asked.project.spec()).to_dict()["events"][0]
+    assert f"{plan['carriers']:,} carry a protected event" in _figures(asked.get("/roles"))
+    assert f"{plan['carriers']:,} {plan['known_before']:,}" in asked.get("/roles/known").words
+
+
+def _figures(answer: Answer) -> str:
+    pairs = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", answer.text)
+    return " ".join(f"{value} {label}" for label, value in pairs)
+
+
+def test_a_project_without_a_table_says_so(visitor: Visitor) -> None:
+    assert "Choose a table first" in visitor.get("/roles").words
+    assert visitor.post("/roles").headers["location"] == "/table"
+
+
+def test_a_spec_written_by_hand_is_understood(asked: Visitor) -> None:
+    spec = (
+        'qi = ["age"]\nsensitive = "diagnosis"\nr = 3\nprotect = ["HIV", [">= 3", "B*"]]\n'
+        'bands = [["age", 5], ["age", 10]]\n'
+    )
+    (asked.project.folder / "spec.toml").write_text(spec, "utf-8")
+    answer = asked.get("/roles")
+    assert answer.status == 200
+    assert "HIV" in json.dumps(fields(answer))

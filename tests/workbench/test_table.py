@@ -1,0 +1,71 @@
+"""The page of the table: files in, and what it says of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from shoal.project import Source
+from shoal.workbench.uploads import clean_name
+from tests.workbench.visitor import Visitor
+
+SMALL = b"age,sex,illness\n31,f,flu\n31,m,HIV\n40,f,\n"
+
+
+def test_a_dropped_file_becomes_the_table(visitor: Visitor) -> None:
+    answer = visitor.send("people.csv", SMALL)
+    assert (answer.status, answer.headers["location"]) == (303, "/table")
+    assert (visitor.project.folder / "uploads" / "people.csv").read_bytes() == SMALL
+    assert visitor.project.source == Source("uploads/people.csv")
+    words = visitor.get("/table").words
+    assert "3 rows, 3 columns" in words
+    assert "illness text 2 1 66.7" in words.replace("\xa0", " ")
+
+
+def test_a_file_of_the_folder_is_chosen(visitor: Visitor) -> None:
+    (visitor.project.folder / "own.csv").write_bytes(SMALL.replace(b",", b";"))
+    assert 'value="own.csv"' in visitor.get("/table").text
+    answer = visitor.follow("/table/choose", {"path": "own.csv", "separator": ";"})
+    assert "3 rows, 3 columns" in answer.words
+    assert "--separator ';'" in answer.words
+
+
+def test_what_is_wrong_is_said_beside_the_field(visitor: Visitor) -> None:
+    (visitor.project.folder / "own.csv").write_bytes(SMALL)
+    answer = visitor.post("/table/choose", {"path": "own.csv", "encoding": "latin-99"})
+    assert answer.status == 422
+    assert 'id="wrong-encoding"' in answer.text
+    assert 'value="latin-99"' in answer.text
+    answer = visitor.send("people.docx", SMALL)
+    assert 'id="wrong-file"' in answer.text
+    answer = visitor.post("/table/choose", {"database": "mysql://host/x?table=t"})
+    assert 'id="wrong-database"' in answer.text
+    assert 'value="mysql://host/x?table=t"' in answer.text
+
+
+def test_a_changed_file_is_read_again(visitor: Visitor) -> None:
+    visitor.send("people.csv", SMALL)
+    assert "3 rows" in visitor.get("/table").words
+    (visitor.project.folder / "uploads" / "people.csv").write_bytes(SMALL + b"50,m,flu\n")
+    assert "4 rows" in visitor.get("/table").words
+
+
+def test_a_missing_file_is_told_and_another_can_be_chosen(visitor: Visitor) -> None:
+    visitor.send("people.csv", SMALL)
+    (visitor.project.folder / "uploads" / "people.csv").unlink()
+    answer = visitor.get("/table")
+    assert answer.status == 200
+    assert "[file-missing]" in answer.words
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("../../etc/people.csv", "people.csv"),
+        ("C:\\data\\people.csv", "people.csv"),
+        ("a b<script>.csv", "a b_script_.csv"),
+        ("-rf.csv", "rf.csv"),
+        ("Ä‮x.csv", "Ä_x.csv"),
+    ],
+)
+def test_names_of_dropped_files_are_cleaned(given: str, kept: str) -> None:
+    assert clean_name(given) == kept
