@@ -71,7 +71,7 @@ def _same_release(released: Run, before: Path) -> None:
 def test_plan_and_audit_say_the_same_in_python(project: Project, kind: str) -> None:
     source = Source("table.csv", separator=",")
     steps = (
-        plan_steps("runs/0001", source)
+        plan_steps("runs/0001", source, r=[4])
         if kind == "plan"
         else audit_steps(
             "runs/0001", source, released="table.csv", key="patient", readers=["binary"]

@@ -53,16 +53,20 @@ def anonymize_steps(
     return steps
 
 
-def plan_steps(run: str, source: Source, *, model: str | None = None) -> Steps:
-    """Says which r is possible."""
-    given = _given("--model", model)
+def plan_steps(
+    run: str, source: Source, *, model: str | None = None, r: Sequence[float] = ()
+) -> Steps:
+    """Says which r is possible; for each `r`, what it would cost."""
+    asked = [f"{one:g}" for one in r] or [""]
     return [
         [
             *("plan", source.address, "--spec", f"{run}/spec.toml"),
-            *given,
+            *_given("--r", one),
+            *_given("--model", model),
             *_reading(source),
             "--json",
         ]
+        for one in asked
     ]
 
 

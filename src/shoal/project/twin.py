@@ -10,7 +10,7 @@ FLAGS = ("json", "totals", "models")
 READING = ("separator", "encoding")
 # What the command line does besides, and Python has no need of or does otherwise.
 TEXTS = ("column", "groups", "key", "method", "model")
-ASIDE = ("json", "report", "public_report", "spec", "out", "private", "table", *READING)
+ASIDE = ("json", "report", "public_report", "spec", "r", "out", "private", "table", *READING)
 
 
 class _Command:
@@ -95,7 +95,9 @@ def _of_release(name: str, command: _Command) -> str:
 
 
 def _spec(command: _Command) -> list[str]:
-    return [f"spec = shoal.Spec.from_toml({command.one('spec')!r})"]
+    r = command.one("r")
+    other = "" if r is None else f".with_(r={_literal(r)})"
+    return [f"spec = shoal.Spec.from_toml({command.one('spec')!r}){other}"]
 
 
 def _call(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from importlib.resources import files
 
 from starlette.applications import Starlette
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -13,7 +15,20 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from shoal.workbench.bench import Bench, Shown, Visit, endpoint
-from shoal.workbench.pages import home, roles, table
+from shoal.workbench.pages import (
+    audit,
+    compare,
+    home,
+    plan,
+    roles,
+    run,
+    runs,
+    table,
+    verify,
+)
+from shoal.workbench.pages import (
+    files as made,
+)
 from shoal.workbench.security import Guard, Keys
 
 STATIC = {
@@ -31,6 +46,23 @@ PAGES: dict[str, Shown] = {
     "GET /roles": roles.show,
     "POST /roles": roles.save,
     "GET /roles/known": roles.known,
+    "GET /plan": plan.show,
+    "POST /plan": plan.start,
+    "POST /plan/choose": plan.choose,
+    "GET /run": run.show,
+    "POST /run": run.start,
+    "GET /runs": runs.show,
+    "GET /runs/{name}": runs.show_one,
+    "GET /runs/{name}/progress": runs.progress,
+    "POST /runs/{name}/stop": runs.stop,
+    "POST /runs/{name}/start": runs.start,
+    "POST /runs/{name}/decide": runs.decide,
+    "GET /runs/{name}/{file}": made.show,
+    "GET /compare": compare.show,
+    "GET /audit": audit.show,
+    "POST /audit": audit.start,
+    "GET /verify": verify.show,
+    "POST /verify": verify.start,
 }
 
 
@@ -38,15 +70,13 @@ def make_app(bench: Bench, keys: Keys) -> Starlette:
     """The workbench of a project."""
     routes = [_route(bench, where, show) for where, show in PAGES.items()]
     routes.append(Route("/table/upload", table.upload(bench), methods=["POST"]))
+    routes.append(Route("/audit/upload", audit.upload(bench), methods=["POST"]))
     routes.append(Route("/static/{name}", _static, methods=["GET"]))
     routes.append(Route("/favicon.ico", _nothing, methods=["GET"]))
     return Starlette(
         routes=routes,
         middleware=[Middleware(Guard, keys=keys)],
-        exception_handlers={
-            HTTPException: _said(bench, "missing"),
-            Exception: _said(bench, "broken"),
-        },
+        exception_handlers={HTTPException: _missing(bench)},
     )
 
 
@@ -55,12 +85,11 @@ def _route(bench: Bench, where: str, show: Shown) -> Route:
     return Route(path, endpoint(bench, show), methods=[method])
 
 
-def _said(bench: Bench, what: str):  # type: ignore[no-untyped-def]
+def _missing(bench: Bench) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def answer(request: Request, error: Exception) -> Response:
-        from starlette.datastructures import FormData
-
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        return Visit(bench, request, FormData()).page("said", status=status, what=what)
+        assert isinstance(error, HTTPException)
+        visit = Visit(bench, request, FormData())
+        return visit.page("said", status=error.status_code, what="missing")
 
     return answer
 

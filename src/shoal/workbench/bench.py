@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
@@ -80,13 +83,25 @@ def endpoint(bench: Bench, show: Shown) -> Endpoint:
             return await run_in_threadpool(show, visit)
         except ShoalError as error:
             return await run_in_threadpool(failed, Visit(bench, request, FormData()), error)
+        except Exception as error:
+            return broken(Visit(bench, request, FormData()), error)
 
     return answer
 
 
+def broken(visit: Visit, error: Exception) -> Response:
+    """The page for a fault of shoal's own. The terminal is told where it happened, and not with
+    which words: these may hold values of the table."""
+    if isinstance(error, HTTPException):
+        raise error
+    places = "".join(traceback.format_tb(error.__traceback__))
+    print(f"{type(error).__name__}, at\n{places}", file=sys.stderr)
+    return visit.page("said", status=500, what="broken")
+
+
 def failed(visit: Visit, error: ShoalError) -> Response:
     """The page for what no form is to blame for."""
-    missing = isinstance(error, InputError) and error.code in ("run-missing", "run-name")
+    missing = isinstance(error, InputError) and error.code in ("run-none",)
     return visit.page("failed", status=404 if missing else 422, error=error)
 
 

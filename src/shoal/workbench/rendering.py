@@ -55,7 +55,9 @@ def _templates() -> Environment:
         visible=visible,
         visible_long=_visible_long,
         number=_number,
+        zip_with=lambda one, other: list(zip(one, other, strict=True)),
         duration=duration,
+        when=_when,
     )
     return environment
 
@@ -73,6 +75,11 @@ def _number(value: float | None) -> str:
     if isinstance(value, int) or float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
+
+
+def _when(time: str) -> str:
+    """A time as it is kept, to the minute and without the signs that only machines need."""
+    return time[:16].replace("T", " ")
 
 
 def duration(seconds: float | None) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -16,17 +14,16 @@ from shoal.errors import InputError, ShoalError
 from shoal.memory import size_words
 from shoal.project import Source
 from shoal.sources.location import parse_url
-from shoal.sources.read import file_kind
 from shoal.workbench.bench import Bench, Visit, go
 from shoal.workbench.drafting import proposed
 from shoal.workbench.forms import beside
 from shoal.workbench.held import Held
+from shoal.workbench.inside import UPLOADS, inside, table_files
 from shoal.workbench.profiles import BINS, FEW, Profile
 from shoal.workbench.same import same_as_init
 from shoal.workbench.texts import say
 from shoal.workbench.uploads import save_upload
 
-UPLOADS, DEEPEST, MOST_FILES = "uploads", 3, 500
 FILE = ("file-", "csv-", "excel-", "arrow-", "gzip-", "folder-", "header-", "frame-", "table-")
 UPLOADED = dict.fromkeys(("upload-", "extra-missing", *FILE), "file")
 CHOSEN = {
@@ -46,7 +43,9 @@ def choose(visit: Visit) -> Response:
     typed = {name: visit.text(name) for name in ("path", "separator", "encoding", "database")}
     in_database = "database" in visit.form
     try:
-        address = _database(visit, typed) if in_database else _inside(visit, typed["path"])
+        address = (
+            _database(visit, typed) if in_database else inside(visit.project.folder, typed["path"])
+        )
         _take(visit, Source(address, typed["separator"] or None, typed["encoding"] or None))
     except ShoalError as error:
         return _page(visit, typed, error, DATABASE if in_database else CHOSEN)
@@ -88,19 +87,6 @@ def _take(visit: Visit, source: Source) -> None:
         project.set_reasons(reasons)
 
 
-def _inside(visit: Visit, given: str) -> str:
-    """A path below the project's folder, as it is written there."""
-    folder = visit.project.folder
-    path = Path(os.path.normpath(folder / given))
-    if not given or "\0" in given or folder not in path.parents:
-        raise InputError(
-            "project-path",
-            "This is no file in the project's folder.",
-            "Choose one of those that are listed, or put the file there first.",
-        )
-    return str(path.relative_to(folder))
-
-
 def _database(visit: Visit, typed: dict[str, str]) -> str:
     """The address of a database; a file of DuckDB lies in the project's folder."""
     url = parse_url(typed["database"])
@@ -111,21 +97,8 @@ def _database(visit: Visit, typed: dict[str, str]) -> str:
             "Write duckdb:///file.db?table=people or postgresql://user@host/database?table=people.",
         )
     if url.path is not None:
-        _inside(visit, url.place.removeprefix("/"))
+        inside(visit.project.folder, url.place.removeprefix("/"))
     return typed["database"]
-
-
-def _files(folder: Path) -> Iterator[str]:
-    """The files of the folder that can be tables, without what shoal itself keeps there."""
-    for here, folders, names in os.walk(folder):
-        depth = len(Path(here).relative_to(folder).parts)
-        hidden = {name for name in folders if name.startswith(".")}
-        folders[:] = sorted(set(folders) - hidden - ({"runs"} if depth == 0 else set()))
-        if depth == DEEPEST:
-            folders.clear()
-        for name in sorted(names):
-            if file_kind(Path(name)) is not None and not name.startswith("."):
-                yield str((Path(here) / name).relative_to(folder))
 
 
 def _page(
@@ -147,7 +120,7 @@ def _page(
         status=422 if error else 200,
         source=source,
         held=held,
-        files=[file for _, file in zip(range(MOST_FILES), _files(project.folder), strict=False)],
+        files=table_files(project.folder),
         typed=usual | _kept(source) | (typed or {}),
         errors=errors,
         limit=limit,

@@ -1,0 +1,35 @@
+"""What pages after the roles need: a table and a whole spec, or the page that says what lacks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from shoal.errors import ShoalError
+from shoal.project import Run, Source
+from shoal.spec import Spec
+from shoal.workbench.bench import Visit
+
+
+class Asked(NamedTuple):
+    """A table and what is asked of it."""
+
+    source: Source
+    spec: Spec
+
+
+def asked_of(visit: Visit) -> Asked | Response:
+    """Both, or the page that leads to what is missing."""
+    source = visit.project.source
+    if source is None:
+        return visit.page("needs_table")
+    try:
+        return Asked(source, visit.project.spec())
+    except ShoalError as error:
+        return visit.page("needs_roles", error=error)
+
+
+def last_run(visit: Visit, kind: str) -> Run | None:
+    """The newest run of a kind."""
+    return next((run for run in reversed(visit.project.runs()) if run.kind == kind), None)

@@ -1,0 +1,103 @@
+"""Compare: runs side by side, with what differs marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.responses import Response
+
+from shoal.project import Run
+from shoal.wording import percent
+from shoal.workbench.bench import Visit, go
+from shoal.workbench.rendering import duration
+from shoal.workbench.texts import say
+
+MOST = 6
+Figures = dict[str, Any]
+
+
+def show(visit: Visit) -> Response:
+    given = ",".join(visit.request.query_params.getlist("runs"))
+    names = list(dict.fromkeys(name for name in given.split(",") if name))[:MOST]
+    if not names:
+        return go("/runs")
+    runs = [visit.project.run(name) for name in names]
+    columns = [figures for run in runs if (figures := _figures(run)) is not None]
+    lines = []
+    for key, shown in LINES.items():
+        cells = [shown(figures) for figures in columns]
+        lines.append((say(f"compare.{key}"), cells, len(set(cells)) > 1))
+    return visit.page(
+        "compare",
+        runs=[figures["run"] for figures in columns],
+        lines=lines,
+        missing=len(runs) - len(columns),
+        commands=[line for run in runs for line in run.commands()],
+        programs=[program for run in runs for program in run.programs()],
+    )
+
+
+def _figures(run: Run) -> Figures | None:
+    """All that is compared of a run; None if it made no release."""
+    found = run.result("anonymize")
+    if found is None or run.state != "done":
+        return None
+    return {
+        **found,
+        "run": run,
+        "verify": run.result("verify") or {},
+        "attack": run.result("attack") or {},
+        "spec": run.made["spec"],
+        "decision": run.decision or {},
+    }
+
+
+def _count(key: str) -> Callable[[Figures], str]:
+    return lambda found: f"{found[key]:,}"
+
+
+def _share(key: str) -> Callable[[Figures], str]:
+    return lambda found: percent(found[key])
+
+
+def _verdict(found: Figures) -> str:
+    return say(f"verdict.{ {True: 'yes', False: 'no', None: 'open'}[found['robust']] }")
+
+
+def _attack(found: Figures) -> str:
+    if not found["attack"]:
+        return say("compare.not_tried")
+    beaten = found["attack"]["beaten_by"]
+    return ", ".join(beaten) if beaten else say("compare.nobody")
+
+
+LINES: dict[str, Callable[[Figures], str]] = {
+    "method": lambda found: found["method"],
+    "r": lambda found: f"{found['r']:g}",
+    "limit": lambda found: found["limit"],
+    "readers": lambda found: ", ".join(found["adversaries"]),
+    "verdict": _verdict,
+    "verify": lambda found: say(
+        "runs.confirmed" if found["verify"].get("confirmed") else "runs.refuted"
+    ),
+    "worst": _share("worst_posterior"),
+    "problematic": _count("problematic"),
+    "undecided": _count("undecided"),
+    "known": _count("known_before"),
+    "guess": _share("guess_rate"),
+    "attack": _attack,
+    "published": _count("published"),
+    "suppressed": _count("suppressed"),
+    "suppressed_carriers": _count("suppressed_with_event"),
+    "changed": _count("values_changed"),
+    "groups": _count("groups"),
+    "size": lambda found: f"{found['mean_size_with_event']:.1f}",
+    "open": _count("shown_openly"),
+    "qi": lambda found: ", ".join(found["spec"].get("qi", [])),
+    "min_support": lambda found: str(found["spec"].get("min_support", 100)),
+    "time": lambda found: duration(sum(found["seconds"].values())),
+    "decision": lambda found: (
+        say(f"decision.{found['decision']['decision']}") if found["decision"] else say("none")
+    ),
+}

@@ -1,0 +1,121 @@
+"""Plan: which r is possible, what stands in the way, and what each r would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from shoal.errors import InputError, ShoalError
+from shoal.project import Run, plan_steps
+from shoal.spec import checked_r
+from shoal.workbench.asked import Asked, asked_of, last_run
+from shoal.workbench.bench import Visit, go
+from shoal.workbench.forms import beside
+from shoal.workbench.same import same_as
+
+USUAL = (2, 3, 4, 5, 7, 10, 15, 20)
+MOST = 16
+FIELDS = {"r-": "curve", "plan-": "curve"}
+
+
+def show(visit: Visit) -> Response:
+    asked = asked_of(visit)
+    return asked if isinstance(asked, Response) else _page(visit, asked)
+
+
+def start(visit: Visit) -> Response:
+    """Plans for several r, in a run."""
+    asked = asked_of(visit)
+    if isinstance(asked, Response):
+        return asked
+    typed = visit.text("curve")
+    try:
+        values = _values(typed)
+        run = visit.project.new_run("plan", lambda run: plan_steps(run, asked.source, r=values))
+        run.start()
+    except ShoalError as error:
+        return _page(visit, asked, typed, error)
+    return go("/plan")
+
+
+def choose(visit: Visit) -> Response:
+    """Takes an r from the curve."""
+    visit.project.write_draft({**visit.project.draft, "r": checked_r(visit.text("r"))})
+    return go("/plan")
+
+
+def _values(typed: str) -> list[float]:
+    values = sorted(
+        {checked_r(part) for part in typed.replace(";", ",").split(",") if part.strip()}
+    )
+    if not values or len(values) > MOST:
+        raise InputError(
+            "plan-values", f"{len(values)} values of r are named.", f"Name 1 to {MOST} of them."
+        )
+    return values
+
+
+def _page(
+    visit: Visit, asked: Asked, typed: str | None = None, error: ShoalError | None = None
+) -> Response:
+    run = last_run(visit, "plan")
+    points = _points(run) if run is not None else []
+    usual = ", ".join(f"{r:g}" for r in sorted({*map(float, USUAL), asked.spec.r}))
+    curve = typed if typed is not None else ", ".join(p["text"] for p in points) or usual
+    steps = (
+        run.steps if run is not None else plan_steps("runs/0001", asked.source, r=[asked.spec.r])
+    )
+    return visit.page(
+        "plan",
+        status=422 if error else 200,
+        spec=asked.spec,
+        run=run,
+        state=run.state if run else None,
+        progress=run.progress if run else None,
+        changed=run is not None and _changed(run, visit.project.draft),
+        points=points,
+        plan=_nearest(points, asked.spec.r),
+        curve_text=curve,
+        errors=beside(error, FIELDS),
+        **same_as(steps),
+    )
+
+
+def _points(run: Run) -> list[dict[str, Any]]:
+    """What each r would cost, as far as it is known."""
+    points = []
+    for number, step in enumerate(run.steps, 1):
+        told = run.result(number)
+        if told is None:
+            continue
+        text = step[step.index("--r") + 1] if "--r" in step else f"{run.made['spec'].get('r')}"
+        points.append({"r": float(text), "text": text, "plan": told, **_cost(told)})
+    return points
+
+
+def _cost(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Carriers who find no group at best, and how large groups get."""
+    bound = "coverage_bound_prior" if told["limit"] == "prior" else "coverage_bound"
+    events = told["events"]
+    carriers = sum(one["carriers"] for one in events)
+    kept = sum(min(one[bound], one["carriers"]) for one in events)
+    return {
+        "carriers": carriers,
+        "lost": carriers - kept,
+        "lost_share": (carriers - kept) / carriers if carriers else 0.0,
+        "size": max((one["expected_size"] for one in events), default=0.0),
+        "known": max((one["known_before"] for one in events), default=0),
+    }
+
+
+def _nearest(points: list[dict[str, Any]], r: float) -> dict[str, Any] | None:
+    """The plan for the r at hand, or the next one."""
+    return min(points, key=lambda point: abs(point["r"] - r), default=None)
+
+
+def _changed(run: Run, draft: Mapping[str, Any]) -> bool:
+    """Whether more than r is another now."""
+    kept = run.made["spec"]
+    return {**kept, "r": 0} != {**draft, "r": 0}

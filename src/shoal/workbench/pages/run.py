@@ -1,0 +1,126 @@
+"""Run: by which method, against whom, and how strictly; the work is a process of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from shoal.anonymizers.registry import Parameter, make_method, method_names, parameters_of
+from shoal.errors import InputError, ShoalError
+from shoal.project import anonymize_steps
+from shoal.workbench.asked import Asked, asked_of
+from shoal.workbench.bench import Visit, go
+from shoal.workbench.drafting import with_number
+from shoal.workbench.forms import beside, number_or_text
+from shoal.workbench.same import same_as
+
+READERS = ("joint", "binary")
+PLAIN = ("int", "float", "str", "bool", "Literal[")
+FIELDS = {
+    **dict.fromkeys(("method", "method-several"), "method"),
+    **dict.fromkeys(("method-", "art-", "parameter-"), "parameters"),
+    "r-": "r",
+    "limit": "limit",
+    "reader-": "readers",
+}
+
+
+def show(visit: Visit) -> Response:
+    asked = asked_of(visit)
+    return asked if isinstance(asked, Response) else _page(visit, asked)
+
+
+def start(visit: Visit) -> Response:
+    """Makes the run and lets it begin."""
+    asked = asked_of(visit)
+    if isinstance(asked, Response):
+        return asked
+    try:
+        steps = _steps(visit, asked)
+        r, limit = visit.text("r") or f"{asked.spec.r:g}", visit.text("limit") or "absolute"
+        asked.spec.with_(r=r, limit=limit)
+        draft = with_number(visit.project.draft, "r", r) | {"limit": limit}
+        visit.project.write_draft(draft)
+        run = visit.project.new_run("anonymize", steps, title=visit.text("title"))
+        run.start()
+    except ShoalError as error:
+        return _page(visit, asked, error)
+    return go(f"/runs/{run.name}")
+
+
+def _steps(visit: Visit, asked: Asked) -> Any:
+    method, readers = visit.text("method") or "art", visit.texts("readers")
+    if not readers or set(readers) - set(READERS):
+        raise InputError(
+            "reader-none", "Nobody is named who reads the release.", "Tick one reader, or both."
+        )
+    parameters = _typed(visit, method)
+    make_method(method, parameters)
+    chosen = [] if len(readers) == len(READERS) else readers
+    return lambda run: anonymize_steps(
+        run,
+        asked.source,
+        method=method,
+        readers=chosen,
+        parameters=parameters,
+        totals="totals" in visit.form,
+        attack="attack" in visit.form,
+    )
+
+
+def _typed(visit: Visit, method: str) -> dict[str, Any]:
+    """The parameters of the method that were filled in."""
+    if method not in method_names():
+        return {}
+    typed = {one: visit.text(f"p-{method}-{one.name}") for one in parameters_of(method)}
+    return {one.name: _value(one, text) for one, text in typed.items() if text}
+
+
+def _value(one: Parameter, text: str) -> Any:
+    """A parameter as its type has it; an InputError for what the command line would not take."""
+    kind = one.type.removesuffix(" | None")
+    number = number_or_text(text)
+    taken = {"true": True, "false": False}
+    if kind == "bool" and text in taken:
+        return taken[text]
+    choices = re.findall(r"['\"]([^'\"]+)['\"]", kind)
+    if kind == "str" or text in choices:
+        return text
+    if (kind, type(number)) in (("int", int), ("float", int), ("float", float)):
+        return number
+    possible = ", ".join(choices or {"bool": list(taken)}.get(kind, ["a number"]))
+    raise InputError(
+        "parameter-form", f'The parameter {one.name} is "{text}".', f"Possible: {possible}."
+    )
+
+
+def _parameters() -> Mapping[str, list[Parameter]]:
+    """The parameters of each method that can be written down."""
+    return {
+        method: [one for one in parameters_of(method) if one.type.startswith(PLAIN)]
+        for method in method_names()
+    }
+
+
+def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Response:
+    sent = visit.request.method == "POST"
+    running = [run for run in visit.project.runs() if run.state == "running"]
+    last = len(visit.project.runs())
+    steps = anonymize_steps(f"runs/{last + 1:04d}", asked.source)
+    return visit.page(
+        "run",
+        status=422 if error else 200,
+        spec=asked.spec,
+        running=running,
+        methods=_parameters(),
+        typed=visit.form,
+        method=visit.text("method") or "art",
+        readers=visit.texts("readers") if sent else READERS,
+        limit=visit.text("limit") or asked.spec.limit,
+        r=visit.text("r") if sent else f"{asked.spec.r:g}",
+        errors=beside(error, FIELDS),
+        **same_as(steps),
+    )

@@ -1,0 +1,132 @@
+"""Runs: what was run, how a run goes, what it found, and what is decided on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import HTMLResponse, Response
+
+from shoal.errors import ShoalError
+from shoal.project import Run
+from shoal.workbench import verdicts
+from shoal.workbench.bench import Visit, go
+from shoal.workbench.forms import beside
+from shoal.workbench.pages.files import there
+
+DECIDED = {
+    "decision-word": "decision",
+    "decision-date": "review",
+    "decision-missing": "reason",
+}
+PAGES = {"anonymize": "decide", "audit": "judged", "verify": "verified"}
+
+
+def show(visit: Visit) -> Response:
+    """All runs, the newest first."""
+    return visit.page("runs", runs=[_line(run) for run in reversed(visit.project.runs())])
+
+
+def show_one(visit: Visit) -> Response:
+    return _page(visit, _run(visit))
+
+
+def progress(visit: Visit) -> Response:
+    """How far a run is, as a part of a page; the page is loaded anew when it has ended."""
+    run = _run(visit)
+    if run.state != "running":
+        return HTMLResponse("", headers={"HX-Refresh": "true"})
+    return visit.page("going", run=run, progress=run.progress)
+
+
+def stop(visit: Visit) -> Response:
+    run = _run(visit)
+    run.stop()
+    return go(_place(run))
+
+
+def start(visit: Visit) -> Response:
+    run = _run(visit)
+    run.start()
+    return go(_place(run))
+
+
+def decide(visit: Visit) -> Response:
+    """Keeps a person's decision with the run."""
+    run = _run(visit)
+    typed = {name: visit.text(name) for name in ("decision", "name", "reason", "review")}
+    try:
+        run.decide(
+            typed["decision"],
+            name=typed["name"],
+            reason=typed["reason"],
+            review=typed["review"] or None,
+        )
+    except ShoalError as error:
+        fields = DECIDED | ({} if typed["name"] else {"decision-missing": "name"})
+        return _page(visit, run, typed, beside(error, fields))
+    return go(f"/runs/{run.name}#decision")
+
+
+def _run(visit: Visit) -> Run:
+    return visit.project.run(visit.request.path_params["name"])
+
+
+def _place(run: Run) -> str:
+    return "/plan" if run.kind == "plan" else f"/runs/{run.name}"
+
+
+def _line(run: Run) -> dict[str, Any]:
+    """A run in the list of all."""
+    made, state = run.made, run.state
+    found = (run.result(1) if state == "done" else None) or {}
+    checked = run.result("verify") or {}
+    step = run.steps[0]
+    return {
+        "run": run,
+        "kind": made["kind"],
+        "title": made.get("title", ""),
+        "made": made["made"],
+        "state": state,
+        "place": _place(run),
+        "r": made["spec"].get("r") if made["kind"] in ("anonymize", "audit") else None,
+        "method": step[step.index("--method") + 1] if "--method" in step else None,
+        "robust": found.get("robust"),
+        "judged": "robust" in found,
+        "confirmed": checked.get("confirmed"),
+        "decision": run.decision,
+    }
+
+
+def _page(
+    visit: Visit,
+    run: Run,
+    typed: dict[str, str] | None = None,
+    errors: Any = None,
+) -> Response:
+    state, kind = run.state, run.kind
+    if kind == "plan":
+        return go("/plan")
+    template = PAGES.get(kind, "ended") if state == "done" else "ended"
+    verdict = verdicts.of_run(run) if template in ("decide", "judged") else None
+    if template in ("decide", "judged") and verdict is None:
+        template = "ended"
+    return visit.page(
+        template,
+        status=422 if errors else 200,
+        run=run,
+        line=_line(run),
+        state=state,
+        progress=run.progress,
+        verdict=verdict,
+        found=run.result(1) if state == "done" else None,
+        checked=run.result("verify") if state == "done" else None,
+        attack=run.result("attack") if state == "done" else None,
+        warnings=run.warnings,
+        files=there(run),
+        decision=run.decision,
+        typed=typed or {},
+        reviewer=visit.project.statement.get("reviewer", ""),
+        errors=errors or {},
+        commands=run.commands(),
+        programs=run.programs(),
+    )

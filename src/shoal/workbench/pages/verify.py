@@ -1,0 +1,57 @@
+"""Verify: is a release folder what its certificate says?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.responses import Response
+
+from shoal.errors import ShoalError
+from shoal.project import verify_steps
+from shoal.release.stated import CERTIFICATE
+from shoal.workbench.bench import Visit, go
+from shoal.workbench.forms import beside
+from shoal.workbench.inside import folders_with, inside
+from shoal.workbench.same import same_as
+
+FIELDS = {"project-path": "release"}
+
+
+def show(visit: Visit) -> Response:
+    return _page(visit)
+
+
+def start(visit: Visit) -> Response:
+    """Makes the run and lets it begin."""
+    folder, source = visit.project.folder, visit.project.source
+    try:
+        release = inside(folder, visit.text("release"))
+        private = visit.text("private")
+        hidden = inside(folder, private) if private else None
+        table = source if "table" in visit.form else None
+        run = visit.project.new_run(
+            "verify", lambda run: verify_steps(run, release, table, private=hidden), title=release
+        )
+        run.start()
+    except ShoalError as error:
+        return _page(visit, error)
+    return go(f"/runs/{run.name}")
+
+
+def _page(visit: Visit, error: ShoalError | None = None) -> Response:
+    folder, source = visit.project.folder, visit.project.source
+    releases = list(folders_with(folder, CERTIFICATE))
+    private = [str(Path(one).with_name("private")) for one in releases]
+    private = [one for one in private if (folder / one).is_dir()]
+    shown = releases[-1] if releases else "release"
+    return visit.page(
+        "verify",
+        status=422 if error else 200,
+        releases=releases,
+        private=private,
+        source=source,
+        typed=visit.form,
+        sent=visit.request.method == "POST",
+        errors=beside(error, FIELDS),
+        **same_as(verify_steps("", shown, source)),
+    )

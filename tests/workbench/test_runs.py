@@ -1,0 +1,225 @@
+"""From the table to a decision: runs are started, watched, stopped, judged and compared."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shoal.datasets import HOSPITAL_EVENT, hospital
+from shoal.project import Run
+from tests.workbench.visitor import Answer, Visitor, workbench
+
+BOTH = [("readers", "joint"), ("readers", "binary")]
+
+
+def settle(visitor: Visitor) -> None:
+    """A hospital's table with its roles."""
+    assert visitor.send("hospital.csv", hospital(1_500, seed=5).write_csv().encode()).status == 303
+    visitor.project.write_draft(
+        {
+            "qi": ["age", "sex", "region"],
+            "sensitive": "diagnosis",
+            "protect": [{"values": list(HOSPITAL_EVENT), "label": "grave"}],
+            "r": 3,
+            "min_support": 50,
+            "identifiers": ["patient"],
+        }
+    )
+
+
+def ended(visitor: Visitor, answer: Answer) -> Run:
+    """The run that an answer leads to, once it is over."""
+    assert answer.status == 303, answer.words
+    name = answer.headers["location"].rpartition("/")[2]
+    run = visitor.project.runs()[-1] if name == "plan" else visitor.project.run(name)
+    until = time.monotonic() + 120
+    while run.state == "running":
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    return run
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
+    """A project with a plan, two releases (one attacked), an audit and a verification."""
+    folder: Path = tmp_path_factory.mktemp("walked") / "project"
+    with workbench(folder) as visitor:
+        visitor.enter()
+        settle(visitor)
+        done = [
+            ended(visitor, visitor.post("/plan", {"curve": "2, 4"})),
+            ended(visitor, visitor.post("/run", [*BOTH, ("title", "<b>one</b>"), ("r", "3")])),
+            ended(visitor, visitor.post("/run", [*BOTH, ("method", "anatomy"), ("r", "3")])),
+            ended(visitor, visitor.post("/audit", {"groups": "region", "models": "yes"})),
+            ended(
+                visitor,
+                visitor.post("/verify", {"release": "runs/0002/release", "table": "yes"}),
+            ),
+        ]
+        assert [run.state for run in done] == ["done"] * 5, [run.error for run in done]
+        yield visitor
+
+
+def test_the_plan_has_a_curve_to_choose_from(walked: Visitor) -> None:
+    answer = walked.get("/plan")
+    assert "<polyline" in answer.text
+    told = walked.project.run("0001").result(2)
+    assert told is not None
+    assert f"{told['events'][0]['carriers']:,} people" in answer.words
+    walked.follow("/plan/choose", {"r": "4"})
+    assert walked.project.draft["r"] == 4
+    assert "chosen" in walked.get("/plan").words
+    walked.follow("/plan/choose", {"r": "3"})
+
+
+def test_figures_are_those_of_the_command(walked: Visitor) -> None:
+    run = walked.project.run("0002")
+    found, answer = run.result("anonymize"), walked.get("/runs/0002")
+    assert found is not None
+    assert 'data-robust="true"' in answer.text
+    words = answer.words
+    assert f"people published, of {found['rows']:,} {found['published']:,}" in words
+    assert f"rows not published {found['suppressed']:,}" in words
+    assert "Verified: every figure was computed again" in words
+    assert "<b>one</b>" in words
+    assert "<b>one" not in answer.text
+
+
+def test_what_a_run_made_can_be_taken_away(walked: Visitor) -> None:
+    folder = walked.project.folder / "runs/0002"
+    for name in ("report.html", "report-public.html"):
+        answer = walked.get(f"/runs/0002/{name}")
+        assert answer.body == (folder / name).read_bytes()
+        assert answer.headers["content-security-policy"].startswith("sandbox allow-scripts")
+    certificate = walked.get("/runs/0002/certificate.json")
+    assert json.loads(certificate.body)["format"].startswith("shoal")
+    with zipfile.ZipFile(io.BytesIO(walked.get("/runs/0002/release.zip").body)) as archive:
+        assert archive.testzip() is None
+        held = {name.removeprefix("release/"): archive.read(name) for name in archive.namelist()}
+    assert held == {path.name: path.read_bytes() for path in (folder / "release").iterdir()}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/runs/../project.toml", "/runs/%2e%2e", "/runs/..%2f..%2fetc", "/runs/0002/run.json",
+        "/runs/0002/..%2f..%2fproject.toml", "/runs/0002/private", "/runs/9999", "/runs/0002%00",
+        "/compare?runs=..", "/compare?runs=0002,../../x", "/runs/../../etc/passwd",
+    ],
+)  # fmt: skip
+def test_nothing_else_is_given_out(walked: Visitor, path: str) -> None:
+    assert walked.get(path).status == 404
+
+
+@pytest.mark.parametrize("path", ["/runs/../stop", "/runs/9999/stop", "/runs/..%2f/start"])
+def test_nor_can_anything_else_be_started(walked: Visitor, path: str) -> None:
+    assert walked.post(path).status == 404
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc", "..", "runs/../../x", ""])
+def test_folders_and_files_stay_inside(walked: Visitor, path: str) -> None:
+    before = len(walked.project.runs())
+    assert walked.post("/verify", {"release": path}).status == 422
+    assert walked.post("/audit", {"released": path}).status == 422
+    if path:
+        form = {"release": "runs/0002/release", "private": path}
+        assert walked.post("/verify", form).status == 422
+    assert len(walked.project.runs()) == before
+
+
+def test_audit_and_verify_have_the_same_verdict_page(walked: Visitor) -> None:
+    judged, found = walked.get("/runs/0004"), walked.project.run("0004").result("audit")
+    assert found is not None
+    assert f'data-robust="{str(found["robust"]).lower()}"' in judged.text
+    assert f"{found['problematic']:,} of {found['published']:,} people" in judged.words
+    assert "k-anonymity" in judged.words
+    checked = walked.get("/runs/0005")
+    assert 'data-confirmed="true"' in checked.text
+
+
+def test_runs_stand_side_by_side(walked: Visitor) -> None:
+    answer = walked.get("/compare?runs=0002&runs=0003")
+    assert "Method ≠ differs art anatomy" in answer.words
+    assert "r 3 3" in answer.words
+    assert walked.get("/compare").headers["location"] == "/runs"
+    listed = walked.get("/runs").words
+    assert "0003" in listed
+    assert "0001" in listed
+
+
+def test_a_decision_is_kept_with_its_run(walked: Visitor) -> None:
+    typed = {"decision": "approved", "name": "", "reason": "R > 2 & enough"}
+    answer = walked.post("/runs/0002/decide", typed)
+    assert answer.status == 422
+    assert 'id="wrong-name"' in answer.text
+    assert "R &gt; 2 &amp; enough" in answer.text
+    answer = walked.post("/runs/0002/decide", typed | {"name": "Ada", "review": "soon"})
+    assert 'id="wrong-review"' in answer.text
+    answer = walked.follow("/runs/0002/decide", typed | {"name": "Ada", "review": "2031-01-31"})
+    assert "approved by Ada" in answer.words
+    decision = walked.project.run("0002").decision
+    assert decision is not None
+    assert (decision["name"], decision["review"]) == ("Ada", "2031-01-31")
+    assert "Run 0002: approved" in walked.get("/").words
+
+
+def test_settings_that_are_wrong_are_told_beside_their_fields(walked: Visitor) -> None:
+    before = len(walked.project.runs())
+    for typed, field in (
+        ([("r", "none"), *BOTH], "r"),
+        ([("r", "3")], "readers"),
+        ([("method", "magic"), *BOTH], "method"),
+        ([("method", "anatomy"), ("p-anatomy-l", "half"), *BOTH], "parameters"),
+    ):
+        answer = walked.post("/run", typed)
+        assert answer.status == 422
+        assert f'id="wrong-{field}"' in answer.text
+    assert len(walked.project.runs()) == before
+    walked.follow("/plan/choose", {"r": "3"})
+    answer = walked.post("/plan", {"curve": "2, x"})
+    assert 'id="wrong-curve"' in answer.text
+    assert 'value="2, x"' in answer.text
+
+
+def test_a_run_is_watched_and_stopped(visitor: Visitor) -> None:
+    settle(visitor)
+    answer = visitor.post("/run", [*BOTH, ("attack", "yes")])
+    place = answer.headers["location"]
+    assert "is going on" in visitor.get(place).words
+    part = visitor.get(f"{place}/progress")
+    assert part.text.count("<section") == 1
+    assert "<html" not in part.text
+    visitor.follow(f"{place}/stop")
+    run = ended(visitor, answer)
+    assert run.state == "stopped"
+    assert "was stopped" in visitor.get(place).words
+    assert visitor.get(f"{place}/progress").headers["hx-refresh"] == "true"
+    assert visitor.post(f"{place}/decide", {"decision": "approved"}).status == 422
+
+
+def test_a_run_that_fails_says_why(visitor: Visitor) -> None:
+    settle(visitor)
+    visitor.project.write_draft(visitor.project.draft | {"protect": [["No such illness"]]})
+    answer = visitor.post("/run", BOTH)
+    run = ended(visitor, answer)
+    assert run.state == "failed"
+    words = visitor.get(answer.headers["location"]).words
+    assert "[value-missing]" in words
+    assert "Start again" in words
+
+
+def test_pages_lead_to_what_is_missing(visitor: Visitor) -> None:
+    for path in ("/plan", "/run", "/audit"):
+        assert "Choose a table first" in visitor.get(path).words
+    settle(visitor)
+    visitor.project.write_draft({"qi": ["age"]})
+    for path in ("/plan", "/run", "/audit"):
+        words = visitor.get(path).words
+        assert "The roles are not settled yet" in words
+        assert "[spec-missing]" in words
