@@ -58,6 +58,8 @@ PAGES: dict[str, Shown] = {
     "POST /runs/{name}/start": runs.start,
     "POST /runs/{name}/decide": runs.decide,
     "GET /runs/{name}/{file}": made.show,
+    "GET /evidence/{name}": made.show,
+    "POST /evidence/{name}": runs.evidence,
     "GET /compare": compare.show,
     "GET /audit": audit.show,
     "POST /audit": audit.start,

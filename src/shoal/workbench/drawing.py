@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
+from shoal.wording import percent
+
 BAR_WIDTH, BAR_HEIGHT = 120, 28
+LEAST_SHARE = 0.1
+"""A curve reaches up to this share at least, so that a small loss looks small."""
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 260, 52, 40, 14
 
 
@@ -38,7 +42,7 @@ def curve(
     """Shares over r: a line with a dot at each point, and an upright line at `mark`."""
     most = max([x for x, _ in points] + ([mark] if mark is not None else []) + [2.0])
     least = min([x for x, _ in points] + [1.0])
-    top = max([y for _, y in points] + [0.01])
+    top = max([y for _, y in points] + [LEAST_SHARE])
 
     def at(x: float, y: float) -> tuple[float, float]:
         right = (WIDTH - LEFT - 12) * (x - least) / (most - least)
@@ -57,9 +61,7 @@ def curve(
     if mark is not None:
         x = at(mark, 0)[0]
         parts.append(f'<path class="mark" d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}"/>')
-        parts.append(
-            f'<text class="tick" x="{x + 5:.1f}" y="{TOP + 10}">{escape(mark_label)}</text>'
-        )
+        parts.append(_named(x, mark_label))
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(*point) for point in points))
     parts.append(f'<polyline class="line" points="{line}"/>')
     for x, y in points:
@@ -72,8 +74,19 @@ def curve(
     )
 
 
+def _named(x: float, label: str) -> str:
+    """A label beside an upright line, on the side where there is room."""
+    left = x > WIDTH / 2
+    anchor, place = ("end", x - 6) if left else ("start", x + 6)
+    return (
+        f'<text class="tick" x="{place:.1f}" y="{TOP + 10}" text-anchor="{anchor}">'
+        f"{escape(label)}</text>"
+    )
+
+
 def _rule(left: float, y: float, level: float) -> str:
     return (
         f'<path class="rule" d="M{left} {y:.1f}H{WIDTH - 12}"/>'
-        f'<text class="tick" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{level:.0%}</text>'
+        f'<text class="tick" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">'
+        f"{percent(level)}</text>"
     )

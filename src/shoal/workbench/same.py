@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.project import Source, plan_steps, python_of
+from shoal.project import Run, Source, plan_steps, python_of
 
 
 def same_as(steps: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -38,3 +38,42 @@ def same_as_plan(source: Source) -> dict[str, Any]:
     """What the draft means for the table."""
     (step,) = plan_steps("", source)
     return same_as([[text if text != "/spec.toml" else "spec.toml" for text in step]])
+
+
+def same_as_run(run: Run) -> dict[str, Any]:
+    """A run's own commands, and where it made a release what is kept on that."""
+    commands, programs = run.commands(), run.programs()
+    if run.kind == "anonymize":
+        where = f"runs/{run.name}"
+        commands += [shlex.join(["shoal", *_decision(run, where)])] if run.decision else []
+        commands.append(shlex.join(["shoal", "evidence", where]))
+        programs.append(f"from shoal.evidence import write_evidence\n\nwrite_evidence({where!r})\n")
+    return {"commands": commands, "programs": programs}
+
+
+def _decision(run: Run, where: str) -> list[str]:
+    told = run.decision or {}
+    word = "--approve" if told["decision"] == "approved" else "--refuse"
+    review = ["--review", told["review"]] if told["review"] else []
+    return ["decide", where, word, "--name", told["name"], "--reason", told["reason"], *review]
+
+
+def same_as_runs() -> dict[str, Any]:
+    """What became of all runs."""
+    return {
+        "commands": ["grep . runs/*/outcome.json"],
+        "programs": [
+            "from shoal.project import Project\n\n"
+            'for run in Project.open(".").runs():\n'
+            "    print(run.name, run.kind, run.state)\n"
+        ],
+    }
+
+
+def same_as_statement(statement: dict[str, str]) -> dict[str, Any]:
+    """What a person states of the release."""
+    told = ", ".join(f"{name}={text!r}" for name, text in statement.items())
+    return {
+        "commands": ["shoal workbench ."],
+        "programs": [f'from shoal.project import Project\n\nProject.open(".").state({told})\n'],
+    }

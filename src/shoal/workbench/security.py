@@ -23,7 +23,7 @@ FOREIGN_POLICY = "sandbox allow-scripts allow-modals allow-downloads; frame-ance
 """For stored pages with a policy of their own: they run apart from the workbench."""
 _ALWAYS = {
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with no-referrer, browsers send forms with the Origin null
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",

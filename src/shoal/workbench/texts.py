@@ -42,19 +42,16 @@ BEGINNING = {
     "refused.large": "This form is larger than any that the workbench sends.",
     # Failures
     "failed.title": "This did not work",
-    "failed.code": "In the list of errors: {code}",
     "failed.back": "Back to the project",
-    "missing.title": "There is no such page",
-    "missing.lead": "The address names nothing that the workbench has.",
-    "broken.title": "The workbench failed",
-    "broken.lead": "This is a fault of shoal's own; nothing of the project is lost. "
+    "said.missing.title": "There is no such page",
+    "said.missing.lead": "The address names nothing that the workbench has.",
+    "said.broken.title": "The workbench failed",
+    "said.broken.lead": "This is a fault of shoal's own; nothing of the project is lost. "
     "What happened stands in the terminal that the workbench was started in.",
     # Project
     "home.title": "Project “{folder}”",
     "home.lead": "Make a release of a table of people, judge it, and decide on it. "
     "Go step by step; going back loses nothing.",
-    "home.step": "Step",
-    "home.state": "How it stands",
     "home.table.none": "No table yet: drop a file or choose one.",
     "home.roles.none": "The roles of the columns are not settled yet.",
     "home.roles.done": "{qi} known to outsiders, {sensitive} sensitive, r = {r}.",
@@ -99,7 +96,6 @@ BEGINNING = {
     "table.how.hint": "Only if shoal reads the file wrongly.",
     "table.separator": "Separator",
     "table.encoding": "Encoding",
-    "table.now": "Table at hand",
     "table.size": "{rows} rows, {columns} columns",
     "table.again": "Read it again",
     "table.columns": "Columns",

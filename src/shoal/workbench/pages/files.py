@@ -10,6 +10,7 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response, StreamingResponse
 
+from shoal.evidence import EVIDENCE_FILE
 from shoal.project import Run
 from shoal.workbench.bench import Visit
 from shoal.workbench.security import FOREIGN_POLICY
@@ -17,7 +18,7 @@ from shoal.workbench.security import FOREIGN_POLICY
 PAGES = {
     "report.html": "report.html",
     "report-public.html": "report-public.html",
-    "evidence.html": "evidence.html",
+    EVIDENCE_FILE: EVIDENCE_FILE,
 }
 FILES = {"certificate.json": "release/certificate.json", "spec.toml": "spec.toml"}
 PIECE = 1 << 16
@@ -32,7 +33,7 @@ def there(run: Run) -> list[str]:
 def show(visit: Visit) -> Response:
     """One file: pages are shown, apart from the workbench; the others are taken away."""
     run = visit.project.run(visit.request.path_params["name"])
-    name = visit.request.path_params["file"]
+    name = visit.request.path_params.get("file", EVIDENCE_FILE)
     if name not in there(run):
         raise HTTPException(404)
     if name in PAGES:

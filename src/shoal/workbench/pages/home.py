@@ -7,6 +7,7 @@ from starlette.responses import Response
 from shoal.errors import ShoalError
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.forms import beside
+from shoal.workbench.same import same_as_statement
 from shoal.workbench.texts import say
 
 STATED = ("purpose", "recipient", "release_model", "reviewer")
@@ -33,6 +34,7 @@ def _page(visit: Visit, statement: dict[str, str], error: ShoalError | None) -> 
         stages=_stages(visit),
         statement=statement,
         errors=beside(error, {}),
+        **same_as_statement(visit.project.statement),
     )
 
 

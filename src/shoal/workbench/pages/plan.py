@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from shoal.errors import InputError, ShoalError
 from shoal.project import Run, plan_steps
-from shoal.spec import checked_r
+from shoal.spec import Spec, checked_r
 from shoal.workbench.asked import Asked, asked_of, last_run
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.forms import beside
@@ -74,7 +74,7 @@ def _page(
         run=run,
         state=run.state if run else None,
         progress=run.progress if run else None,
-        changed=run is not None and _changed(run, visit.project.draft),
+        changed=run is not None and _changed(run, asked.spec),
         points=points,
         plan=_nearest(points, asked.spec.r),
         curve_text=curve,
@@ -115,7 +115,10 @@ def _nearest(points: list[dict[str, Any]], r: float) -> dict[str, Any] | None:
     return min(points, key=lambda point: abs(point["r"] - r), default=None)
 
 
-def _changed(run: Run, draft: Mapping[str, Any]) -> bool:
+def _changed(run: Run, spec: Spec) -> bool:
     """Whether more than r is another now."""
-    kept = run.made["spec"]
-    return {**kept, "r": 0} != {**draft, "r": 0}
+    try:
+        kept = Spec.from_toml(run.folder / "spec.toml")
+    except ShoalError:
+        return True
+    return kept.with_(r=spec.r) != spec

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal.errors import InputError, ShoalError
+from shoal.propose import Guess
 from shoal.spec import Spec
 from shoal.table import Table
 from shoal.workbench import drafting
@@ -50,7 +51,7 @@ def save(visit: Visit) -> Response:
         visit.project.write_draft(form.added(draft))
     except ShoalError as error:
         return _page(visit, error)
-    if visit.request.headers.get("hx-request") or visit.text("search"):
+    if visit.request.headers.get("hx-request") or form.pressed[0] == "search":
         return _page(visit)
     going = {"next": "/plan", "": "/roles", "propose": "/roles", "bulk": "/roles#columns"}
     return go(going.get(form.pressed[0], "/roles#events"))
@@ -127,9 +128,8 @@ def _judged(held: Held, visit: Visit, draft: Draft) -> tuple[Spec | None, Table 
 
 
 def _columns(visit: Visit, held: Held, draft: Draft) -> list[dict[str, Any]]:
-    reasons = visit.project.reasons if visit.project.draft else None
-    if reasons is None:
-        reasons = drafting.proposed(held.proposal)[1]
+    kept = visit.project.reasons
+    guesses = {guess.column: guess for guess in held.proposal.guesses}
     bands, recipes = drafting.band_texts(draft), drafting.recipe_texts(draft)
     return [
         {
@@ -137,12 +137,17 @@ def _columns(visit: Visit, held: Held, draft: Draft) -> list[dict[str, Any]]:
             "key": key_of(name),
             "profile": held.profiles[name],
             "role": drafting.role_of(draft, name),
-            "reason": reasons.get(name, ""),
+            "reason": kept.get(name) or _guessed(guesses[name], drafting.role_of(draft, name)),
             "band": bands.get(name, ""),
             "recode": recipes.get(name, ""),
         }
         for name in held.columns
     ]
+
+
+def _guessed(guess: Guess, role: str) -> str:
+    """The reason of the proposal, if it is for this role."""
+    return guess.reason if guess.role == role else ""
 
 
 def _sections(visit: Visit, held: Held, draft: Draft) -> list[dict[str, Any]]:

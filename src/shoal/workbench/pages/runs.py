@@ -7,11 +7,13 @@ from typing import Any
 from starlette.responses import HTMLResponse, Response
 
 from shoal.errors import ShoalError
+from shoal.evidence import EVIDENCE_FILE, write_evidence
 from shoal.project import Run
 from shoal.workbench import verdicts
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.forms import beside
 from shoal.workbench.pages.files import there
+from shoal.workbench.same import same_as_run, same_as_runs
 
 DECIDED = {
     "decision-word": "decision",
@@ -23,7 +25,8 @@ PAGES = {"anonymize": "decide", "audit": "judged", "verify": "verified"}
 
 def show(visit: Visit) -> Response:
     """All runs, the newest first."""
-    return visit.page("runs", runs=[_line(run) for run in reversed(visit.project.runs())])
+    lines = [_line(run) for run in reversed(visit.project.runs())]
+    return visit.page("runs", runs=lines, **same_as_runs())
 
 
 def show_one(visit: Visit) -> Response:
@@ -64,7 +67,16 @@ def decide(visit: Visit) -> Response:
     except ShoalError as error:
         fields = DECIDED | ({} if typed["name"] else {"decision-missing": "name"})
         return _page(visit, run, typed, beside(error, fields))
+    if EVIDENCE_FILE in there(run):
+        write_evidence(run.folder)
     return go(f"/runs/{run.name}#decision")
+
+
+def evidence(visit: Visit) -> Response:
+    """Writes the evidence file as things stand now."""
+    run = _run(visit)
+    write_evidence(run.folder)
+    return go(f"/runs/{run.name}#evidence")
 
 
 def _run(visit: Visit) -> Run:
@@ -127,6 +139,5 @@ def _page(
         typed=typed or {},
         reviewer=visit.project.statement.get("reviewer", ""),
         errors=errors or {},
-        commands=run.commands(),
-        programs=run.programs(),
+        **same_as_run(run),
     )
