@@ -223,3 +223,25 @@ def test_pages_lead_to_what_is_missing(visitor: Visitor) -> None:
         words = visitor.get(path).words
         assert "The roles are not settled yet" in words
         assert "[spec-missing]" in words
+
+
+def test_the_evidence_file_follows_the_decision(walked: Visitor) -> None:
+    assert walked.get("/evidence/0003").status == 404
+    answer = walked.follow("/evidence/0003")
+    assert "Write the evidence file again" in answer.words
+    page = walked.get("/evidence/0003")
+    assert page.body == (walked.project.folder / "runs/0003/evidence.html").read_bytes()
+    assert page.headers["content-security-policy"].startswith("sandbox")
+    typed = {"decision": "refused", "name": "Grace Hopper", "reason": "Too much is shown."}
+    shown = walked.follow("/runs/0003/decide", typed)
+    assert "Too much is shown." in walked.get("/evidence/0003").words
+    assert "shoal decide runs/0003 --refuse --name 'Grace Hopper'" in shown.words
+    assert walked.post("/evidence/0001").status == 422
+
+
+def test_the_run_page_shows_the_command_of_what_is_chosen(walked: Visitor) -> None:
+    typed = [("method", "anatomy"), ("p-anatomy-l", "4"), ("readers", "binary"), ("attack", "y")]
+    words = walked.post("/run/same", typed).words
+    assert "--method anatomy --adversary binary --l 4" in words
+    assert "shoal attack" in words
+    assert "shoal attack" not in walked.get("/run").words

@@ -28,12 +28,14 @@ def anonymize_steps(
     attack: bool = False,
     attacked: Sequence[str] = (),
 ) -> Steps:
-    """Makes a release, verifies it, and attacks it if that is wanted. `parameters` are the
-    method's, `hierarchies` files by QI; of several sensitive columns those `attacked` are."""
+    """Makes a release, verifies it, and attacks it if that is wanted, which the reports then tell
+    of too. `parameters` are the method's, `hierarchies` files by QI; of several sensitive columns
+    those `attacked` are."""
+    reports = ["--report", f"{run}/report.html", "--public-report", f"{run}/report-public.html"]
     made = [
         *("anonymize", source.address, "--spec", f"{run}/spec.toml"),
         *("--out", f"{run}/release", "--private", f"{run}/private"),
-        *("--report", f"{run}/report.html", "--public-report", f"{run}/report-public.html"),
+        *reports,
         *("--method", method),
         *_repeated("--adversary", readers),
         *_given("--model", model),
@@ -47,9 +49,10 @@ def anonymize_steps(
     steps[0].append("--json")
     if attack:
         for column in attacked or (None,):
-            steps += attack_steps(
+            (step,) = attack_steps(
                 run, f"{run}/release", source, private=f"{run}/private", column=column
             )
+            steps.append([*step[:-1], *reports, step[-1]])
     return steps
 
 

@@ -51,6 +51,7 @@ PAGES: dict[str, Shown] = {
     "POST /plan/choose": plan.choose,
     "GET /run": run.show,
     "POST /run": run.start,
+    "POST /run/same": run.same,
     "GET /runs": runs.show,
     "GET /runs/{name}": runs.show_one,
     "GET /runs/{name}/progress": runs.progress,

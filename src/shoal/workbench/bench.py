@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ class Bench:
     project: Project
     upload_limit: int = UPLOAD_LIMIT
     tables: HeldTables = field(default_factory=HeldTables)
+    editing: threading.RLock = field(default_factory=threading.RLock)
+    """Held by whoever changes the draft: of two requests at once, each changes it whole."""
 
 
 @dataclass(frozen=True)

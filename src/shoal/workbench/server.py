@@ -59,6 +59,7 @@ def _listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        listener.listen(AT_ONCE)  # whoever asks from now on waits for the answer
     except OSError as error:
         listener.close()
         raise InputError(

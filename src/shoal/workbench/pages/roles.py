@@ -43,12 +43,12 @@ def save(visit: Visit) -> Response:
     if held is None:
         return go("/table")
     form = RolesForm(visit, held)
-    draft = _draft(visit, held)
     try:
-        draft = form.draft(draft)
-        visit.project.write_draft(draft)
-        visit.project.set_reasons(form.reasons(draft))
-        visit.project.write_draft(form.added(draft))
+        with visit.bench.editing:
+            draft = form.draft(_draft(visit, held))
+            visit.project.write_draft(draft)
+            visit.project.set_reasons(form.reasons(draft))
+            visit.project.write_draft(form.added(draft))
     except ShoalError as error:
         return _page(visit, error)
     if visit.request.headers.get("hx-request") or form.pressed[0] == "search":

@@ -51,6 +51,11 @@ def start(visit: Visit) -> Response:
     return go(f"/runs/{run.name}")
 
 
+def same(visit: Visit) -> Response:
+    """The page for what is chosen so far, of which its commands are taken."""
+    return show(visit)
+
+
 def _steps(visit: Visit, asked: Asked) -> Any:
     method, readers = visit.text("method") or "art", visit.texts("readers")
     if not readers or set(readers) - set(READERS):
@@ -60,6 +65,7 @@ def _steps(visit: Visit, asked: Asked) -> Any:
     parameters = _typed(visit, method)
     make_method(method, parameters)
     chosen = [] if len(readers) == len(READERS) else readers
+    columns = asked.spec.sensitive_columns
     return lambda run: anonymize_steps(
         run,
         asked.source,
@@ -68,6 +74,7 @@ def _steps(visit: Visit, asked: Asked) -> Any:
         parameters=parameters,
         totals="totals" in visit.form,
         attack="attack" in visit.form,
+        attacked=columns if len(columns) > 1 else (),
     )
 
 
@@ -108,8 +115,11 @@ def _parameters() -> Mapping[str, list[Parameter]]:
 def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Response:
     sent = visit.request.method == "POST"
     running = [run for run in visit.project.runs() if run.state == "running"]
-    last = len(visit.project.runs())
-    steps = anonymize_steps(f"runs/{last + 1:04d}", asked.source)
+    where = f"runs/{len(visit.project.runs()) + 1:04d}"
+    try:
+        steps = _steps(visit, asked)(where)
+    except ShoalError:  # nothing is chosen yet, or something that cannot be
+        steps = anonymize_steps(where, asked.source)
     return visit.page(
         "run",
         status=422 if error else 200,
