@@ -11,7 +11,7 @@ from shoal.datasets import HOSPITAL_QI, hospital
 from shoal.knowledge import Knowledge
 from shoal.planning.supply import Supply
 from shoal.table import Table
-from shoal.workbench.foreknown import known_before
+from shoal.workbench.foreknown import NotWanted, known_before
 
 FRAME = hospital(3_000, seed=3)
 ONE, OTHER = sorted(set(FRAME["diagnosis"]))[:2]
@@ -49,3 +49,9 @@ def test_it_is_what_the_plan_says(more: dict[str, Any]) -> None:
     table = Table.from_frame(FRAME, shoal.Spec(**(USUAL | more)))
     plain = Supply.of(table, Knowledge.of(table)).known_before
     assert known_before(table).tolist() == plain.tolist()
+
+
+def test_what_nobody_waits_for_ends() -> None:
+    table = Table.from_frame(FRAME, shoal.Spec(**USUAL))
+    with pytest.raises(NotWanted):
+        known_before(table, lambda: False)

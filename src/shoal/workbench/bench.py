@@ -35,6 +35,8 @@ class Bench:
     tables: HeldTables = field(default_factory=HeldTables)
     editing: threading.RLock = field(default_factory=threading.RLock)
     """Held by whoever changes the draft: of two requests at once, each changes it whole."""
+    looked_at: dict[str, str] = field(default_factory=dict)
+    """The version of the draft that a figure was last asked for, so that older work can end."""
 
 
 @dataclass(frozen=True)

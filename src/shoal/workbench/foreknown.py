@@ -7,6 +7,7 @@ since no class within it can have more.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +22,16 @@ from shoal.table import IntArray, Table, factorize
 Tree = dict[str, Any]
 
 
-def known_before(table: Table) -> NDArray[np.int64]:
-    """By event: people whose probability of it is above 1/r in some view."""
+class NotWanted(Exception):  # noqa: N818
+    """Nobody waits for the answer any more."""
+
+
+def known_before(table: Table, wanted: Callable[[], bool] = lambda: True) -> NDArray[np.int64]:
+    """By event: people whose probability of it is above 1/r in some view. It ends with NotWanted
+    once it is not `wanted` any more."""
     if table.several is not None or table.spec.knowledge is not None:
         return Supply.of(table, Knowledge.of(table)).known_before
-    return _Walk.of(table).run()
+    return _Walk.of(table, wanted).run()
 
 
 @dataclass(eq=False)
@@ -40,9 +46,10 @@ class _Walk:
     """events x signatures"""
     common: NDArray[np.intp]
     """Events that everybody is linked to of whom nothing else is known."""
+    wanted: Callable[[], bool]
 
     @classmethod
-    def of(cls, table: Table) -> _Walk:
+    def of(cls, table: Table, wanted: Callable[[], bool]) -> _Walk:
         names = {name for view in attribute_sets(table) for name in view}
         coded = {name: attribute_codes(table, name) for name in names}
         signature, value, rows = table.cells
@@ -57,6 +64,7 @@ class _Walk:
             rows[mine],
             np.zeros((len(table.events), len(table.signatures)), bool),
             np.flatnonzero(share * table.event_r > 1.0),
+            wanted,
         )
 
     def run(self) -> NDArray[np.int64]:
@@ -72,6 +80,10 @@ class _Walk:
         for name, deeper in tree.items():
             if name == "":
                 continue
+            if not self.wanted():
+                raise NotWanted
+            if not len(self.rows):  # everybody is known to be linked to every event
+                return True
             codes, width = self.codes[name]
             group, keys = factorize([classes, codes[alive]], [size, width])
             support = np.bincount(group, self.table.signature_rows[alive], len(keys))
@@ -100,6 +112,15 @@ class _Walk:
             self.known[event, alive[hot[:, event][classes]]] = True
         for event in self.common:
             self.known[event, where < 0] = True
+        self._leave_out(np.flatnonzero(self.known.all(axis=1)))
+
+    def _leave_out(self, settled: NDArray[np.intp]) -> None:
+        """Looks no longer at events of which there is nothing left to find out."""
+        open_ = ~np.isin(self.event, settled)
+        if not open_.all():
+            self.signature, self.event = self.signature[open_], self.event[open_]
+            self.rows = self.rows[open_]
+            self.common = np.setdiff1d(self.common, settled)
 
 
 def _tree(views: Any) -> Tree:

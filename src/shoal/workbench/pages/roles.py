@@ -16,7 +16,7 @@ from shoal.table import Table
 from shoal.workbench import drafting
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.drafting import Draft
-from shoal.workbench.foreknown import known_before
+from shoal.workbench.foreknown import NotWanted, known_before
 from shoal.workbench.forms import beside
 from shoal.workbench.held import Held, key_of
 from shoal.workbench.roles_form import RolesForm
@@ -62,9 +62,13 @@ def known(visit: Visit) -> Response:
     held = _held(visit)
     if held is None:
         return go("/table")
+    version = visit.asked("v")
+    visit.bench.looked_at["known"] = version
     try:
         table = held.table(visit.project.spec())
-        found = known_before(table)
+        found = known_before(table, lambda: visit.bench.looked_at["known"] == version)
+    except NotWanted:
+        return Response(status_code=204)
     except ShoalError as error:
         return visit.page("roles_known", error=error, events=[], people=0, r=None)
     order = sorted(range(len(found)), key=lambda e: (-int(found[e]), e))[:SHOWN_EVENTS]
