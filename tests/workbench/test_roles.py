@@ -189,3 +189,12 @@ def test_a_spec_written_by_hand_is_understood(asked: Visitor) -> None:
     answer = asked.get("/roles")
     assert answer.status == 200
     assert "HIV" in json.dumps(fields(answer))
+
+
+def test_a_column_that_is_gone_is_named(asked: Visitor) -> None:
+    draft = asked.project.draft
+    asked.project.write_draft(draft | {"qi": [*draft["qi"], "agee"]})
+    answer = asked.get("/roles")
+    assert answer.status == 200
+    assert 'did you mean "age"?' in answer.words
+    assert "[column-missing]" in answer.words

@@ -42,6 +42,21 @@ def test_what_is_wrong_is_said_beside_the_field(visitor: Visitor) -> None:
     assert 'value="mysql://host/x?table=t"' in answer.text
 
 
+def test_a_database_in_the_folder_is_read(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    monkeypatch.chdir(visitor.project.folder)
+    with duckdb.connect("people.db") as database:
+        database.execute(
+            "create table t as select i % 40 as age, 'flu' as illness from range(80) r(i)"
+        )
+    address = "duckdb:///people.db?table=t"
+    assert "80 rows, 2 columns" in visitor.follow("/table/choose", {"database": address}).words
+    assert visitor.project.source == Source(address)
+    assert "shoal init 'duckdb:///people.db?table=t'" in visitor.get("/table").words
+
+
 def test_a_changed_file_is_read_again(visitor: Visitor) -> None:
     visitor.send("people.csv", SMALL)
     assert "3 rows" in visitor.get("/table").words

@@ -6,9 +6,10 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -22,8 +23,11 @@ from shoal.spec import Spec
 from shoal.table import Table, code_column
 from shoal.table.frames import to_polars
 from shoal.table.recoding import recoded
+from shoal.table.table import check_roles
 from shoal.workbench.profiles import Profile, profile_of
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Identity = tuple[str, str | None, str | None, int, int]
 FEW_COUNTS = 4
 SHOWN_ROWS = 20
@@ -44,6 +48,7 @@ class Held:
     profiles: dict[str, Profile]
     _proposal: Proposal | None = None
     _cells: OrderedDict[tuple[str, ...], pl.DataFrame] = field(default_factory=OrderedDict)
+    _tables: OrderedDict[Spec, Table] = field(default_factory=OrderedDict)
     _values: dict[tuple[str, str], list[tuple[str, int]]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -94,14 +99,28 @@ class Held:
 
     def table(self, spec: Spec) -> Table:
         """The table that a spec asks for, from cells."""
-        columns = (*spec.qi, *spec.sensitive_columns)
         with self._lock:
-            if columns not in self._cells:
-                self._cells[columns] = count_rows([self.frame.select(columns)], list(columns))
-                while len(self._cells) > FEW_COUNTS:
-                    self._cells.popitem(last=False)
-            cells = self._cells[columns]
+            return _kept(self._tables, spec, lambda: self._coded(spec))
+
+    def _coded(self, spec: Spec) -> Table:
+        columns = (*spec.qi, *spec.sensitive_columns)
+        check_roles(self.columns, spec)
+        cells = _kept(
+            self._cells, columns, lambda: count_rows([self.frame.select(columns)], list(columns))
+        )
         return Table.from_cells(cells, spec.with_(identifiers=()), rows=count_name(columns))
+
+
+def _kept(
+    kept: OrderedDict[Key, Value], key: Key, make: Callable[[], Value], most: int = FEW_COUNTS
+) -> Value:
+    """What is kept by a key, made if it is not there; the oldest are given up."""
+    if key not in kept:
+        kept[key] = make()
+    kept.move_to_end(key)
+    while len(kept) > most:
+        kept.popitem(last=False)
+    return kept[key]
 
 
 class HeldTables:
@@ -116,12 +135,7 @@ class HeldTables:
         """The table of a source, read again only if the file is another."""
         identity = _identity(source, folder)
         with self._lock:
-            if identity not in self._held:
-                self._held[identity] = Held.read(identity)
-            self._held.move_to_end(identity)
-            while len(self._held) > self._most:
-                self._held.popitem(last=False)
-            return self._held[identity]
+            return _kept(self._held, identity, lambda: Held.read(identity), self._most)
 
     def forget(self) -> None:
         """Has every table read again, for databases, whose changes no file tells."""

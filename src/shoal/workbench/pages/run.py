@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from starlette.responses import Response
@@ -104,6 +105,7 @@ def _value(one: Parameter, text: str) -> Any:
     )
 
 
+@lru_cache(maxsize=1)
 def _parameters() -> Mapping[str, list[Parameter]]:
     """The parameters of each method that can be written down."""
     return {
