@@ -30,8 +30,9 @@ def started(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str]]:
     )
     try:
         assert process.stdout is not None
-        found = READY.match(process.stdout.readline())
-        assert found is not None
+        line = process.stdout.readline()
+        found = READY.match(line)
+        assert found is not None, line + process.stdout.read()
         yield process, int(found[1]), found[2]
     finally:
         process.kill()
