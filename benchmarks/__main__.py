@@ -1,7 +1,7 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
 python -m benchmarks [--only stages|ratios|art|every|arx|undecided|methods|models|several|redteam|
-    insider|neighbours|cells|large] [--rows 100000,1000000]
+    insider|neighbours|cells|large|spark] [--rows 100000,1000000]
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ SECTIONS = (
     "neighbours",
     "cells",
     "large",
+    "spark",
 )
 NEED_ADULT = ("art", "every", "arx", "undecided", "methods", "models", "redteam")
 
@@ -71,6 +72,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.redteam import measure_redteam
     from benchmarks.settings import adult_frame, adult_subject, hospital_subject
     from benchmarks.several import measure_several
+    from benchmarks.spark import measure_spark
     from benchmarks.stages import measure_stages, warm_up
     from benchmarks.undecided import measure_undecided
     from shoal.comparison.machine import machine_note
@@ -101,6 +103,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "neighbours": measure_neighbours,
         "cells": measure_cells,
         "large": measure_large,
+        "spark": measure_spark,
     }
     no_adult = adult_frame() is None
     if no_adult:

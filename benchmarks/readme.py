@@ -3,7 +3,8 @@
     python -m benchmarks.readme [--check]
 
 A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every, arx,
-undecided, methods, models, several, redteam, insider, named, neighbours or speed. `--check` changes
+undecided, methods, models, several, redteam, insider, named, neighbours, speed, large,
+spark or cells. `--check` changes
 nothing and fails when a table is not current.
 """
 
@@ -28,6 +29,7 @@ PAGES = (
     "docs/promise.md",
     "docs/howto/models-as-knowledge.md",
     "docs/howto/several-columns.md",
+    "docs/howto/large-tables.md",
 )
 BLOCK = re.compile(r"(<!-- bench:(\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 

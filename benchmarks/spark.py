@@ -1,6 +1,6 @@
 """What the Spark engine takes as tables grow: the driver's memory should not grow with the rows.
 
-python -m benchmarks.spark [1000000 10000000]
+    python -m benchmarks.spark ROWS
 
 Each size runs in a process of its own on `local-cluster[2,1,1024]`, whose executors are processes
 too. Rows are made on the cluster; a release of them is made, and written as Parquet.
@@ -13,16 +13,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+Say = Callable[[str], None]
+SIZES = (1_000_000, 10_000_000)
 MASTER = "local-cluster[2,1,1024]"
 EXECUTOR = b"CoarseGrainedExecutorBackend"
 
 
-def main(sizes: list[str]) -> None:
-    for rows in sizes or ["1000000", "10000000"]:
-        subprocess.run([sys.executable, "-m", "benchmarks.spark", "--one", rows], check=True)
+def measure_spark(say: Say) -> list[dict[str, Any]]:
+    """One line per size."""
+    lines = []
+    for rows in SIZES:
+        command = [sys.executable, "-m", "benchmarks.spark", str(rows)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        lines.append(json.loads(done.stdout))
+        peaks = lines[-1]["peak_mb"]
+        say(f"  {rows:,} rows: driver {peaks['python']:,} MB, its Java {peaks['java']:,} MB")
+    return lines
 
 
 def measure(rows: int) -> dict[str, Any]:
@@ -103,7 +113,4 @@ def _peak(process: Path) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(measure(int(sys.argv[2]))))
-    else:
-        main(sys.argv[1:])
+    print(json.dumps(measure(int(sys.argv[1]))))

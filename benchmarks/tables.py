@@ -281,6 +281,52 @@ def speed(results: dict[str, Any]) -> str:
     return _table(head, rows) + "\n" + _ratios(results) + "\n" + _machine(results)
 
 
+def large(results: dict[str, Any]) -> str:
+    """Whole commands on large files, beside plain Polars."""
+    lines: Lines = results["large"]["lines"]
+    sizes = list(dict.fromkeys(line["rows"] for line in lines))
+    found = {(line["rows"], line["what"]): line for line in lines}
+    head = ("CPU seconds, peak of memory", *(f"{rows:,} rows" for rows in sizes))
+    rows = [
+        (what, *(_taken(found.get((size, what))) for size in sizes))
+        for what in dict.fromkeys(line["what"] for line in lines)
+    ]
+    return _table(head, rows)
+
+
+def _taken(line: dict[str, Any] | None) -> str:
+    return "" if line is None else f"{line['cpu']:.0f} s, {line['peak'] / 1e9:.2f} GB"
+
+
+def spark(results: dict[str, Any]) -> str:
+    """What the driver holds as the rows on a cluster grow."""
+    head = ("peak of memory", "driver, Python", "driver, Java", "each executor, at most")
+    rows = [
+        (
+            f"{line['rows']:,} rows, {line['cells']:,} cells",
+            f"{line['peak_mb']['python']:,} MB",
+            f"{line['peak_mb']['java']:,} MB",
+            f"{max(line['peak_mb']['executors'], default=0):,} MB",
+        )
+        for line in results["spark"]["lines"]
+    ]
+    return _table(head, rows)
+
+
+def cells(results: dict[str, Any]) -> str:
+    """Stages on counted cells."""
+    lines: Lines = results["cells"]["lines"]
+    tables = list(dict.fromkeys((line["table"], line["rows"]) for line in lines))
+    found = {(line["table"], line["rows"], line["stage"]): line for line in lines}
+    head = ("CPU seconds, peak of memory", *(f"{name}, {rows:,} rows" for name, rows in tables))
+    rows = []
+    for stage in dict.fromkeys(line["stage"] for line in lines):
+        ones = [found.get((*table, stage)) for table in tables]
+        told = ["refused" if one and "refused" in one else _taken(one) for one in ones]
+        rows.append((stage, *told))
+    return _table(head, rows)
+
+
 def _ratios(results: dict[str, Any]) -> str:
     head = ("ratio", "rows", "shoal", "Polars", "ratio", "aim")
     rows = [
@@ -346,4 +392,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "named": named,
     "neighbours": neighbours,
     "speed": speed,
+    "large": large,
+    "spark": spark,
+    "cells": cells,
 }
