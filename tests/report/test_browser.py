@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
 import shoal
@@ -21,14 +17,10 @@ from shoal import report
 from shoal.auditing.verdict import Audit
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
 from shoal.table import Table
+from tests.browsing import chromium, look, requested
 
 pytestmark = pytest.mark.browser
 
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage",
-)  # fmt: skip
 HOSTILE = ("</script><script>throw 1</script>", "<img src=http://example.org/x onerror=y()>", "a")
 
 
@@ -54,19 +46,8 @@ def verdict_of(audit: Audit, event: str) -> str:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    binary = next((found for name in names if (found := shutil.which(name))), None)
-    driver = shutil.which("chromedriver")
-    if binary is None or driver is None:
-        pytest.skip("needs the system packages chromium and chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    opened = webdriver.Chrome(options=options, service=Service(driver))
-    yield opened
-    opened.quit()
+    with chromium(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -103,14 +84,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Written]:
 
 def opened(browser: Any, page: Path, *, width: int = 1280, mode: str = "light") -> list[str]:
     """Opens a page and waits for its charts; returns the addresses that it asked for."""
-    browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia",
-        {"media": "screen", "features": [{"name": "prefers-color-scheme", "value": mode}]},
-    )
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
-    )
+    look(browser, width=width, mode=mode)
     browser.get_log("performance")
     browser.get_log("browser")
     browser.get(page.as_uri())
@@ -119,12 +93,7 @@ def opened(browser: Any, page: Path, *, width: int = 1280, mode: str = "light") 
     WebDriverWait(browser, 30).until(
         lambda b: b.execute_script(f"return {everything} > 0 && {everything} === {drawn}")
     )
-    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    return [
-        event["params"]["request"]["url"]
-        for event in events
-        if event["method"] == "Network.requestWillBeSent"
-    ]
+    return requested(browser)
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
