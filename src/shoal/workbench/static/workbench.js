@@ -39,3 +39,12 @@ document.addEventListener("change", (event) => {
     box.checked = all.checked;
   }
 });
+
+// An answer that a later change has overtaken is not shown. Nothing is aborted, since what was sent
+// is kept in any case, and an abort would be told as an error.
+document.addEventListener("htmx:config:request", (event) => {
+  const asked = event.detail.ctx;
+  asked.request.abort = () => {
+    asked.status = "overtaken";
+  };
+});
