@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import re
 import signal
 import subprocess
@@ -92,8 +93,6 @@ def figure(process: int, name: str) -> int:
 def cpu_of_ended_children(process: int) -> float:
     """Seconds of computing of the processes that a process started and that have ended, with
     theirs."""
-    import os
-
     fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
     return sum(map(int, fields[13:15])) / os.sysconf("SC_CLK_TCK")
 

@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from selenium.common.exceptions import (
-    NoSuchElementException,
-    StaleElementReferenceException,
-    WebDriverException,
-)
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
@@ -20,8 +16,8 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 from tests.browsing import requested
 from tests.workbench.served import Served
 
-PATIENCE = 90
-PASSING = (NoSuchElementException, StaleElementReferenceException)
+PATIENCE, LONG = 30, 300
+"""Seconds for a page, and for a run: in a fresh checkout the first one compiles what is fast."""
 
 
 def quoted(text: str) -> str:
@@ -35,6 +31,8 @@ class Walker:
     served: Served
 
     def enter(self) -> Walker:
+        for kind in ("browser", "performance"):  # what the browser's own first page did
+            self.browser.get_log(kind)
         self.browser.get(self.served.entrance)
         return self
 
@@ -54,7 +52,10 @@ class Walker:
     def until(self, holds: Callable[[], Any], seconds: float = PATIENCE) -> Any:
         """Waits; a page that is just being replaced is looked at again."""
         waiting = WebDriverWait(
-            self.browser, seconds, poll_frequency=0.1, ignored_exceptions=[WebDriverException]
+            self.browser,
+            seconds,
+            poll_frequency=0.1,
+            ignored_exceptions=[WebDriverException, IndexError],
         )
         return waiting.until(lambda _: holds())
 
@@ -70,24 +71,21 @@ class Walker:
         return self.until(lambda: self.browser.find_element(By.XPATH, how), 20)
 
     def press(self, words: str) -> None:
-        """A button or a link, by what stands on it."""
-        name = f"normalize-space()={quoted(words)}"
-        self._do(f"//main//button[{name}]|//main//a[{name}]|//header//a[{name}]", "click")
+        """A button or a link, by what stands on it; of the page before those at its head."""
+        name = f"[normalize-space()={quoted(words)}]"
+        self._click(f"//main//button{name}|//main//a{name}", f"//header//a{name}")
 
     def labelled(self, label: str) -> str:
         """The XPath of a field, by its label."""
         is_label = f"normalize-space()={quoted(label)}"
-        return (
-            f"//*[@aria-label={quoted(label)}]|//*[@id=//label[{is_label}]/@for]"
-            f"|//label[contains(normalize-space(), {quoted(label)})]//input"
-        )
+        return f"//*[@aria-label={quoted(label)}]|//*[@id=//label[{is_label}]/@for]"
 
     def write(self, label: str, text: str) -> None:
         """Puts a text into a field, in place of what is there, and leaves it."""
 
         def write() -> bool:
             field = self.browser.find_element(By.XPATH, self.labelled(label))
-            field.send_keys(Keys.CONTROL + "a", Keys.DELETE, text, Keys.TAB)
+            field.send_keys(Keys.CONTROL + "a" + Keys.NULL, Keys.DELETE, text, Keys.TAB)
             return True
 
         self.until(write, 20)
@@ -97,14 +95,16 @@ class Walker:
         Select(field).select_by_visible_text(option)
 
     def tick(self, label: str) -> None:
-        self._do(self.labelled(label), "click")
+        """A box or a choice, by how its label begins."""
+        self._click(f"//label[starts-with(normalize-space(), {quoted(label)})]//input")
 
-    def _do(self, how: str, what: str) -> None:
-        def act() -> bool:
-            getattr(self.browser.find_element(By.XPATH, how), what)()
+    def _click(self, *hows: str) -> None:
+        def click() -> bool:
+            found = [one for how in hows for one in self.browser.find_elements(By.XPATH, how)]
+            found[0].click()
             return True
 
-        self.until(act, 20)
+        self.until(click, 20)
 
     def drop(self, file: Path) -> None:
         """Drops a file from outside onto the page."""
