@@ -13,6 +13,7 @@ import pytest
 from shoal.datasets import hospital
 from shoal.project import Run
 from shoal.workbench.app import PAGES
+from shoal.workbench.held import key_of
 from tests.workbench.served import LINUX, Served, figure, served
 from tests.workbench.visitor import Visitor
 
@@ -85,6 +86,26 @@ def test_no_field_of_any_form_leads_outside(settled: Visitor) -> None:
             assert not [text for text in step if text == ".." or text.startswith(("../", "/"))]
 
 
+@pytest.mark.parametrize(
+    ("field", "given", "place"),
+    [
+        ("entry", "@../secret.txt", "events"),
+        ("entry", "not @/etc/secret.csv:node", "events"),
+        ("recode", "hierarchy=../secret.csv", "recode"),
+        ("recode", "hierarchy=/etc/secret.csv; level=2", "recode"),
+    ],
+)
+def test_files_that_a_spec_names_lie_inside(
+    settled: Visitor, field: str, given: str, place: str
+) -> None:
+    key, before = key_of("diagnosis"), settled.project.draft
+    answer = settled.post("/roles", {f"{field}-{key}": given, "do": f"add:{key}"})
+    assert answer.status == 422
+    found = answer.text[answer.text.index(f'id="wrong-{place}') :]
+    assert "[project-path]" in found[: found.index("</p>")]
+    assert settled.project.draft == before
+
+
 @pytest.mark.parametrize("given", ADDRESSES)
 def test_no_part_of_an_address_leads_outside(settled: Visitor, given: str) -> None:
     for where in PAGES:
@@ -142,7 +163,7 @@ def test_two_gigabytes_are_refused_before_they_come(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(**LINUX)
-def test_two_gigabytes_that_nobody_told_of_are_cut_off_and_never_in_memory(tmp_path: Path) -> None:
+def test_two_gigabytes_that_nobody_told_of_are_kept_nowhere(tmp_path: Path) -> None:
     with served(tmp_path / "project", "--upload-limit", "300MB") as place:
         line = begin(place, "Transfer-Encoding: chunked")
         before = figure(place.process.pid, "VmHWM")

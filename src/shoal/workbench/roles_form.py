@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from shoal.errors import InputError
 from shoal.spec import Event
+from shoal.spec.entries import located
 from shoal.workbench import drafting
 from shoal.workbench.bench import Visit
 from shoal.workbench.drafting import Draft
 from shoal.workbench.forms import number_or_text
 from shoal.workbench.held import Held, key_of
+from shoal.workbench.inside import inside
 
 FIGURES = ("r", "min_support", "max_attributes")
 
@@ -43,11 +48,24 @@ class RolesForm:
         bands = drafting.band_texts(draft) | self.filled("band", published)
         draft = drafting.with_bands(draft, bands)
         recipes = drafting.recipe_texts(draft) | self.filled("recode", published)
-        draft = drafting.with_recipes(draft, recipes)
+        before, draft = draft, drafting.with_recipes(draft, recipes)
+        self._stay_inside(before.get("recode", {}), draft.get("recode", {}))
         for name in FIGURES:
             if name in self.visit.form:
                 draft = drafting.with_number(draft, name, self.visit.text(name))
         return drafting.with_events(draft, self._events(draft))
+
+    def _stay_inside(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        """Refuses a hierarchy's file outside the project, unless the spec named it already."""
+        for column, recipe in after.items():
+            file = recipe.get("hierarchy")
+            if file is None or before.get(column, {}).get("hierarchy") == file:
+                continue
+            try:
+                inside(self.visit.project.folder, file)
+            except InputError as error:
+                said = f'"{column}": {error.problem}'
+                raise type(error)(error.code, said, error.remedy) from None
 
     def _roles(self, draft: Draft) -> dict[str, str]:
         roles = {name: drafting.role_of(draft, name) for name in self.held.columns}
@@ -104,7 +122,8 @@ class RolesForm:
         low, high = self.visit.text(f"low-{key}"), self.visit.text(f"high-{key}")
         entry = self.visit.text(f"entry-{key}")
         ranges = [drafting.range_entry(low, high)] if low or high else []
-        return [*ranges, *([entry] if entry else [])]
+        within = partial(inside, self.visit.project.folder)
+        return [*ranges, *([located(entry, within)] if entry else [])]
 
     def reasons(self, draft: Draft) -> dict[str, str]:
         """Why columns have their roles: as typed, or as proposed for this very role."""

@@ -26,11 +26,15 @@ SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
 FIELDS = {
     **dict.fromkeys(("qi-", "sensitive-", "role-", "name-twice", "column-", "view-"), "columns"),
     **dict.fromkeys(("band-", "recode-", "spec-", "hierarchy-"), "columns"),
-    **dict.fromkeys(("event-", "value-missing", "protect-none", "label-taken"), "events"),
+    **dict.fromkeys(
+        ("event-", "value-missing", "protect-none", "label-taken", "project-path"), "events"
+    ),
     "r-": "r",
     "views-too-many": "max_attributes",
 }
-OF_COLUMN = {"band": "band", "recode": "recode", "hierarchy": "recode", "role": "role"}
+OF_COLUMN = {"band": "band", "role": "role"} | dict.fromkeys(
+    ("recode", "hierarchy", "project"), "recode"
+)
 
 
 def show(visit: Visit) -> Response:
