@@ -1,7 +1,7 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
 python -m benchmarks [--only stages|ratios|art|every|arx|undecided|methods|models|several|redteam|
-    insider|neighbours|cells|large|spark] [--rows 100000,1000000]
+    insider|neighbours|cells|large|spark|workbench] [--rows 100000,1000000]
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ SECTIONS = (
     "cells",
     "large",
     "spark",
+    "workbench",
 )
 NEED_ADULT = ("art", "every", "arx", "undecided", "methods", "models", "redteam")
 
@@ -75,6 +76,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.spark import measure_spark
     from benchmarks.stages import measure_stages, warm_up
     from benchmarks.undecided import measure_undecided
+    from benchmarks.workbench import measure_workbench
     from shoal.comparison.machine import machine_note
 
     def stages(say: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -104,6 +106,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "cells": measure_cells,
         "large": measure_large,
         "spark": measure_spark,
+        "workbench": measure_workbench,
     }
     no_adult = adult_frame() is None
     if no_adult:

@@ -4,7 +4,7 @@
 
 A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every, arx,
 undecided, methods, models, several, redteam, insider, named, neighbours, speed, large,
-spark or cells. `--check` changes
+spark, cells or workbench. `--check` changes
 nothing and fails when a table is not current.
 """
 
@@ -30,6 +30,7 @@ PAGES = (
     "docs/howto/models-as-knowledge.md",
     "docs/howto/several-columns.md",
     "docs/howto/large-tables.md",
+    "docs/howto/workbench.md",
 )
 BLOCK = re.compile(r"(<!-- bench:(\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 

@@ -313,6 +313,15 @@ def spark(results: dict[str, Any]) -> str:
     return _table(head, rows)
 
 
+def workbench(results: dict[str, Any]) -> str:
+    """How fast the workbench answers."""
+    rows = [
+        (line["what"], f"{line['median']:.2f} s", f"{line['longest']:.2f} s")
+        for line in results["workbench"]["lines"]
+    ]
+    return _table(("", "median", "longest"), rows)
+
+
 def cells(results: dict[str, Any]) -> str:
     """Stages on counted cells."""
     lines: Lines = results["cells"]["lines"]
@@ -395,4 +404,5 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "large": large,
     "spark": spark,
     "cells": cells,
+    "workbench": workbench,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import os
 import re
 import signal
 import subprocess
@@ -88,13 +87,6 @@ def figure(process: int, name: str) -> int:
     found = re.search(rf"{name}:\s+(\d+) kB", status)
     assert found is not None
     return 1024 * int(found[1])
-
-
-def cpu_of_ended_children(process: int) -> float:
-    """Seconds of computing of the processes that a process started and that have ended, with
-    theirs."""
-    fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
-    return sum(map(int, fields[13:15])) / os.sysconf("SC_CLK_TCK")
 
 
 LINUX: dict[str, Any] = {
