@@ -10,6 +10,7 @@ from pathlib import Path
 from shoal.datasets import HOSPITAL_EVENT, hospital
 from shoal.project import Project, Run, Source, anonymize_steps
 from shoal.project.files import write_json
+from shoal.project.hashes import keep_hashes
 from tests.cli.program import shoal_
 
 DRAFT = {
@@ -54,5 +55,6 @@ def work_off(run: Run) -> Run:
         (steps / f"{number}.json").write_text(done.stdout, encoding="utf-8")
         (steps / f"{number}.log").write_text(done.stderr, encoding="utf-8")
         (steps / f"{number}.exit").write_text(str(done.returncode))
+    keep_hashes(run.folder)
     write_json(run.folder / "outcome.json", {"state": "done", "seconds": 0.0, "error": None})
     return run

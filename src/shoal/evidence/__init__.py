@@ -7,6 +7,7 @@ state, such as the purpose, is marked as stated by a person.
 from __future__ import annotations
 
 from shoal.evidence.contents import Evidence, gather
+from shoal.evidence.integrity import unfitting
 from shoal.evidence.page import EVIDENCE_FILE, evidence_page, write_evidence
 
-__all__ = ["EVIDENCE_FILE", "Evidence", "evidence_page", "gather", "write_evidence"]
+__all__ = ["EVIDENCE_FILE", "Evidence", "evidence_page", "gather", "unfitting", "write_evidence"]

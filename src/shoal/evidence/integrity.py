@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.facts import Facts, certificate_digest
+from shoal.errors import InputError
+from shoal.facts import Facts, certificate_digest, load_facts
 from shoal.project import Run
 from shoal.project.decision import certificate_hash
+from shoal.project.hashes import HASHES, changed_files, file_hash
 from shoal.release.pair import belong_together
-from shoal.release.stated import CERTIFICATE
+from shoal.release.stated import CERTIFICATE, read_certificate
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,19 @@ def check_files(release: Path, certificate: Mapping[str, Any]) -> list[FileCheck
     """The files that the certificate lists, as they are now."""
     checks = []
     for name, told in certificate["files"].items():
-        found = _sha256(release / name)
+        found = file_hash(release / name)
         checks.append(FileCheck(name, found, found == told["sha256"]))
     return checks
+
+
+def unfitting(run: Run) -> list[str]:
+    """What does not fit together of a run that made a release, in sentences."""
+    release, private = run.folder / "release", run.folder / "private"
+    try:
+        certificate, facts = read_certificate(release), load_facts(private)
+    except InputError as error:
+        return [str(error)]
+    return differences(run, certificate, facts, check_files(release, certificate))
 
 
 def differences(
@@ -58,15 +69,34 @@ def differences(
     decision = run.decision
     if decision is not None and decision.get("certificate") != certificate_hash(run.folder):
         wrong.append("The decision below was made on another certificate than the one here now.")
+    if decision is not None and decision.get("hashes") != file_hash(run.folder / HASHES):
+        wrong.append("The decision below was made on other files of the run than those here now.")
     verified = run.result("verify")
     if verified is not None and not verified["confirmed"]:
         wrong.append("shoal verify refuted the release when the run was made.")
+    return [*wrong, *_contradictions(certificate, facts, verified), *_changes(run)]
+
+
+def _contradictions(
+    certificate: Mapping[str, Any], facts: Facts, verified: Mapping[str, Any] | None
+) -> list[str]:
+    """Where the figures shown are not those of the certificate, or of the check of it."""
+    found, told = facts.verdict, certificate["audit"]
+    wrong = [
+        f"The private records say otherwise than the certificate on: {name.replace('_', ' ')}."
+        for name in ("robust", "problematic", "undecided", "known_before")
+        if found[name] != told[name]
+    ]
+    if (found["r"], found["limit"]) != (certificate["r"], certificate["limit"]):
+        wrong.append("The private records name another limit than the certificate.")
+    if verified is not None and verified["robust"] != found["robust"]:
+        wrong.append("shoal verify read another verdict than the one of the private records.")
     return wrong
 
 
-def _sha256(path: Path) -> str | None:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None
+def _changes(run: Run) -> list[str]:
+    """The files that are not as the run left them."""
+    changed = changed_files(run.folder)
+    if changed is None:
+        return [f"{HASHES} of the run is missing: whether a file was changed since is not known."]
+    return [f"{name} is not as the run left it (SHA-256)." for name in changed]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
 from shoal.project.files import now, read_json, write_json
+from shoal.project.hashes import HASHES, file_hash
 from shoal.release.stated import CERTIFICATE
 
 DECISION_FILE = "decision.json"
@@ -23,8 +23,8 @@ def read_decision(run: Path) -> dict[str, Any] | None:
 def keep_decision(
     run: Path, decision: str, *, name: str, reason: str, review: str | date | None
 ) -> None:
-    """Keeps a decision with a run, with the hash of the certificate that it is about; what was
-    decided earlier is kept too."""
+    """Keeps a decision with a run, with the hash of the certificate that it is about and of what is
+    kept of the run's files; what was decided earlier is kept too."""
     if decision not in DECISIONS:
         raise InputError(
             "decision-word", f'"{decision}" is no decision.', "Say approved or refused."
@@ -42,6 +42,7 @@ def keep_decision(
         "date": now(),
         "review": _date(review).isoformat() if review else None,
         "certificate": certificate_hash(run),
+        "hashes": file_hash(run / HASHES),
         "earlier": [] if earlier is None else [*earlier.pop("earlier", []), earlier],
     }
     write_json(run / DECISION_FILE, told)
@@ -49,11 +50,7 @@ def keep_decision(
 
 def certificate_hash(run: Path) -> str | None:
     """The SHA-256 of the certificate of a run's release; None if the run made none."""
-    try:
-        held = (run / "release" / CERTIFICATE).read_bytes()
-    except OSError:
-        return None
-    return hashlib.sha256(held).hexdigest()
+    return file_hash(run / "release" / CERTIFICATE)
 
 
 def _date(given: str | date) -> date:

@@ -18,13 +18,15 @@ from shoal.errors import InputError
 from shoal.project.commands import typed
 from shoal.project.decision import keep_decision, read_decision
 from shoal.project.files import now, read_json, read_lines
+from shoal.project.hashes import HASHES
 from shoal.project.locks import is_held, take, tell
 from shoal.project.twin import python_of
 
 State = Literal["waiting", "running", "done", "failed", "stopped", "lost"]
 LOCK, STOP, STEPS = ".worker-lock", "stop", "steps"
 OUTCOME, TABLE = "outcome.json", "table.json"
-MADE = (STEPS, OUTCOME, TABLE, STOP, "release", "private", "report.html", "report-public.html")
+REPORTS = ("report.html", "report-public.html")
+MADE = (STEPS, OUTCOME, TABLE, STOP, HASHES, "release", "private", *REPORTS)
 """What a run makes: a run that is started again begins without it."""
 
 

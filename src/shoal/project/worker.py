@@ -7,7 +7,6 @@ others that it runs, and is given up by the system when it ends, however it ends
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import re
 import signal
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.project.files import read_lines, write_json, write_text
+from shoal.project.hashes import file_hash, keep_hashes
 from shoal.project.run import OUTCOME, STEPS, STOP, TABLE, Run
 
 LOOKS = 0.1
@@ -41,6 +41,7 @@ def work(run: Run, lock: int) -> None:
             ended = {"state": "failed", "error": _error(run.folder, number)}
             break
     ended["seconds"] = round(time.monotonic() - started, 3)
+    keep_hashes(run.folder)
     write_json(run.folder / OUTCOME, ended)
 
 
@@ -50,9 +51,7 @@ def _keep_hash(run: Run) -> None:
     path = run.folder.parent.parent / source if source else None
     if path is None or not path.is_file():
         return
-    with path.open("rb") as table:
-        held = hashlib.file_digest(table, "sha256").hexdigest()
-    write_json(run.folder / TABLE, {"sha256": held, "bytes": path.stat().st_size})
+    write_json(run.folder / TABLE, {"sha256": file_hash(path), "bytes": path.stat().st_size})
 
 
 def _step(folder: Path, number: int, arguments: list[str], lock: int) -> bool:

@@ -127,6 +127,7 @@ JUDGING = {
     "state.lost": "lost",
     "one.title": "Run {run}",
     "one.all": "All runs",
+    "one.unfit": "What does not fit together",
     # Verdicts
     "verdict.yes": "robust",
     "verdict.no": "not robust",

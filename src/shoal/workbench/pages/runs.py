@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import HTMLResponse, Response
 
 from shoal.errors import ShoalError
-from shoal.evidence import EVIDENCE_FILE, write_evidence
+from shoal.evidence import EVIDENCE_FILE, unfitting, write_evidence
 from shoal.project import Run
 from shoal.workbench import verdicts
 from shoal.workbench.bench import Visit, go
@@ -140,6 +140,7 @@ def _page(
         state=state,
         progress=run.progress,
         verdict=verdict,
+        unfit=unfitting(run) if (state, kind) == ("done", "anonymize") else [],
         found=run.result(1) if state == "done" else None,
         checked=run.result("verify") if state == "done" else None,
         attacks=_attacks(run) if state == "done" else [],

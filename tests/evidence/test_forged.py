@@ -1,0 +1,90 @@
+"""A run whose files were changed afterwards: the evidence file says so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shoal.evidence import evidence_page, gather, unfitting
+from shoal.project import Project, Run
+from shoal.project.hashes import keep_hashes
+from tests.project.making import make_project, new_release, work_off
+from tests.report.page import Page
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    project = make_project(tmp_path_factory.mktemp("forged") / "p")
+    run = work_off(new_release(project, seed=5))
+    run.decide("refused", name="A", reason="Not yet")
+    return run
+
+
+@pytest.fixture
+def copied(honest: Run, tmp_path: Path) -> Run:
+    shutil.copytree(honest.folder.parent.parent, tmp_path / "p")
+    return Project.open(tmp_path / "p").run(honest.name)
+
+
+def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    told = json.loads(path.read_text(encoding="utf-8"))
+    change(told)
+    path.write_text(json.dumps(told), encoding="utf-8")
+
+
+def _otherwise(facts: dict[str, Any]) -> None:
+    facts["verdict"] |= {"robust": not facts["verdict"]["robust"], "problematic": 7}
+
+
+FORGED: dict[str, Callable[[dict[str, Any]], object]] = {
+    "private/report.json": _otherwise,
+    "steps/1.json": lambda told: told.update(problematic=7),
+    "steps/2.json": lambda told: told.update(on_trust=[], checks=told["checks"][:1]),
+    "run.json": lambda told: told["steps"][0].append("--stricter"),
+}
+
+
+def test_an_honest_run_fits_together(honest: Run) -> None:
+    assert unfitting(honest) == []
+    text = Page(evidence_page(gather(honest.folder))).text
+    assert "can change these hashes too" in text
+    assert "cannot check who wrote it" in text
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_file_that_was_edited_is_named(copied: Run, name: str) -> None:
+    edit(copied.folder / name, FORGED[name])
+    text = Page(evidence_page(gather(copied.folder))).text
+    assert f"{name} is not as the run left it" in text
+
+
+@pytest.mark.parametrize("name", ["spec.toml", "private/spec.toml", "release/more.csv"])
+def test_a_file_that_was_written_or_added_is_named(copied: Run, name: str) -> None:
+    with (copied.folder / name).open("a", encoding="utf-8") as file:
+        file.write("# more\n")
+    assert f"{name} is not as the run left it (SHA-256)." in unfitting(copied)
+
+
+def test_hashes_that_were_kept_anew_do_not_hide_it(copied: Run) -> None:
+    edit(copied.folder / "private" / "report.json", _otherwise)
+    keep_hashes(copied.folder)
+    wrong = unfitting(copied)
+    assert "The private records say otherwise than the certificate on: robust." in wrong
+    assert "shoal verify read another verdict than the one of the private records." in wrong
+    assert "made on other files of the run" in " ".join(wrong)
+
+
+def test_a_run_without_hashes_is_not_taken_for_whole(copied: Run) -> None:
+    (copied.folder / "hashes.json").unlink()
+    assert "hashes.json of the run is missing" in " ".join(unfitting(copied))
+
+
+def test_a_run_without_its_private_records_is_named(copied: Run) -> None:
+    shutil.rmtree(copied.folder / "private")
+    (wrong,) = unfitting(copied)
+    assert "report.json" in wrong
