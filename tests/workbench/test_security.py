@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from shoal.workbench.app import PAGES
+from shoal.workbench.inside import inside
+from shoal.workbench.security import POLICY
 from tests.workbench.visitor import Visitor, workbench
 
 
@@ -149,3 +151,63 @@ def test_an_upload_that_lies_about_its_length_is_cut_off(visitor: Visitor) -> No
             answer = b""
     assert not answer or b" 422 " in answer.split(b"\r\n")[0]
     assert [file.name for file in (visitor.project.folder / "uploads").iterdir()] == []
+
+
+@pytest.mark.parametrize("other", ['theme={"a": "b,c"}', "\xe9=1", "bad name[]", "{name}=no"])
+def test_cookies_of_other_programs_do_not_matter(visitor: Visitor, other: str) -> None:
+    """Cookies know no ports: every program of this machine sets them for all."""
+    own, strange = visitor.cookie, other.replace("{name}", visitor.keys.cookie)
+    for cookies in (f"{strange}; {own}", f"{own}; {strange}"):
+        visitor.cookie = cookies
+        assert visitor.get("/").status == 200
+    visitor.cookie = strange
+    assert visitor.get("/").status == 403
+
+
+def test_an_upload_that_ends_early_or_has_no_form_is_no_fault(
+    visitor: Visitor, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kind = {"Content-Type": "multipart/form-data; boundary=" + "x" * 3000}
+    assert visitor.ask("POST", "/table/upload", b"--x", kind).status == 422
+    with socket.create_connection(("127.0.0.1", visitor.port)) as line:
+        line.sendall(
+            f"POST /table/upload HTTP/1.1\r\nHost: 127.0.0.1:{visitor.port}\r\n"
+            f"Cookie: {visitor.cookie}\r\nContent-Length: 5000\r\n"
+            "Content-Type: multipart/form-data; boundary=seam\r\n\r\n"
+            '--seam\r\nContent-Disposition: form-data; filename="a.csv"\r\n\r\na,b\n'.encode()
+        )
+    assert visitor.get("/").status == 200
+    assert list((visitor.project.folder / "uploads").iterdir()) == []
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_fault_in_an_upload_tells_no_value(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("".join(("Mey", "er")))
+
+    monkeypatch.setattr("shoal.workbench.pages.table._take", fail)
+    answer = visitor.send("a.csv", b"a,b\n1,2\n")
+    assert answer.status == 500
+    assert answer.headers["content-security-policy"] == POLICY
+    said = capfd.readouterr()
+    assert "Meyer" not in answer.text + said.out + said.err
+
+
+def test_paths_are_no_options_and_not_endless(visitor: Visitor) -> None:
+    folder = visitor.project.folder
+    assert inside(folder, "--help") == "./--help"
+    for path in ("x" * 300, "x/" * 600):
+        assert 'id="wrong-path"' in visitor.post("/table/choose", {"path": path}).text
+
+
+def test_a_database_outside_the_folder_is_refused(
+    visitor: Visitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(visitor.project.folder)
+    outside = tmp_path / "outside.db"
+    outside.write_bytes(b"")
+    for address in (f"duckdb://{outside}?table=t", "duckdb:///../outside.db?table=t"):
+        answer = visitor.post("/table/choose", {"database": address})
+        assert "no place in the project" in answer.words

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from shoal.errors import InputError, ShoalError
@@ -99,6 +99,8 @@ def broken(visit: Visit, error: Exception) -> Response:
     which words: these may hold values of the table."""
     if isinstance(error, HTTPException):
         raise error
+    if isinstance(error, ClientDisconnect):  # nobody is there to be answered
+        return Response(status_code=400)
     places = "".join(traceback.format_tb(error.__traceback__))
     print(f"{type(error).__name__}, at\n{places}", file=sys.stderr)
     return visit.page("said", status=500, what="broken")

@@ -11,18 +11,26 @@ from shoal.errors import InputError
 from shoal.sources.read import file_kind
 
 UPLOADS, DEEPEST, MOST = "uploads", 4, 500
+LONGEST_NAME, LONGEST_PATH = 255, 1000
+"""In bytes; longer ones are no files on any usual system."""
 
 
 def inside(folder: Path, given: str) -> str:
-    """A path below a folder, as it is written there; an InputError for any other."""
+    """A path below a folder, as commands take it there; an InputError for any other."""
     path = Path(os.path.normpath(folder / given))
-    if not given or "\0" in given or folder not in path.parents:
+    if not given or "\0" in given or folder not in path.parents or _too_long(given):
         raise InputError(
             "project-path",
             "This is no place in the project's folder.",
             "Choose one of those that are listed, or put the file there first.",
         )
-    return str(path.relative_to(folder))
+    plain = str(path.relative_to(folder))
+    return f"./{plain}" if plain.startswith("-") else plain  # no option of a command
+
+
+def _too_long(given: str) -> bool:
+    names = [len(os.fsencode(name)) for name in given.split("/")]
+    return max(names) > LONGEST_NAME or sum(names) > LONGEST_PATH
 
 
 def table_files(folder: Path) -> list[str]:

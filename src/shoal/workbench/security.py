@@ -6,7 +6,6 @@ from __future__ import annotations
 import hmac
 import secrets
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -56,12 +55,10 @@ class Keys:
         return True
 
     def opens(self, headers: Headers) -> bool:
-        """Whether a request brings the cookie."""
-        try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
-        except CookieError:
-            return False
-        return found is not None and _same(found.value, self.session)
+        """Whether a request brings the cookie. Other programs on this machine set cookies for it
+        too, of any form and even of this name: they do not matter."""
+        pairs = (one.strip().partition("=") for one in headers.get("cookie", "").split(";"))
+        return any(name == self.cookie and _same(value, self.session) for name, _, value in pairs)
 
 
 class Guard:

@@ -16,6 +16,7 @@ from shoal.sources import replace_file
 from shoal.sources.read import file_kind, unknown_kind
 
 LONGEST_NAME = 120
+"""In bytes: whoever writes a file to the side first gives it a longer name."""
 _UNWANTED = re.compile(r"[^\w.+ -]", re.UNICODE)
 
 
@@ -23,7 +24,8 @@ def clean_name(given: str) -> str:
     """The last part of a file's name, without what a path or a shell could take amiss; an
     InputError where its ending says nothing."""
     last = given.replace("\\", "/").rsplit("/", 1)[-1]
-    cleaned = _UNWANTED.sub("_", last).strip(" .")[-LONGEST_NAME:].lstrip(" .-")
+    short = _UNWANTED.sub("_", last).strip(" .").encode()[-LONGEST_NAME:]
+    cleaned = short.decode("utf-8", "ignore").lstrip(" .-")
     if not cleaned or file_kind(Path(cleaned)) is None:
         raise unknown_kind(Path(cleaned or "file"))
     return cleaned
@@ -40,7 +42,10 @@ async def save_upload(request: Request, folder: Path, *, limit: int) -> Path:
         raise _no_file()
     folder.mkdir(exist_ok=True)
     pieces = request.stream()
-    reader = _Reader(boundary)
+    try:
+        reader = _Reader(boundary)
+    except FormParserError:
+        raise _no_file() from None
     while not reader.named and (piece := await anext(pieces, None)) is not None:
         limit = reader.feed(piece, limit)
     if not reader.named:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from shoal.errors import InputError, ShoalError
 from shoal.project import audit_steps
 from shoal.workbench.asked import Asked, asked_of
-from shoal.workbench.bench import Bench, Visit, go
+from shoal.workbench.bench import Bench, Visit, broken, go
 from shoal.workbench.forms import beside
 from shoal.workbench.inside import UPLOADS, inside, table_files
 from shoal.workbench.same import same_as
@@ -78,6 +78,8 @@ def upload(bench: Bench) -> Callable[[Request], Awaitable[Response]]:
             if isinstance(asked, Response):
                 return asked
             return await run_in_threadpool(_page, visit, asked, error)
+        except Exception as error:
+            return broken(visit, error)
         return go("/audit")
 
     return answer

@@ -14,7 +14,7 @@ from shoal.errors import InputError, ShoalError
 from shoal.memory import size_words
 from shoal.project import Source
 from shoal.sources.location import parse_url
-from shoal.workbench.bench import Bench, Visit, go
+from shoal.workbench.bench import Bench, Visit, broken, go
 from shoal.workbench.drafting import proposed
 from shoal.workbench.forms import beside
 from shoal.workbench.held import Held
@@ -24,13 +24,20 @@ from shoal.workbench.same import same_as_init
 from shoal.workbench.texts import say
 from shoal.workbench.uploads import save_upload
 
-FILE = ("file-", "csv-", "excel-", "arrow-", "gzip-", "folder-", "header-", "frame-", "table-")
+FILE = tuple(
+    f"{kind}-"
+    for kind in (
+        *("file", "csv", "excel", "parquet", "arrow", "gzip", "folder"),
+        *("header", "frame", "table", "output"),
+    )
+)
 UPLOADED = dict.fromkeys(("upload-", "extra-missing", *FILE), "file")
 CHOSEN = {
     **dict.fromkeys(("encoding-unknown", "csv-encoding"), "encoding"),
     **dict.fromkeys(("separator-form", "csv-separator", "option-unused"), "separator"),
     **dict.fromkeys(("project-path", "extra-missing", *FILE), "path"),
 }
+HOW = ("separator", "encoding")
 DATABASE = dict.fromkeys(("url-", "database-", "extra-missing", "project-path", *FILE), "database")
 
 
@@ -66,12 +73,25 @@ def upload(bench: Bench) -> Callable[[Request], Awaitable[Response]]:
         try:
             folder = bench.project.folder
             path = await save_upload(request, folder / UPLOADS, limit=bench.upload_limit)
-            await run_in_threadpool(_take, visit, Source(str(path.relative_to(folder))))
+            return await run_in_threadpool(_take_upload, visit, str(path.relative_to(folder)))
         except ShoalError as error:
             return await run_in_threadpool(_page, visit, {}, error, UPLOADED)
-        return go("/table")
+        except Exception as error:
+            return broken(visit, error)
 
     return answer
+
+
+def _take_upload(visit: Visit, path: str) -> Response:
+    """Takes a file that has arrived. One that cannot be read as it is stands among those to
+    choose from, beside the fields that say how it is written."""
+    try:
+        _take(visit, Source(path))
+    except ShoalError as error:
+        how = {"path": path, "separator": "", "encoding": ""}
+        asks_how = isinstance(error, InputError) and CHOSEN.get(error.code) in HOW
+        return _page(visit, how, error, CHOSEN if asks_how else UPLOADED)
+    return go("/table")
 
 
 def _take(visit: Visit, source: Source) -> None:
@@ -97,7 +117,7 @@ def _database(visit: Visit, typed: dict[str, str]) -> str:
             "Write duckdb:///file.db?table=people or postgresql://user@host/database?table=people.",
         )
     if url.path is not None:
-        inside(visit.project.folder, url.place.removeprefix("/"))
+        inside(visit.project.folder, str(url.path))
     return typed["database"]
 
 
