@@ -80,7 +80,21 @@ def test_a_missing_file_is_told_and_another_can_be_chosen(visitor: Visitor) -> N
         ("a b<script>.csv", "a b_script_.csv"),
         ("-rf.csv", "rf.csv"),
         ("Ä‮x.csv", "Ä_x.csv"),
+        ("é" * 200 + ".csv", "é" * 58 + ".csv"),
     ],
 )
 def test_names_of_dropped_files_are_cleaned(given: str, kept: str) -> None:
     assert clean_name(given) == kept
+
+
+def test_a_dropped_file_that_is_written_otherwise_can_be_chosen_with_how(visitor: Visitor) -> None:
+    answer = visitor.send("people.csv", "größe;ort\n1;Köln\n2;Bonn\n".encode("latin-1"))
+    assert answer.status == 422
+    assert 'id="wrong-encoding"' in answer.text
+    assert "uploads/people.csv" in answer.text
+    how = {"path": "uploads/people.csv", "separator": "", "encoding": "latin-1"}
+    assert "2 rows, 2 columns" in visitor.follow("/table/choose", how).words
+
+
+def test_a_damaged_file_is_told_beside_the_field(visitor: Visitor) -> None:
+    assert 'id="wrong-file"' in visitor.send("people.parquet", b"none").text
