@@ -14,13 +14,15 @@ ALONE := POLARS_MAX_THREADS=1
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format types imports unit slow cluster bench fuzz docs wheel lock clean python-version
+.PHONY: help demo install test lint format types imports warm unit slow cluster bench fuzz docs wheel lock clean python-version
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(VENV)/.runtime ## Install the program into .venv if needed, and run its demonstration
 	$(BIN)/shoal demo
+
+install: $(VENV)/.dev $(VENV)/.docs ## Install all that the other targets need
 
 test: lint types imports unit ## What must hold before a change goes in: lint, types, imports, tests
 
@@ -37,6 +39,9 @@ types: $(VENV)/.dev ## Check the types
 
 imports: $(VENV)/.dev ## Check who may import whom
 	$(BIN)/lint-imports
+
+warm: $(VENV)/.dev ## Compile what the tests use, once
+	$(BIN)/python -m benchmarks.stages
 
 unit: $(VENV)/.dev ## Run the tests but the slow ones (ARGS=tests/spec or ARGS="-k word" for some)
 	$(ALONE) $(BIN)/python -m pytest $(WORKERS) -m 'not slow' $(ARGS)

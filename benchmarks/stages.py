@@ -1,4 +1,9 @@
-"""Seconds of each stage on one table, from the file to the verified release."""
+"""Seconds of each stage on one table, from the file to the verified release.
+
+    python -m benchmarks.stages
+
+only runs everything once on a small table, which compiles what the tests use too.
+"""
 
 from __future__ import annotations
 
@@ -123,3 +128,7 @@ def _runner(name: str, table: Table) -> Callable[[], Any]:
             return  # a small table may be refused; what it took to get there is compiled
 
     return run
+
+
+if __name__ == "__main__":
+    warm_up(print)
