@@ -191,9 +191,19 @@ def test_duckdb_tables_views_and_queries(database: Path, monkeypatch: pytest.Mon
 
 def test_duckdb_is_only_read(database: Path) -> None:
     before = database.read_bytes()
-    with fails_with("database-error", "read-only"):
-        read_table(f"duckdb:///{database}?query=drop table people")
+    written = database.with_name("written")
+    for query in (
+        "drop table people",
+        f"copy people to '{written}'",
+        f"select 1 as a; copy people to '{written}'",
+        f"export database '{written}'",
+        f"attach '{written}' as other; select 1 as a",
+    ):
+        with fails_with("database-no-rows"):
+            read_table(f"duckdb:///{database}?query={query}")
     assert database.read_bytes() == before
+    assert not written.exists()
+    assert read_table(f"duckdb:///{database}?query=pivot people on age").height == 3
     with fails_with("database-table", '"beds"', '"ward.beds"', "Tables: odd"):
         read_table(f"duckdb:///{database}?table=beds")
     with fails_with("database-error", "nothing"):

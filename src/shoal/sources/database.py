@@ -24,6 +24,9 @@ from shoal.sources.unpacked import COPIES
 CONNECT_SECONDS = 10
 BATCH = 1 << 16
 """So many rows are taken at a time."""
+_ASKS = {"StatementType.SELECT", "StatementType.MULTI"}  # a PIVOT is a MULTI
+"""Statements that DuckDB answers with rows. Others write files, even where the database is only
+read: COPY, EXPORT, ATTACH."""
 _DUCKDB_TABLES = """
     select table_schema, table_name, table_schema = current_schema()
     from information_schema.tables where table_catalog = current_database()
@@ -86,6 +89,8 @@ def _read_duckdb(url: DatabaseUrl, ask: Callable[[str], str]) -> Any:
             sql = url.query
             if sql is None:
                 sql = _select(url, connection.sql(_DUCKDB_TABLES).fetchall())
+            if not {str(one.type) for one in connection.extract_statements(sql)} <= _ASKS:
+                raise _no_rows(url)
             answer = connection.sql(ask(sql))
             if answer is None:
                 raise _no_rows(url)
