@@ -149,3 +149,11 @@ def test_hostile_codes_cannot_leave_their_comment(tmp_path: Path) -> None:
     frame = pl.DataFrame({"sex": ["?\n", "a", "b"] * 10, "illness": ["x", "y", "z"] * 10})
     spec = spec_of(propose_spec(frame.with_columns(illness=frame["illness"].shuffle(1))), tmp_path)
     assert dict(spec.recode)["sex"].missing == ("?\n",)
+
+
+def test_a_column_of_no_plain_values_is_not_published() -> None:
+    days = pl.Series("stay", [1, 2, 3] * 20).cast(pl.Duration("us"))
+    table = pl.DataFrame({"age": [30, 40] * 30, "stay": days, "illness": ["flu", "hiv"] * 30})
+    guess = next(one for one in propose_spec(table).guesses if one.column == "stay")
+    assert guess.role == "unpublished"
+    assert "neither text nor numbers" in guess.reason

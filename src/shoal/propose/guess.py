@@ -267,7 +267,7 @@ def _beyond_limit(guesses: dict[str, Guess]) -> dict[str, Guess]:
 
 def _distinct(column: pl.Series) -> int:
     """How many values a column has, a missing one counted as one; 0 if it holds no plain values."""
-    if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary):
+    if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary, pl.Duration):
         return 0
     return column.n_unique()
 
