@@ -12,6 +12,7 @@ from shoal.knowledge import Knowledge
 from shoal.planning.supply import Supply
 from shoal.table import Table
 from shoal.workbench.foreknown import NotWanted, known_before
+from tests.sources.expect import fails_with
 
 FRAME = hospital(3_000, seed=3)
 ONE, OTHER = sorted(set(FRAME["diagnosis"]))[:2]
@@ -49,6 +50,13 @@ def test_it_is_what_the_plan_says(more: dict[str, Any]) -> None:
     table = Table.from_frame(FRAME, shoal.Spec(**(USUAL | more)))
     plain = Supply.of(table, Knowledge.of(table)).known_before
     assert known_before(table).tolist() == plain.tolist()
+
+
+def test_more_events_than_memory_allows_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table.from_frame(FRAME, shoal.Spec(**USUAL))
+    monkeypatch.setattr("shoal.workbench.foreknown.MOST_CELLS", 10)
+    with fails_with("events-many"):
+        known_before(table)
 
 
 def test_what_nobody_waits_for_ends() -> None:

@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.knowledge.attributes import attribute_codes, attribute_sets
 from shoal.planning.supply import Supply
 from shoal.table import IntArray, Table, factorize
 
 Tree = dict[str, Any]
+MOST_CELLS = 10**8
+"""Events times signatures: some bytes are held for each."""
 
 
 class NotWanted(Exception):  # noqa: N818
@@ -31,6 +34,12 @@ def known_before(table: Table, wanted: Callable[[], bool] = lambda: True) -> NDA
     once it is not `wanted` any more."""
     if table.several is not None or table.spec.knowledge is not None:
         return Supply.of(table, Knowledge.of(table)).known_before
+    if len(table.events) * len(table.signatures) > MOST_CELLS:
+        raise InputError(
+            "events-many",
+            f"{len(table.events):,} events are protected, more than can be counted here.",
+            "Pick those that matter; `shoal plan` counts them all, with more memory.",
+        )
     return _Walk.of(table, wanted).run()
 
 
