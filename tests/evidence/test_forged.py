@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from shoal.evidence import evidence_page, gather, unfitting
 from shoal.project import Project, Run
 from shoal.project.hashes import keep_hashes
-from tests.project.making import make_project, new_release, work_off
+from tests.project.making import DRAFT, make_project, new_release, work_off
 from tests.report.page import Page
 
 
@@ -88,3 +89,34 @@ def test_a_run_without_its_private_records_is_named(copied: Run) -> None:
     shutil.rmtree(copied.folder / "private")
     (wrong,) = unfitting(copied)
     assert "report.json" in wrong
+
+
+def test_a_reason_for_a_later_role_is_not_told_of_an_earlier_run(copied: Run) -> None:
+    project = Project.open(copied.folder.parent.parent)
+    project.set_reasons({"age": "Known to neighbours", "ward": "Everybody sees it"})
+    project.write_draft({**project.draft, "qi": ["age", "sex", "region", "ward"]})
+    reasons = {one.name: one.reason for one in gather(copied.folder).columns}
+    assert reasons["age"] == "Known to neighbours"
+    assert "ward" not in reasons
+
+
+def test_a_release_whose_run_was_stopped_later_is_an_earlier_release(copied: Run) -> None:
+    second = copied.folder.with_name("0002")
+    shutil.copytree(copied.folder, second)
+    edit(copied.folder / "outcome.json", lambda told: told.update(state="stopped"))
+    (earlier,) = gather(second).earlier
+    assert earlier.run == copied.name
+
+
+def test_maxima_are_those_of_all_people(copied: Run) -> None:
+    """With limits that differ, the person nearest to a limit is not who is known best."""
+    project = Project.open(copied.folder.parent.parent)
+    common = {"values": ["Hypertension"], "r": 2, "label": "common"}
+    project.write_draft({**DRAFT, "protect": [*DRAFT["protect"], common]})  # type: ignore[misc]
+    run = work_off(new_release(project, method="mondrian"))
+    record = pl.read_parquet(run.folder / "private" / "row_risks.parquet")
+    evidence = gather(run.folder)
+    assert evidence.before.largest is not None
+    assert evidence.before.largest >= record["known_before"].max()  # type: ignore[operator]
+    assert evidence.after.largest >= record["posterior"].max()  # type: ignore[operator]
+    assert "another event may be likelier" in Page(evidence_page(evidence)).text

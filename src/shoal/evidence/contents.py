@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,7 @@ def gather(folder: str | Path) -> Evidence:
         certificate=certificate,
         verified=run.result("verify"),
         stated=[(words, project.statement.get(name)) for name, words in STATED.items()],
-        columns=_columns(private, {**project.reasons, **run.made.get("reasons", {})}),
+        columns=_columns(private, _reasons(project, run)),
         attacks=_attacks(run, facts),
         before=before,
         after=after,
@@ -121,6 +121,27 @@ def gather(folder: str | Path) -> Evidence:
         wrong=differences(run, certificate, facts, files),
         decision=run.decision,
     )
+
+
+def _reasons(project: Project, run: Run) -> dict[str, str]:
+    """Why columns have their roles, as the run kept it; what was said later counts where a column
+    still has the role that it had then."""
+    try:
+        now = project.draft
+    except InputError:
+        now = {}
+    later = project.reasons.items()
+    then = run.made["spec"]
+    same = {name: reason for name, reason in later if _role(now, name) == _role(then, name)}
+    return {**same, **run.made.get("reasons", {})}
+
+
+def _role(spec: Mapping[str, Any], column: str) -> str | None:
+    for role in ("qi", "sensitive", "identifiers"):
+        named = spec.get(role, ())
+        if column in ([named] if isinstance(named, str) else named):
+            return role
+    return None
 
 
 def _columns(private: Path, reasons: dict[str, str]) -> list[Column]:
@@ -165,8 +186,12 @@ def _risks(facts: Facts, private: Path) -> tuple[Risk, Risk]:
     rows = private / "row_risks.parquet"
     if not rows.is_file():
         return Risk(largest=known, average=None), Risk(largest=largest, average=None)
-    means = pl.scan_parquet(rows).select("known_before", "posterior").mean().collect().row(0)
-    return Risk(largest=known, average=means[0]), Risk(largest=largest, average=means[1])
+    record = pl.read_parquet(rows, columns=["known_before", "posterior"])
+    (before, after), (known_most, most) = record.mean().row(0), record.max().row(0)
+    return (
+        Risk(largest=max(known or 0.0, known_most or 0.0), average=before),
+        Risk(largest=max(largest, most or 0.0), average=after),
+    )
 
 
 def _posteriors(facts: Facts) -> list[float]:
@@ -174,14 +199,15 @@ def _posteriors(facts: Facts) -> list[float]:
 
 
 def _earlier(run: Run, runs: Sequence[Run]) -> list[Earlier]:
-    """Releases of the same table that were made before this one, by the table's hash or address."""
+    """Releases of the same table that were made before this one, by the table's hash or address;
+    also those whose run was stopped afterwards, during the attack."""
     found = []
     for other in runs:
-        if int(other.name) >= int(run.name) or other.kind != "anonymize" or other.state != "done":
+        if int(other.name) >= int(run.name) or other.kind != "anonymize":
             continue
         same = _same_table(run, other)
         made = other.result("anonymize")
-        if same is None or made is None:
+        if same is None or made is None or not (other.folder / "release").is_dir():
             continue
         decision = other.decision
         found.append(
