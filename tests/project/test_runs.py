@@ -12,6 +12,7 @@ import pytest
 
 from shoal.cli.show import progress_bar
 from shoal.errors import InputError
+from shoal.evidence import unfitting
 from shoal.project import Project, Run, Source
 from shoal.project.files import read_json
 from shoal.release.stated import read_certificate
@@ -162,3 +163,31 @@ def test_progress_is_written_for_others_to_read(
         ("still counting", 5, 1.0),
         ("judging", 1, 0.0),
     ]
+
+
+@pytest.mark.parametrize(
+    "held", ["{}", "[]", '{"kind": "plan", "steps": [[]], "made": "", "spec": {}}']
+)
+def test_a_damaged_run_is_left_out_and_named(project: Project, held: str) -> None:
+    folder = project.folder / "runs" / "9001"
+    folder.mkdir(exist_ok=True)
+    (folder / "run.json").write_text(held)
+    try:
+        assert "9001" not in [run.name for run in project.runs()]
+        with pytest.raises(InputError) as told:
+            project.run("9001").steps  # noqa: B018
+        assert told.value.code == "run-damaged"
+    finally:
+        (folder / "run.json").unlink()
+        folder.rmdir()
+
+
+@pytest.mark.parametrize("held", ["[]", '{"decision": "approved"}'])
+def test_a_damaged_decision_is_none(released: Run, held: str) -> None:
+    path = released.folder / "decision.json"
+    path.write_text(held)
+    try:
+        assert released.decision is None
+        assert "decision.json of the run cannot be read as a decision." in unfitting(released)
+    finally:
+        path.unlink()

@@ -10,7 +10,7 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.facts import Facts, certificate_digest, load_facts
 from shoal.project import Run
-from shoal.project.decision import certificate_hash
+from shoal.project.decision import DECISION_FILE, certificate_hash, is_damaged
 from shoal.project.hashes import HASHES, changed_files, file_hash
 from shoal.release.pair import belong_together
 from shoal.release.stated import CERTIFICATE, read_certificate
@@ -66,6 +66,8 @@ def differences(
         for one in files
         if not one.fits
     ]
+    if is_damaged(run.folder):
+        wrong.append(f"{DECISION_FILE} of the run cannot be read as a decision.")
     decision = run.decision
     if decision is not None and decision.get("certificate") != certificate_hash(run.folder):
         wrong.append("The decision below was made on another certificate than the one here now.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Mapping
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,14 @@ DECISIONS = ("approved", "refused")
 
 
 def read_decision(run: Path) -> dict[str, Any] | None:
-    """The decision that is kept with a run."""
-    return read_json(run / DECISION_FILE)
+    """The decision that is kept with a run; None if there is none, or it cannot be read."""
+    told = read_json(run / DECISION_FILE)
+    return told if told is not None and _is_decision(told) else None
+
+
+def is_damaged(run: Path) -> bool:
+    """Whether a run's decision is there and cannot be read."""
+    return (run / DECISION_FILE).exists() and read_decision(run) is None
 
 
 def keep_decision(
@@ -51,6 +58,22 @@ def keep_decision(
 def certificate_hash(run: Path) -> str | None:
     """The SHA-256 of the certificate of a run's release; None if the run made none."""
     return file_hash(run / "release" / CERTIFICATE)
+
+
+def _is_decision(told: Mapping[str, Any]) -> bool:
+    texts = [told.get(name) for name in ("name", "reason", "date")]
+    earlier, review = told.get("earlier", []), told.get("review")
+    try:
+        datetime.fromisoformat(str(told.get("date")))
+    except ValueError:
+        return False
+    return (
+        told.get("decision") in DECISIONS
+        and all(isinstance(text, str) for text in texts)
+        and isinstance(review, str | None)
+        and isinstance(earlier, list)
+        and all(isinstance(one, dict) and _is_decision(one) for one in earlier)
+    )
 
 
 def _date(given: str | date) -> date:

@@ -79,7 +79,16 @@ class Project:
     def source(self) -> Source | None:
         """Where the table lies, as commands name it in this folder; None if nobody said so yet."""
         kept = self._table("source")
-        return Source(**kept) if kept else None
+        if not kept:
+            return None
+        try:
+            return Source(**kept)
+        except TypeError:
+            raise InputError(
+                "project-damaged",
+                f"The [source] of {PROJECT_FILE} cannot be read.",
+                "It has an address, and if need be a separator and an encoding.",
+            ) from None
 
     @property
     def table_path(self) -> str | None:
@@ -137,10 +146,11 @@ class Project:
         self._change("reasons", dict(reasons))
 
     def runs(self) -> list[Run]:
-        """All runs, the first one first."""
+        """All runs, the first one first, without those whose `run.json` is damaged."""
         folder = self.folder / RUNS
         found = sorted(folder.iterdir()) if folder.is_dir() else []
-        return [Run(one) for one in found if _NAME.fullmatch(one.name) and _is_run(one)]
+        runs = [Run(one) for one in found if _NAME.fullmatch(one.name) and _is_run(one)]
+        return [run for run in runs if run.is_whole]
 
     def run(self, name: str) -> Run:
         """The run of a number such as 0001, or an InputError."""

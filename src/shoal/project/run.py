@@ -67,13 +67,19 @@ class Run:
     def made(self) -> dict[str, Any]:
         """What was asked for: kind, steps, time, spec, source, title."""
         told = read_json(self.folder / "run.json")
-        if told is None:
+        if told is None or not _is_whole(told):
             raise InputError(
                 "run-damaged",
                 f"The run.json of run {self.name} cannot be read.",
                 "Make the run again.",
             )
         return told
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether what was asked for can be read."""
+        told = read_json(self.folder / "run.json")
+        return told is not None and _is_whole(told)
 
     @property
     def kind(self) -> str:
@@ -244,6 +250,18 @@ class Run:
         told = read_json(self.folder / LOCK) or {}
         started = datetime.fromisoformat(told.get("started", now()))
         return max(0.0, (datetime.now(UTC) - started).total_seconds())
+
+
+def _is_whole(told: dict[str, Any]) -> bool:
+    steps = told.get("steps")
+    return (
+        all(isinstance(told.get(name), str) for name in ("kind", "made"))
+        and isinstance(told.get("spec"), dict)
+        and isinstance(told.get("source"), str | None)
+        and isinstance(steps, list)
+        and bool(steps)
+        and all(isinstance(step, list) and step for step in steps)
+    )
 
 
 def _remove(path: Path) -> None:

@@ -54,7 +54,7 @@ def same_as_run(run: Run) -> dict[str, Any]:
 def _decision(run: Run, where: str) -> list[str]:
     told = run.decision or {}
     word = "--approve" if told["decision"] == "approved" else "--refuse"
-    review = ["--review", told["review"]] if told["review"] else []
+    review = ["--review", told["review"]] if told.get("review") else []
     return ["decide", where, word, "--name", told["name"], "--reason", told["reason"], *review]
 
 
