@@ -136,3 +136,12 @@ def test_options_reach_the_command_line(project: Project) -> None:
             *("--separator", ";", "--encoding", "latin-1", "--json"),
         ]
     ]
+
+
+def test_a_new_folder_is_its_makers_alone(tmp_path: Path) -> None:
+    Project.open(tmp_path / "new", create=True)
+    assert (tmp_path / "new").stat().st_mode & 0o077 == 0
+    (tmp_path / "shared").mkdir(mode=0o755)
+    (tmp_path / "shared").chmod(0o755)
+    Project.open(tmp_path / "shared", create=True)
+    assert (tmp_path / "shared").stat().st_mode & 0o777 == 0o755

@@ -38,6 +38,8 @@ class Project:
         """The project of a folder; with `create` the folder becomes one if it is none."""
         path = Path(folder).resolve()
         try:
+            if create and not path.exists():
+                path.mkdir(mode=0o700, parents=True)  # it will hold people's data
             if create:
                 (path / RUNS).mkdir(parents=True, exist_ok=True)
             there = (path / PROJECT_FILE).is_file()
