@@ -86,7 +86,7 @@ def test_figures_are_those_of_the_command(walked: Visitor) -> None:
     words = answer.words
     assert f"people published, of {found['rows']:,} {found['published']:,}" in words
     assert f"rows not published {found['suppressed']:,}" in words
-    assert "Verified: every figure was computed again" in words
+    assert "Verified. Every link of a person to an event was computed again" in words
     assert "<b>one</b>" in words
     assert "<b>one" not in answer.text
 

@@ -154,7 +154,7 @@ JUDGING = {
     "lost.pooled": "groups whose other values are pooled",
     "lost.groups": "groups",
     "lost.size": "people in a group with an event, on average",
-    "checked.yes": "Verified: every figure was computed again from what is published.",
+    "checked.yes": "Verified.",
     "checked.no": "Not verified: the release is not what its certificate says.",
     "attack.title": "What the red team achieves",
     "attack.lead": "How often attackers name a carrier rightly, with an interval of 95 %; beside "
@@ -257,9 +257,10 @@ JUDGING = {
     "verify.button": "Verify it",
     "verified.yes": "Confirmed: the release is what its certificate says.",
     "verified.no": "Refuted: the release is not what its certificate says.",
-    "verified.recomputed": "Every figure was computed again from what is published.",
-    "verified.alone": "Checked from the release alone; with the table every figure is computed "
-    "again.",
+    "verified.recomputed": "Every link of a person to an event was computed again, from the "
+    "published tables and the original one.",
+    "verified.alone": "Checked from the release alone; with the table every link of a person to an "
+    "event is computed again.",
     "verified.certificate": "The certificate says:",
     "verified.worst": "Largest link {share}.",
     "verified.trust": "Taken on trust:",
