@@ -41,7 +41,7 @@ def test_from_the_file_to_a_verified_release_and_its_evidence(
         walker.until(lambda: place.project.draft["r"] == 5)
         walker.go("/run")
         walker.press("Start")
-        walker.sees("Verified: every figure was computed again", LONG)
+        walker.sees("Verified. Every link of a person to an event", LONG)
         run = place.project.run("0001")
         made = run.result("anonymize")
         assert made is not None
