@@ -41,7 +41,8 @@ def work(run: Run, lock: int) -> None:
             ended = {"state": "failed", "error": _error(run.folder, number)}
             break
     ended["seconds"] = round(time.monotonic() - started, 3)
-    keep_hashes(run.folder)
+    if ended["state"] == "done":
+        keep_hashes(run.folder)
     write_json(run.folder / OUTCOME, ended)
 
 
