@@ -120,3 +120,13 @@ def test_maxima_are_those_of_all_people(copied: Run) -> None:
     assert evidence.before.largest >= record["known_before"].max()  # type: ignore[operator]
     assert evidence.after.largest >= record["posterior"].max()  # type: ignore[operator]
     assert "another event may be likelier" in Page(evidence_page(evidence)).text
+
+
+def test_a_purpose_that_was_stated_after_the_decision_is_told_of(copied: Run) -> None:
+    project, run = Project.of_run(copied.folder)
+    project.state(purpose="Research on asthma")
+    run.decide("approved", name="A. Reader", reason="fine")
+    assert not unfitting(run)
+    project.state(purpose="Sale")
+    (told,) = unfitting(run)
+    assert "Research on asthma" in told

@@ -198,3 +198,20 @@ def test_a_column_that_is_gone_is_named(asked: Visitor) -> None:
     assert answer.status == 200
     assert 'did you mean "age"?' in answer.words
     assert "[column-missing]" in answer.words
+
+
+def test_a_page_that_is_no_longer_true_overwrites_nothing(asked: Visitor) -> None:
+    first, second = (dict(fields(asked.get("/roles"))) for _ in range(2))
+    role = f"role-{key_of('region')}"
+    assert asked.post("/roles", first | {role: "unpublished"}).status == 303
+    assert "region" not in asked.project.draft["qi"]
+    answer = asked.post("/roles", second | {"r": "3"})
+    assert answer.status == 422
+    assert "changed elsewhere" in answer.words
+    assert "region" not in asked.project.draft["qi"]
+    assert asked.project.draft["r"] != 3
+    # Nothing is refused that the page itself overtook.
+    third = dict(fields(asked.get("/roles")))
+    assert asked.post("/roles", third | {"r": "3"}).status == 303
+    assert asked.post("/roles", third | {"r": "4"}).status == 303
+    assert asked.project.draft["r"] == 4

@@ -354,6 +354,7 @@ def test_a_run_outlives_the_server(way: Way) -> None:
     walker = way.walker
     run = start_run(walker)
     before = {path: path.read_bytes() for path in kept_files(way.served.folder)}
+    walker.browser.get("about:blank")  # a page that asks on would only say that nobody answers
     way.served.kill()
     assert run.state == "running"
     with served(way.served.folder) as again:

@@ -10,7 +10,7 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.facts import Facts, certificate_digest, load_facts
 from shoal.project import Run
-from shoal.project.decision import DECISION_FILE, certificate_hash, is_damaged
+from shoal.project.decision import DECISION_FILE, certificate_hash, is_damaged, stated_now
 from shoal.project.hashes import HASHES, changed_files, file_hash
 from shoal.release.pair import belong_together
 from shoal.release.stated import CERTIFICATE, read_certificate
@@ -71,6 +71,12 @@ def differences(
     decision = run.decision
     if decision is not None and decision.get("certificate") != certificate_hash(run.folder):
         wrong.append("The decision below was made on another certificate than the one here now.")
+    stated = None if decision is None else decision.get("stated")
+    if stated is not None and stated != stated_now(run.folder):
+        wrong.append(
+            "The decision below was made when something else was stated of purpose, recipient or "
+            f"release model: {'; '.join(stated.values()) or 'nothing'}."
+        )
     if decision is not None and decision.get("hashes") != file_hash(run.folder / HASHES):
         wrong.append("The decision below was made on other files of the run than those here now.")
     verified = run.result("verify")

@@ -11,6 +11,7 @@ from shoal.errors import InputError
 from shoal.project.files import now, read_json, write_json
 from shoal.project.hashes import HASHES, file_hash
 from shoal.release.stated import CERTIFICATE
+from shoal.spec.toml_text import read_toml
 
 DECISION_FILE = "decision.json"
 DECISIONS = ("approved", "refused")
@@ -48,11 +49,21 @@ def keep_decision(
         "reason": reason.strip(),
         "date": now(),
         "review": _date(review).isoformat() if review else None,
+        "stated": stated_now(run),
         "certificate": certificate_hash(run),
         "hashes": file_hash(run / HASHES),
         "earlier": [] if earlier is None else [*earlier.pop("earlier", []), earlier],
     }
     write_json(run / DECISION_FILE, told)
+
+
+def stated_now(run: Path) -> dict[str, str]:
+    """What a person states of the releases of a run's project: purpose, recipient and so on."""
+    try:
+        told = read_toml(run.parent.parent / "project.toml").get("statement", {})
+    except (InputError, OSError):
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def certificate_hash(run: Path) -> str | None:

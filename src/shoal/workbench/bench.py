@@ -37,6 +37,8 @@ class Bench:
     """Held by whoever changes the draft: of two requests at once, each changes it whole."""
     looked_at: dict[str, str] = field(default_factory=dict)
     """The version of the draft that a figure was last asked for, so that older work can end."""
+    wrote: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Which page of roles changed the draft last, and the version that it left."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,16 +50,32 @@ def save(visit: Visit) -> Response:
     form = RolesForm(visit, held)
     try:
         with visit.bench.editing:
-            draft = form.draft(_draft(visit, held))
+            old = _draft(visit, held)
+            _refuse_stale(visit, _version(old))
+            draft = form.draft(old)
             visit.project.write_draft(draft)
             visit.project.set_reasons(form.reasons(draft))
             visit.project.write_draft(form.added(draft))
+            visit.bench.wrote["roles"] = visit.text("page"), _version(visit.project.draft)
     except ShoalError as error:
         return _page(visit, error)
     if visit.request.headers.get("hx-request") or form.pressed[0] == "search":
         return _page(visit)
     going = {"next": "/plan", "": "/roles", "propose": "/roles", "bulk": "/roles#columns"}
     return go(going.get(form.pressed[0], "/roles#events"))
+
+
+def _refuse_stale(visit: Visit, version: str) -> None:
+    """An InputError if the draft was changed since the page was shown, but by that page itself: a
+    change may overtake the answer to the one before it."""
+    seen, page = visit.text("version"), visit.text("page")
+    if seen and seen != version and visit.bench.wrote.get("roles") != (page, version):
+        raise InputError(
+            "draft-changed",
+            "The roles were changed elsewhere since this page was shown: in another tab, or in "
+            "spec.toml.",
+            "They stand here as they are now: make your change again.",
+        )
 
 
 def known(visit: Visit) -> Response:
@@ -103,6 +120,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
     if held is None or source is None:
         return visit.page("needs_table")
     draft = _draft(visit, held)
+    stale = isinstance(error, InputError) and error.code == "draft-changed"
     spec, table, wrong = _judged(held, visit, draft)
     columns = _columns(visit, held, draft)
     return visit.page(
@@ -116,9 +134,10 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         table=table,
         saved=bool(visit.project.draft),
         search=visit.text("search"),
-        typed=visit.form if error else {},
+        typed=visit.form if error and not stale else {},
         errors=_placed(error or wrong, columns),
         version=_version(draft),
+        page=visit.text("page") or secrets.token_urlsafe(9),
         **same_as_plan(source),
     )
 
