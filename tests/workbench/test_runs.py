@@ -13,6 +13,7 @@ import pytest
 
 from shoal.datasets import HOSPITAL_EVENT, hospital
 from shoal.project import Run
+from shoal.workbench.held import key_of
 from tests.workbench.visitor import Answer, Visitor, workbench
 
 BOTH = [("readers", "joint"), ("readers", "binary")]
@@ -232,10 +233,10 @@ def test_the_evidence_file_follows_the_decision(walked: Visitor) -> None:
     page = walked.get("/evidence/0003")
     assert page.body == (walked.project.folder / "runs/0003/evidence.html").read_bytes()
     assert page.headers["content-security-policy"].startswith("sandbox")
-    typed = {"decision": "refused", "name": "Grace Hopper", "reason": "Too much is shown."}
+    typed = {"decision": "refused", "name": "A. Reviewer", "reason": "Too much is shown."}
     shown = walked.follow("/runs/0003/decide", typed)
     assert "Too much is shown." in walked.get("/evidence/0003").words
-    assert "shoal decide runs/0003 --refuse --name 'Grace Hopper'" in shown.words
+    assert "shoal decide runs/0003 --refuse --name 'A. Reviewer'" in shown.words
     assert walked.post("/evidence/0001").status == 422
 
 
@@ -245,3 +246,25 @@ def test_the_run_page_shows_the_command_of_what_is_chosen(walked: Visitor) -> No
     assert "--method anatomy --adversary binary --l 4" in words
     assert "shoal attack" in words
     assert "shoal attack" not in walked.get("/run").words
+
+
+def test_models_and_hierarchies_are_chosen_too(walked: Visitor) -> None:
+    folder = walked.project.folder
+    (folder / "region.csv").write_text(
+        "".join(f"{name},anywhere\n" for name in hospital(2_000, seed=5)["region"].unique()),
+        encoding="utf-8",
+    )
+    field = f"h-{key_of('region')}"
+    assert f'name="{field}"' in walked.get("/run").text
+    typed = [*BOTH, ("method", "mondrian"), ("model", "kernel"), (field, "region.csv")]
+    words = walked.post("/run/same", typed).words
+    assert "--method mondrian --model kernel --hierarchy region=region.csv" in words
+    for wrong, code in (
+        ([("method", "anatomy"), (field, "region.csv")], "method-parameter"),
+        ([("model", "oracle")], "model-name"),
+        ([("method", "mondrian"), (field, "../region.csv")], "project-path"),
+        ([("method", "mondrian"), (field, "spec.toml")], "hierarchy"),
+    ):
+        answer = walked.post("/run", [*BOTH, *wrong])
+        assert answer.status == 422, code
+        assert code in answer.words

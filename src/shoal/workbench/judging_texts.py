@@ -66,6 +66,12 @@ JUDGING = {
     "run.also": "Also",
     "run.attack": "let the red team try (takes longer)",
     "run.totals": "tell how many carriers each value of a column has",
+    "run.model": "Model",
+    "run.model.none": "none",
+    "run.model.hint": "Groups also answer somebody who fits such a model to other people's rows.",
+    "run.hierarchies": "Hierarchies",
+    "run.hierarchies.lead": "CSV files of the project's folder that say how values of a column "
+    "become coarser; for methods that generalize.",
     "run.parameters": "Parameters of the methods",
     "run.parameters.lead": "Leave a field empty for the usual value. Those of other methods than "
     "the chosen one are not used.",

@@ -12,17 +12,22 @@ from starlette.responses import Response
 from shoal.anonymizers.registry import Parameter, make_method, method_names, parameters_of
 from shoal.errors import InputError, ShoalError
 from shoal.project import anonymize_steps
+from shoal.table.hierarchy import read_hierarchy
 from shoal.workbench.asked import Asked, asked_of
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.drafting import with_number
 from shoal.workbench.forms import beside, number_or_text
+from shoal.workbench.held import key_of
+from shoal.workbench.inside import inside, table_files
 from shoal.workbench.same import same_as
 
 READERS = ("joint", "binary")
+MODELS = ("kernel", "logistic", "boosting")
 PLAIN = ("int", "float", "str", "bool", "Literal[")
 FIELDS = {
     **dict.fromkeys(("method", "method-several"), "method"),
-    **dict.fromkeys(("method-", "art-", "parameter-"), "parameters"),
+    **dict.fromkeys(("method-", "art-", "parameter-", "hierarchy-", "project-"), "parameters"),
+    "model-": "model",
     "r-": "r",
     "limit": "limit",
     "reader-": "readers",
@@ -63,8 +68,14 @@ def _steps(visit: Visit, asked: Asked) -> Any:
         raise InputError(
             "reader-none", "Nobody is named who reads the release.", "Tick one reader, or both."
         )
-    parameters = _typed(visit, method)
-    make_method(method, parameters)
+    parameters, files = _typed(visit, method), _hierarchy_files(visit, asked)
+    read = {qi: read_hierarchy(visit.project.folder / file, name=qi) for qi, file in files.items()}
+    make_method(method, parameters | ({"hierarchies": read} if read else {}))
+    model = visit.text("model")
+    if model not in ("", *MODELS):
+        raise InputError(
+            "model-name", f'There is no model "{model}".', f"Choose among: {', '.join(MODELS)}."
+        )
     chosen = [] if len(readers) == len(READERS) else readers
     columns = asked.spec.sensitive_columns
     return lambda run: anonymize_steps(
@@ -72,11 +83,20 @@ def _steps(visit: Visit, asked: Asked) -> Any:
         asked.source,
         method=method,
         readers=chosen,
+        model=model or None,
         parameters=parameters,
+        hierarchies=files,
         totals="totals" in visit.form,
         attack="attack" in visit.form,
         attacked=columns if len(columns) > 1 else (),
     )
+
+
+def _hierarchy_files(visit: Visit, asked: Asked) -> dict[str, str]:
+    """The files of the project that were chosen as hierarchies, by QI."""
+    chosen = {qi: visit.text(f"h-{key_of(qi)}") for qi in asked.spec.qi}
+    folder = visit.project.folder
+    return {qi: inside(folder, file) for qi, file in chosen.items() if file}
 
 
 def _typed(visit: Visit, method: str) -> dict[str, Any]:
@@ -128,6 +148,9 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
         spec=asked.spec,
         running=running,
         methods=_parameters(),
+        models=MODELS,
+        files=[file for file in table_files(visit.project.folder) if file.endswith(".csv")],
+        hierarchies=[(qi, f"h-{key_of(qi)}") for qi in asked.spec.qi],
         typed=visit.form,
         method=visit.text("method") or "art",
         readers=visit.texts("readers") if sent else READERS,
