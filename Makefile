@@ -8,8 +8,8 @@ INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
 CODE   := $(wildcard src tests benchmarks fuzzing tools)
 # Each process starts with one half of the tests, in order: what a file sets up is made once.
 WORKERS := -n 2 --dist worksteal
-# Threads of Polars would only wait for those of the other process.
-ALONE := POLARS_MAX_THREADS=1
+# Threads of Polars, of BLAS and of scikit-learn would only wait for those of the other process.
+ALONE := POLARS_MAX_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

@@ -87,9 +87,9 @@ def test_the_papers_variant_leaves_breaches_that_theorem_1_does_not_see(
     assert found.worst_posterior > 1 / 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("readers", "most_lost"),
-    [(("joint",), 0.01), pytest.param(("joint", "binary"), 0.02, marks=pytest.mark.slow)],
+    ("readers", "most_lost"), [(("joint",), 0.01), (("joint", "binary"), 0.02)]
 )
 def test_every_value_as_an_event_at_2(
     frame: pl.DataFrame, readers: tuple[str, ...], most_lost: float

@@ -19,7 +19,7 @@ def project(tmp_path: Path) -> Project:
 def released(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that is done: release, verify and an attack, from a seed."""
     project = make_project(tmp_path_factory.mktemp("project") / "done")
-    run = new_release(project, seed=5, attack=True)
+    run = new_release(project, seed=5, attack=True, attackers=("likeliest", "linkability"))
     run.start()
     wait(run)
     assert run.state == "done", run.outcome

@@ -27,7 +27,7 @@ from tests.browsing import chromium, look
 from tests.workbench.served import served
 from tests.workbench.walker import Walker
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("selenium_axe_python", reason="needs axe-core: pip install 'shoal[test]'")
 
 DRAFT = {

@@ -26,6 +26,7 @@ def anonymize_steps(
     totals: bool = False,
     seed: int | None = None,
     attack: bool = False,
+    attackers: Sequence[str] = (),
     attacked: Sequence[str] = (),
 ) -> Steps:
     """Makes a release, verifies it, and attacks it if that is wanted, which the reports then tell
@@ -50,7 +51,12 @@ def anonymize_steps(
     if attack:
         for column in attacked or (None,):
             (step,) = attack_steps(
-                run, f"{run}/release", source, private=f"{run}/private", column=column
+                run,
+                f"{run}/release",
+                source,
+                private=f"{run}/private",
+                attackers=attackers,
+                column=column,
             )
             steps.append([*step[:-1], *reports, step[-1]])
     return steps
