@@ -22,8 +22,8 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.release.stated import read_certificate
-from shoal.sources import Place, recover_folder, replace_folders, swap
-from shoal.sources.moves import _digest as digest_of
+from shoal.storage import Place, recover_folder, replace_folders, swap
+from shoal.storage.moves import _digest as digest_of
 
 STEPS = ("rename", "replace", "unlink", "rmdir", "mkdir", "fsync")
 """What is counted of `os`, beside the exchange of two names."""

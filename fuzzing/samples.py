@@ -17,7 +17,8 @@ from pyarrow import ipc, parquet
 
 import shoal
 from shoal.facts import load_facts
-from shoal.sources import read_table, recover_folder
+from shoal.sources import read_table
+from shoal.storage import recover_folder
 from shoal.table.hierarchy import read_hierarchy
 
 SPEC = shoal.Spec(

@@ -76,7 +76,7 @@ MOMENTS = {
     "gathering facts": "shoal.facts.loss.query_errors",
     "writing": "shoal.release.folder.readme_text",
     "private": "shoal.release.folder.save_private",
-    "swapping": "shoal.sources.moves.swap",
+    "swapping": "shoal.storage.moves.swap",
 }
 
 

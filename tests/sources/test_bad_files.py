@@ -13,8 +13,9 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
-from shoal.sources import read_table, refuse_overlap, write_table
+from shoal.sources import read_table, write_table
 from shoal.spec import Spec
+from shoal.storage import refuse_overlap
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
 

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.sources import read_table, redact, write_table
+from shoal.sources import read_table, write_table
 from shoal.sources.bare import bare
 from shoal.sources.guard import guarded, guarded_text, risky_texts, unguarded
+from shoal.storage import redact
 
 # --- Secrets -----------------------------------------------------------------------------
 

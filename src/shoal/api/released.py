@@ -18,8 +18,8 @@ from shoal.release.pair import CELL_GROUPS, ROW_GROUPS, refuse_strangers
 from shoal.release.record import row_groups_of
 from shoal.release.regroup import regroup
 from shoal.release.stated import CERTIFICATE
-from shoal.sources import recover_folder
 from shoal.spec import Spec
+from shoal.storage import recover_folder
 from shoal.table import Table
 
 

@@ -107,7 +107,7 @@ def anonymize(
     from shoal.adversaries.adversary import BOTH
     from shoal.api.anonymize import anonymize as run
     from shoal.report import Repeat, command_line, release_facts
-    from shoal.sources import refuse_overlap
+    from shoal.storage import refuse_overlap
 
     for folder in (out, inside):
         refuse_overlap(folder, table)

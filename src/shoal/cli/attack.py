@@ -112,7 +112,8 @@ def attack(
     from shoal.api.released import is_own
     from shoal.facts import keep_facts
     from shoal.release.folder import private_folder
-    from shoal.sources import read_table, recover_folder
+    from shoal.sources import read_table
+    from shoal.storage import recover_folder
 
     if not foreign:
         recover_folder(release)

@@ -44,8 +44,9 @@ def demo(
     from shoal import datasets
     from shoal.api.anonymize import anonymize
     from shoal.report import Repeat, command_line, release_facts, render
-    from shoal.sources import replace_folder, write_table
+    from shoal.sources import write_table
     from shoal.spec import Event, Spec
+    from shoal.storage import replace_folder
     from shoal.table import Table
     from shoal.verification.verify import verify
 

@@ -26,7 +26,8 @@ def init(
             "output-exists", f'"{out}" exists already.', "Name another file, or use --force."
         )
     from shoal.propose import propose_spec
-    from shoal.sources import read_table, replace_file
+    from shoal.sources import read_table
+    from shoal.storage import replace_file
 
     text = propose_spec(read_table(table, separator=separator, encoding=encoding)).to_toml()
     if out is None:

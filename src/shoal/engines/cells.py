@@ -13,8 +13,8 @@ import polars as pl
 
 from shoal.engines.counting import Counted
 from shoal.errors import InputError
-from shoal.sources import replace_file
 from shoal.sources.read import file_kind, read_table
+from shoal.storage import replace_file
 
 FORMAT = "shoal-cells/1"
 NOTE = b"shoal"

@@ -26,9 +26,9 @@ from shoal.memory import allowed_memory
 from shoal.sources import read_table, write_parts
 from shoal.sources.columnar import missing_extra
 from shoal.sources.database import count_database, quoted_name
-from shoal.sources.location import parse_url
 from shoal.sources.streamed import Rows, open_rows
 from shoal.spec import Spec
+from shoal.storage.location import parse_url
 from shoal.table import Table
 from shoal.table.table import check_roles
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from shoal.errors import InputError
 from shoal.facts.contents import FORMAT, Facts
 from shoal.memory import read_text
-from shoal.sources import replace_file
+from shoal.storage import replace_file
 
 FACTS_FILE = "report.json"
 

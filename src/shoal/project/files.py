@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from shoal.sources import replace_file
+from shoal.storage import replace_file
 
 
 def now() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.sources.location import parse_url
+from shoal.storage.location import parse_url
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ from shoal.release.typed import (
     read_runs,
     refuse_inexact,
 )
-from shoal.sources import Place, replace_folders, write_table
+from shoal.sources import write_table
+from shoal.storage import Place, replace_folders
 
 if TYPE_CHECKING:
     from shoal.facts import Facts

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
 from shoal.release.stated import CERTIFICATE, parse_plain
-from shoal.sources import replace_file
 from shoal.sources.columnar import missing_extra
+from shoal.storage import replace_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (

@@ -11,8 +11,8 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.memory import read_text
-from shoal.sources import recover_folder
 from shoal.spec import Spec
+from shoal.storage import recover_folder
 
 CERTIFICATE = "certificate.json"
 FORMAT = "shoal-certificate/2"

@@ -26,7 +26,7 @@ from shoal.release import Release
 from shoal.report import measured, sentences
 from shoal.report.public import public_facts
 from shoal.report.words import hidden_count, judged
-from shoal.sources import replace_file
+from shoal.storage import replace_file
 from shoal.table import Table
 from shoal.wording import exposed_words, isolated, percent, some, visible
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from shoal.auditing.verdict import Kind
-from shoal.sources import redact
+from shoal.storage import redact
 from shoal.wording import percent
 
 FEW = 5

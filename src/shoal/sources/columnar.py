@@ -12,10 +12,10 @@ import polars as pl
 from shoal.errors import InputError, nearest
 from shoal.memory import refuse_memory
 from shoal.sources.delimited import check_columns, refuse_twice, typed
-from shoal.sources.location import check_readable
 from shoal.sources.unpacked import COPIES
 from shoal.sources.weighed import check_arrow, check_parquet, foreign_failures, parquet_groups
 from shoal.sources.workbook import check_excel
+from shoal.storage.location import check_readable
 
 _PARQUET = b"PAR1"
 _ARROW = b"ARROW1"

@@ -18,8 +18,8 @@ from shoal.errors import InputError, nearest
 from shoal.memory import refuse_memory
 from shoal.sources.columnar import missing_extra
 from shoal.sources.delimited import check_columns, plain, typed
-from shoal.sources.location import DatabaseUrl, check_readable
 from shoal.sources.unpacked import COPIES
+from shoal.storage.location import DatabaseUrl, check_readable
 
 CONNECT_SECONDS = 10
 BATCH = 1 << 16

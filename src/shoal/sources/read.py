@@ -11,7 +11,7 @@ from shoal.errors import InputError
 from shoal.sources.columnar import read_arrow, read_excel, read_parquet
 from shoal.sources.delimited import plain, read_delimited, typed
 from shoal.sources.guard import unguarded
-from shoal.sources.location import check_readable, parse_url, redact
+from shoal.storage.location import check_readable, parse_url, redact
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")

@@ -31,9 +31,9 @@ from shoal.sources.delimited import (
     refuse_ragged,
     typed,
 )
-from shoal.sources.location import check_readable
 from shoal.sources.read import refuse_unused, source_kind
 from shoal.sources.unpacked import PIECE, not_in, refuse_utf16, text_decoder
+from shoal.storage.location import check_readable
 
 BLOCK = 1 << 24
 """Bytes of text that are split at a time; a row may be as long."""

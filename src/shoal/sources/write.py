@@ -15,7 +15,7 @@ from shoal.errors import InputError
 from shoal.sources.bare import bare, bare_arrow
 from shoal.sources.guard import guarded
 from shoal.sources.read import file_kind, unknown_kind
-from shoal.sources.replace import replace_file
+from shoal.storage.replace import replace_file
 from shoal.table.frames import to_polars
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from shoal.engines.counting import count_name, count_rows
 from shoal.project import Source
 from shoal.propose import Proposal, propose_spec
 from shoal.sources import read_table
-from shoal.sources.location import source_path
 from shoal.spec import Spec
+from shoal.storage.location import source_path
 from shoal.table import Table, code_column
 from shoal.table.frames import to_polars
 from shoal.table.recoding import recoded

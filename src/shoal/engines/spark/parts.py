@@ -22,7 +22,7 @@ from shoal.engines.spark.scratch import address
 from shoal.errors import InputError
 from shoal.sources.bare import bare
 from shoal.sources.guard import guarded
-from shoal.sources.replace import replace_folder
+from shoal.storage.replace import replace_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

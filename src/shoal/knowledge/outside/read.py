@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.knowledge import SUM_TOLERANCE, Knowledge, View, attribute_codes, table_distribution
 from shoal.knowledge.outside.statements import Statements, statements
-from shoal.sources import read_table, redact
+from shoal.sources import read_table
 from shoal.sources.read import source_kind
+from shoal.storage import redact
 from shoal.table import IntArray, Table, factorize
 from shoal.table.frames import to_polars
 

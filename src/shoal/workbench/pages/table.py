@@ -13,7 +13,7 @@ from starlette.responses import Response
 from shoal.errors import InputError, ShoalError
 from shoal.memory import size_words
 from shoal.project import Source
-from shoal.sources.location import parse_url
+from shoal.storage.location import parse_url
 from shoal.workbench.bench import Bench, Visit, broken, go
 from shoal.workbench.drafting import proposed
 from shoal.workbench.forms import beside

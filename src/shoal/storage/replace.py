@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shoal.errors import InputError
-from shoal.sources.hidden import begin, flush, flush_tree, notice_of, release
-from shoal.sources.location import redact, source_path
-from shoal.sources.moves import move_into_place, settled
+from shoal.storage.hidden import begin, flush, flush_tree, notice_of, release
+from shoal.storage.location import redact, source_path
+from shoal.storage.moves import move_into_place, settled
 
 
 class Place(NamedTuple):

@@ -15,8 +15,9 @@ import polars as pl
 import pytest
 
 from shoal.datasets import hospital
-from shoal.sources import recover_folder, refuse_overlap, replace_file, replace_folder, write_table
-from shoal.sources import swap as swap_module
+from shoal.sources import write_table
+from shoal.storage import recover_folder, refuse_overlap, replace_file, replace_folder
+from shoal.storage import swap as swap_module
 from tests.sources.expect import fails_with
 from tests.sources.files import PEOPLE, hidden, write
 
@@ -170,7 +171,7 @@ def test_leftovers_go_unless_somebody_is_writing_them(tmp_path: Path) -> None:
 REPLACING = """
     import sys
     from pathlib import Path
-    from shoal.sources import replace_folder, swap
+    from shoal.storage import replace_folder, swap
     if sys.argv[2] == "renames":
         swap.exchange = lambda one, other: False
     print("ready", flush=True)

@@ -12,7 +12,7 @@ import os
 import shutil
 from pathlib import Path
 
-from shoal.sources.hidden import hidden, leftovers
+from shoal.storage.hidden import hidden, leftovers
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of <linux/fs.h>
 _HERE = -100  # AT_FDCWD

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.sources import Place, moves, recover_folder, replace_folders, swap
-from shoal.sources.hidden import notice_of
+from shoal.storage import Place, moves, recover_folder, replace_folders, swap
+from shoal.storage.hidden import notice_of
 from tests.sources.expect import fails_with
 from tests.sources.files import hidden, write
 
@@ -81,7 +81,7 @@ def kill(places: Sequence[Place], text: str, at: str) -> None:
     script = f"""
 import os, signal, sys
 from pathlib import Path
-from shoal.sources import Place, moves, replace_folders
+from shoal.storage import Place, moves, replace_folders
 swap = moves.swap
 def move(new, target):
     if target.name == "{at}":

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.sources.hidden import flush, hidden, leftovers, locked, notice_of, target_of
-from shoal.sources.swap import put_back, swap
+from shoal.storage.hidden import flush, hidden, leftovers, locked, notice_of, target_of
+from shoal.storage.swap import put_back, swap
 
 
 @dataclass(frozen=True)
