@@ -33,3 +33,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """A hint ' (did you mean "x"?)' for a misspelt name, or an empty string."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f' (did you mean "{close[0]}"?)' if close else ""
+
+
+def missing_extra(what: str, package: str) -> InputError:
+    """The error for something that needs a package which is not installed. It names the package
+    itself: an extra of shoal can be had only where pip finds shoal."""
+    return InputError(
+        "extra-missing",
+        f"{what} needs the package {package}, which is not installed.",
+        f"Install it with: pip install {package}.",
+    )

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from shoal.project import Project
+from shoal.workbench.app import import_pages
 from tests.cli.program import shoal_
 
 READY = re.compile(r"Open http://127\.0\.0\.1:(\d+)/\?token=(\S+)")
@@ -93,3 +94,20 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
         other = shoal_("workbench", tmp_path / "two", "--no-browser", "--port", port)
         assert other.returncode == 2
         assert "[port]" in other.stderr
+
+
+def test_a_first_page_needs_no_table_library() -> None:
+    """What makes a program slow to start is imported once the address is told."""
+    program = (
+        "import sys, shoal.cli, shoal.cli.workbench, shoal.workbench.server\n"
+        "import shoal.workbench.pages.home\n"
+        "print(*({'polars', 'numpy', 'numba', 'scipy', 'pyarrow'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "\n"
+
+
+def test_every_page_that_is_named_is_there() -> None:
+    import_pages()

@@ -13,11 +13,11 @@ from shoal.auditing.align import Aligned, align_counted, align_release
 from shoal.engines import GID
 from shoal.engines.pairs import joined_pairs
 from shoal.errors import InputError
+from shoal.file_names import CERTIFICATE
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS, refuse_strangers
 from shoal.release.record import row_groups_of
 from shoal.release.regroup import regroup
-from shoal.release.stated import CERTIFICATE
 from shoal.spec import Spec
 from shoal.storage import recover_folder
 from shoal.table import Table

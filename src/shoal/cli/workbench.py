@@ -23,8 +23,8 @@ def workbench(
     ] = "10GB",
 ) -> None:
     """Open a project in the browser, on this machine alone. The address works once."""
+    from shoal.errors import missing_extra
     from shoal.memory import parse_size
-    from shoal.sources.columnar import missing_extra
 
     try:
         from shoal.workbench.server import serve

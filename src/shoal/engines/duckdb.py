@@ -19,12 +19,11 @@ from shoal.engines.counting import Counted, columns_of, count_name, count_rows, 
 from shoal.engines.dealing import dealt_parts
 from shoal.engines.engine import Dealt, Part
 from shoal.engines.runs import Runs
-from shoal.errors import InputError
+from shoal.errors import InputError, missing_extra
 from shoal.grouping import Grouping
 from shoal.grouping.grouping import Progress, silent
 from shoal.memory import allowed_memory
 from shoal.sources import read_table, write_parts
-from shoal.sources.columnar import missing_extra
 from shoal.sources.database import count_database, quoted_name
 from shoal.sources.streamed import Rows, open_rows
 from shoal.spec import Spec

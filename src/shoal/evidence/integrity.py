@@ -9,11 +9,12 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.facts import Facts, certificate_digest, load_facts
+from shoal.file_names import CERTIFICATE
 from shoal.project import Run
 from shoal.project.decision import DECISION_FILE, certificate_hash, is_damaged, stated_now
 from shoal.project.hashes import HASHES, changed_files, file_hash
 from shoal.release.pair import belong_together
-from shoal.release.stated import CERTIFICATE, read_certificate
+from shoal.release.stated import read_certificate
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.file_names import CERTIFICATE
 from shoal.project.files import now, read_json, write_json
 from shoal.project.hashes import HASHES, file_hash
-from shoal.release.stated import CERTIFICATE
 from shoal.spec.toml_text import read_toml
 
 DECISION_FILE = "decision.json"

@@ -16,12 +16,13 @@ import polars as pl
 
 from shoal.engines import default_engine
 from shoal.errors import InputError
+from shoal.file_names import CERTIFICATE
 from shoal.release import GID, Release
 from shoal.release.pair import SEED, name_release
 from shoal.release.parts import files_of, parts_among
 from shoal.release.private import facts_of, keeper, save_private
 from shoal.release.readme import readme_text
-from shoal.release.stated import CERTIFICATE, as_json, read_certificate, stated_spec
+from shoal.release.stated import as_json, read_certificate, stated_spec
 from shoal.release.totals import no_totals
 from shoal.release.typed import (
     PACKAGE,

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.release.stated import CERTIFICATE
+from shoal.file_names import CERTIFICATE
 
 ROW_GROUPS = "row_groups.parquet"
 CELL_GROUPS = "cell_groups.parquet"

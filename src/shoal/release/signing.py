@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InputError
-from shoal.release.stated import CERTIFICATE, parse_plain
-from shoal.sources.columnar import missing_extra
+from shoal.errors import InputError, missing_extra
+from shoal.file_names import CERTIFICATE
+from shoal.release.stated import parse_plain
 from shoal.storage import replace_file
 
 if TYPE_CHECKING:

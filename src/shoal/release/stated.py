@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.file_names import CERTIFICATE
 from shoal.memory import read_text
 from shoal.spec import Spec
 from shoal.storage import recover_folder
 
-CERTIFICATE = "certificate.json"
 FORMAT = "shoal-certificate/2"
 OLDER = "shoal-certificate/1"
 SCHEMA = "certificate.schema.json"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, missing_extra, nearest
 from shoal.memory import refuse_memory
 from shoal.sources.delimited import check_columns, refuse_twice, typed
 from shoal.sources.unpacked import COPIES
@@ -179,16 +179,6 @@ def read_excel(path: Path, columns: Sequence[str] | None, sheet: str | None) -> 
     if columns is not None:
         check_columns(columns, names)
     return frame.select(columns or names)
-
-
-def missing_extra(what: str, package: str) -> InputError:
-    """The error for something that needs a package which is not installed. It names the package
-    itself: an extra of shoal can be had only where pip finds shoal."""
-    return InputError(
-        "extra-missing",
-        f"{what} needs the package {package}, which is not installed.",
-        f"Install it with: pip install {package}.",
-    )
 
 
 def _partition_keys(file: Path) -> tuple[str, ...]:

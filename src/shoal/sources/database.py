@@ -14,9 +14,8 @@ from urllib.parse import quote
 
 import polars as pl
 
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, missing_extra, nearest
 from shoal.memory import refuse_memory
-from shoal.sources.columnar import missing_extra
 from shoal.sources.delimited import check_columns, plain, typed
 from shoal.sources.unpacked import COPIES
 from shoal.storage.location import DatabaseUrl, check_readable

@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal.engines import GID
-from shoal.errors import InputError
-from shoal.sources.columnar import missing_extra
+from shoal.errors import InputError, missing_extra
 from shoal.utility.count import uses_totals
 from shoal.utility.published import COUNT, Published, Shares, same_groups
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from shoal.engines import Runs
 from shoal.errors import InputError
+from shoal.file_names import CERTIFICATE
 from shoal.release import GID, Release
 from shoal.release.certificate import contradiction, told_by_attribute
 from shoal.release.codes import pooled_line
@@ -20,7 +21,6 @@ from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
 from shoal.release.parts import is_part, parts_among, without_gaps
 from shoal.release.signing import SIGNATURES
-from shoal.release.stated import CERTIFICATE
 from shoal.release.totals import SCHEMA
 from shoal.release.typed import PACKAGE
 from shoal.spec import OTHER

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
+from importlib import import_module
 from importlib.resources import files
+from typing import Any, cast
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -14,21 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from shoal.workbench.bench import Bench, Shown, Visit, endpoint
-from shoal.workbench.pages import (
-    audit,
-    compare,
-    home,
-    plan,
-    roles,
-    run,
-    runs,
-    table,
-    verify,
-)
-from shoal.workbench.pages import (
-    files as made,
-)
+from shoal.workbench.bench import Bench, Endpoint, Visit, endpoint
 from shoal.workbench.security import Guard, Keys
 
 STATIC = {
@@ -37,43 +26,44 @@ STATIC = {
     "workbench.js": ("shoal.workbench", "static", "text/javascript"),
     "htmx.min.js": ("shoal.workbench", "static", "text/javascript"),
 }
-PAGES: dict[str, Shown] = {
-    "GET /": home.show,
-    "POST /": home.save,
-    "GET /table": table.show,
-    "POST /table/choose": table.choose,
-    "POST /table/again": table.again,
-    "GET /roles": roles.show,
-    "POST /roles": roles.save,
-    "GET /roles/known": roles.known,
-    "GET /plan": plan.show,
-    "POST /plan": plan.start,
-    "POST /plan/choose": plan.choose,
-    "GET /run": run.show,
-    "POST /run": run.start,
-    "POST /run/same": run.same,
-    "GET /runs": runs.show,
-    "GET /runs/{name}": runs.show_one,
-    "GET /runs/{name}/progress": runs.progress,
-    "POST /runs/{name}/stop": runs.stop,
-    "POST /runs/{name}/start": runs.start,
-    "POST /runs/{name}/decide": runs.decide,
-    "GET /runs/{name}/{file}": made.show,
-    "GET /evidence/{name}": made.show,
-    "POST /evidence/{name}": runs.evidence,
-    "GET /compare": compare.show,
-    "GET /audit": audit.show,
-    "POST /audit": audit.start,
-    "GET /verify": verify.show,
-    "POST /verify": verify.start,
+PAGES = {
+    "GET /": "home.show",
+    "POST /": "home.save",
+    "GET /table": "table.show",
+    "POST /table/choose": "table.choose",
+    "POST /table/again": "table.again",
+    "GET /roles": "roles.show",
+    "POST /roles": "roles.save",
+    "GET /roles/known": "roles.known",
+    "GET /plan": "plan.show",
+    "POST /plan": "plan.start",
+    "POST /plan/choose": "plan.choose",
+    "GET /run": "run.show",
+    "POST /run": "run.start",
+    "POST /run/same": "run.same",
+    "GET /runs": "runs.show",
+    "GET /runs/{name}": "runs.show_one",
+    "GET /runs/{name}/progress": "runs.progress",
+    "POST /runs/{name}/stop": "runs.stop",
+    "POST /runs/{name}/start": "runs.start",
+    "POST /runs/{name}/decide": "runs.decide",
+    "GET /runs/{name}/{file}": "files.show",
+    "GET /evidence/{name}": "files.show",
+    "POST /evidence/{name}": "runs.evidence",
+    "GET /compare": "compare.show",
+    "GET /audit": "audit.show",
+    "POST /audit": "audit.start",
+    "GET /verify": "verify.show",
+    "POST /verify": "verify.start",
 }
+UPLOADS = {"/table/upload": "table.upload", "/audit/upload": "audit.upload"}
+"""Pages are named and not imported: a first page is there before Polars is."""
 
 
 def make_app(bench: Bench, keys: Keys) -> Starlette:
     """The workbench of a project."""
-    routes = [_route(bench, where, show) for where, show in PAGES.items()]
-    routes.append(Route("/table/upload", table.upload(bench), methods=["POST"]))
-    routes.append(Route("/audit/upload", audit.upload(bench), methods=["POST"]))
+    routes = [_route(where, _shown(bench, page)) for where, page in PAGES.items()]
+    routes += [_route(f"POST {path}", _upload(bench, page)) for path, page in UPLOADS.items()]
     routes.append(Route("/static/{name}", _static, methods=["GET"]))
     routes.append(Route("/favicon.ico", _nothing, methods=["GET"]))
     return Starlette(
@@ -83,9 +73,32 @@ def make_app(bench: Bench, keys: Keys) -> Starlette:
     )
 
 
-def _route(bench: Bench, where: str, show: Shown) -> Route:
+def import_pages() -> None:
+    """Imports every page, so that none makes its first visitor wait."""
+    for page in PAGES.values():
+        _named(page)
+
+
+def _route(where: str, answer: Endpoint) -> Route:
     method, path = where.split(" ")
-    return Route(path, endpoint(bench, show), methods=[method])
+    return Route(path, answer, methods=[method])
+
+
+def _shown(bench: Bench, page: str) -> Endpoint:
+    return endpoint(bench, lambda visit: cast(Response, _named(page)(visit)))
+
+
+def _upload(bench: Bench, page: str) -> Endpoint:
+    async def answer(request: Request) -> Response:
+        take = await run_in_threadpool(_named, page)
+        return cast(Response, await take(bench)(request))
+
+    return answer
+
+
+def _named(page: str) -> Callable[..., Any]:
+    module, name = page.split(".")
+    return cast(Callable[..., Any], getattr(import_module(f"shoal.workbench.pages.{module}"), name))
 
 
 def _missing(bench: Bench) -> Callable[[Request, Exception], Awaitable[Response]]:

@@ -7,7 +7,8 @@ import threading
 import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -17,9 +18,11 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from shoal.errors import InputError, ShoalError
 from shoal.project import Project
-from shoal.workbench.held import HeldTables
 from shoal.workbench.rendering import page
 from shoal.workbench.texts import say
+
+if TYPE_CHECKING:
+    from shoal.workbench.held import HeldTables
 
 UPLOAD_LIMIT = 10 * 10**9
 FORM_LIMIT = 16 * 10**6
@@ -32,13 +35,19 @@ class Bench:
 
     project: Project
     upload_limit: int = UPLOAD_LIMIT
-    tables: HeldTables = field(default_factory=HeldTables)
     editing: threading.RLock = field(default_factory=threading.RLock)
     """Held by whoever changes the draft: of two requests at once, each changes it whole."""
     looked_at: dict[str, str] = field(default_factory=dict)
     """The version of the draft that a figure was last asked for, so that older work can end."""
     wrote: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Which page of roles changed the draft last, and the version that it left."""
+
+    @cached_property
+    def tables(self) -> HeldTables:
+        """The tables held in memory."""
+        from shoal.workbench.held import HeldTables
+
+        return HeldTables()
 
 
 @dataclass(frozen=True)

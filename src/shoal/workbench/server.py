@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import uvicorn
 
 from shoal.errors import InputError
 from shoal.project import Project
-from shoal.workbench.app import make_app
+from shoal.workbench.app import import_pages, make_app
 from shoal.workbench.bench import Bench
 from shoal.workbench.security import Keys
 
@@ -35,6 +36,7 @@ def serve(
             tell(f"{address}/?token={keys.token}")
             if browser:
                 webbrowser.open(f"{address}/?token={keys.token}")
+            threading.Thread(target=import_pages, daemon=True).start()
             server(app).run(sockets=[listener])
 
 

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.errors import InputError
-from shoal.sources.columnar import missing_extra
+from shoal.errors import InputError, missing_extra
 from shoal.sources.delimited import header_of
 from shoal.sources.read import refuse_unused
 from shoal.sources.unpacked import text_decoder

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.sources.columnar import missing_extra
+from shoal.errors import missing_extra
 from shoal.table import Table
 
 Floats = NDArray[np.float64]

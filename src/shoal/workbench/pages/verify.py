@@ -7,8 +7,8 @@ from pathlib import Path
 from starlette.responses import Response
 
 from shoal.errors import ShoalError
+from shoal.file_names import CERTIFICATE
 from shoal.project import verify_steps
-from shoal.release.stated import CERTIFICATE
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.forms import beside
 from shoal.workbench.inside import folders_with, inside
