@@ -7,8 +7,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,12 +43,19 @@ class Served:
 
     def cookie(self) -> str:
         """Redeems the address."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.request("GET", self.entrance.removeprefix(self.address))
-        answer = connection.getresponse()
-        answer.read()
-        connection.close()
+        answer = self._ask(self.entrance.removeprefix(self.address))
         return (answer.getheader("set-cookie") or "").split(";")[0]
+
+    def get(self, path: str, cookie: str) -> int:
+        """The status of a page."""
+        return self._ask(path, {"Cookie": cookie}).status
+
+    def _ask(self, path: str, headers: Mapping[str, str] | None = None) -> http.client.HTTPResponse:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+            connection.request("GET", path, headers=headers or {})
+            answer = connection.getresponse()
+            answer.read()
+            return answer
 
     def kill(self) -> None:
         """Ends the server as a machine does that goes down."""

@@ -85,9 +85,9 @@ def make(folder: Path) -> None:
         project.new_run("plan", lambda run: plan_steps(run, source, r=[2, 3])),
         project.new_run("anonymize", lambda run: [*made(run), *attacked(run)]),
         project.new_run("audit", judged),
-        project.new_run("verify", lambda run: verify_steps(run, release, source)),
-        project.new_run("verify", lambda run: verify_steps(run, "nowhere", source)),
-        project.new_run("verify", lambda run: verify_steps(run, release, source)),
+        project.new_run("verify", lambda _: verify_steps(release, source)),
+        project.new_run("verify", lambda _: verify_steps("nowhere", source)),
+        project.new_run("verify", lambda _: verify_steps(release, source)),
     ]
     for run in runs[:5]:
         run.start()

@@ -133,12 +133,15 @@ def test_no_name_of_a_file_leads_outside(settled: Visitor) -> None:
 
 
 def begin(place: Served, *headers: str) -> socket.socket:
-    """An upload whose file is about to come."""
+    """An upload whose file is about to come, once everything is imported."""
+    cookie = place.cookie()
+    for path in ("/table", "/roles", "/plan", "/run", "/runs", "/compare", "/audit", "/verify"):
+        assert place.get(path, cookie) in (200, 303)
     part = '--seam\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
     lines = (
         "POST /table/upload HTTP/1.1",
         f"Host: 127.0.0.1:{place.port}",
-        f"Cookie: {place.cookie()}",
+        f"Cookie: {cookie}",
         "Content-Type: multipart/form-data; boundary=seam",
         *headers,
     )

@@ -1,6 +1,6 @@
 """The command lines that a run works off, as `shoal` takes them in the project's folder.
 
-Each builder takes the run's folder, relative to the project's, and gives the steps of the run.
+Folders are named relative to the project's; each builder gives the steps of a run.
 """
 
 from __future__ import annotations
@@ -46,12 +46,11 @@ def anonymize_steps(
         *_given("--seed", seed),
         *_reading(source),
     ]
-    steps = [made, *verify_steps(run, f"{run}/release", source, private=f"{run}/private")]
+    steps = [made, *verify_steps(f"{run}/release", source, private=f"{run}/private")]
     steps[0].append("--json")
     if attack:
         for column in attacked or (None,):
             (step,) = attack_steps(
-                run,
                 f"{run}/release",
                 source,
                 private=f"{run}/private",
@@ -106,7 +105,7 @@ def audit_steps(
 
 
 def verify_steps(
-    run: str, release: str, source: Source | None = None, *, private: str | None = None
+    release: str, source: Source | None = None, *, private: str | None = None
 ) -> Steps:
     """Checks a release; with its table, every posterior is computed again."""
     table = [] if source is None else ["--table", source.address]
@@ -115,7 +114,6 @@ def verify_steps(
 
 
 def attack_steps(
-    run: str,
     release: str,
     source: Source,
     *,

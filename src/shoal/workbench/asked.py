@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -9,7 +11,7 @@ from starlette.responses import Response
 from shoal.errors import ShoalError
 from shoal.project import Run, Source
 from shoal.spec import Spec
-from shoal.workbench.bench import Visit
+from shoal.workbench.bench import Shown, Visit
 
 
 class Asked(NamedTuple):
@@ -19,15 +21,21 @@ class Asked(NamedTuple):
     spec: Spec
 
 
-def asked_of(visit: Visit) -> Asked | Response:
-    """Both, or the page that leads to what is missing."""
-    source = visit.project.source
-    if source is None:
-        return visit.page("needs_table")
-    try:
-        return Asked(source, visit.project.spec())
-    except ShoalError as error:
-        return visit.page("needs_roles", error=error)
+def after_roles(show: Callable[[Visit, Asked], Response]) -> Shown:
+    """A page that needs both; where something is missing, the page that leads there instead."""
+
+    @wraps(show)
+    def shown(visit: Visit) -> Response:
+        source = visit.project.source
+        if source is None:
+            return visit.page("needs_table")
+        try:
+            asked = Asked(source, visit.project.spec())
+        except ShoalError as error:
+            return visit.page("needs_roles", error=error)
+        return show(visit, asked)
+
+    return shown
 
 
 def last_run(visit: Visit, kind: str) -> Run | None:

@@ -36,8 +36,7 @@ def same_as_init(source: Source) -> dict[str, Any]:
 
 def same_as_plan(source: Source) -> dict[str, Any]:
     """What the draft means for the table."""
-    (step,) = plan_steps("", source)
-    return same_as([[text if text != "/spec.toml" else "spec.toml" for text in step]])
+    return same_as(plan_steps(".", source))
 
 
 def same_as_run(run: Run) -> dict[str, Any]:

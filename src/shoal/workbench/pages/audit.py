@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -11,7 +12,7 @@ from starlette.responses import Response
 
 from shoal.errors import InputError, ShoalError
 from shoal.project import audit_steps
-from shoal.workbench.asked import Asked, asked_of
+from shoal.workbench.asked import Asked, after_roles
 from shoal.workbench.bench import Bench, Visit, broken, go
 from shoal.workbench.forms import beside
 from shoal.workbench.inside import UPLOADS, inside, table_files
@@ -28,16 +29,14 @@ FIELDS = {
 }
 
 
-def show(visit: Visit) -> Response:
-    asked = asked_of(visit)
-    return asked if isinstance(asked, Response) else _page(visit, asked)
+@after_roles
+def show(visit: Visit, asked: Asked) -> Response:
+    return _page(visit, asked)
 
 
-def start(visit: Visit) -> Response:
+@after_roles
+def start(visit: Visit, asked: Asked) -> Response:
     """Makes the run and lets it begin."""
-    asked = asked_of(visit)
-    if isinstance(asked, Response):
-        return asked
     released, groups = visit.text("released"), visit.text("groups")
     try:
         if bool(released) == bool(groups):
@@ -74,10 +73,8 @@ def upload(bench: Bench) -> Callable[[Request], Awaitable[Response]]:
             folder = bench.project.folder
             await save_upload(request, folder / UPLOADS, limit=bench.upload_limit)
         except ShoalError as error:
-            asked = await run_in_threadpool(asked_of, visit)
-            if isinstance(asked, Response):
-                return asked
-            return await run_in_threadpool(_page, visit, asked, error)
+            refused = after_roles(partial(_page, error=error))
+            return await run_in_threadpool(refused, visit)
         except Exception as error:
             return broken(visit, error)
         return go("/audit")

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from shoal.errors import InputError, ShoalError
 from shoal.project import Run, plan_steps
 from shoal.spec import Spec, checked_r
-from shoal.workbench.asked import Asked, asked_of, last_run
+from shoal.workbench.asked import Asked, after_roles, last_run
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.forms import beside
 from shoal.workbench.same import same_as
@@ -20,16 +20,14 @@ MOST = 16
 FIELDS = {"r-": "curve", "plan-": "curve"}
 
 
-def show(visit: Visit) -> Response:
-    asked = asked_of(visit)
-    return asked if isinstance(asked, Response) else _page(visit, asked)
+@after_roles
+def show(visit: Visit, asked: Asked) -> Response:
+    return _page(visit, asked)
 
 
-def start(visit: Visit) -> Response:
+@after_roles
+def start(visit: Visit, asked: Asked) -> Response:
     """Plans for several r, in a run."""
-    asked = asked_of(visit)
-    if isinstance(asked, Response):
-        return asked
     typed = visit.text("curve")
     try:
         values = _values(typed)

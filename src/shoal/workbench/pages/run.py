@@ -13,7 +13,7 @@ from shoal.anonymizers.registry import Parameter, make_method, method_names, par
 from shoal.errors import InputError, ShoalError
 from shoal.project import anonymize_steps
 from shoal.table.hierarchy import read_hierarchy
-from shoal.workbench.asked import Asked, asked_of
+from shoal.workbench.asked import Asked, after_roles
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.drafting import with_number
 from shoal.workbench.forms import beside, number_or_text
@@ -34,16 +34,14 @@ FIELDS = {
 }
 
 
-def show(visit: Visit) -> Response:
-    asked = asked_of(visit)
-    return asked if isinstance(asked, Response) else _page(visit, asked)
+@after_roles
+def show(visit: Visit, asked: Asked) -> Response:
+    return _page(visit, asked)
 
 
-def start(visit: Visit) -> Response:
+@after_roles
+def start(visit: Visit, asked: Asked) -> Response:
     """Makes the run and lets it begin."""
-    asked = asked_of(visit)
-    if isinstance(asked, Response):
-        return asked
     try:
         steps = _steps(visit, asked)
         r, limit = visit.text("r") or f"{asked.spec.r:g}", visit.text("limit") or "absolute"

@@ -30,7 +30,7 @@ def start(visit: Visit) -> Response:
         hidden = inside(folder, private) if private else None
         table = source if "table" in visit.form else None
         run = visit.project.new_run(
-            "verify", lambda run: verify_steps(run, release, table, private=hidden), title=release
+            "verify", lambda _: verify_steps(release, table, private=hidden), title=release
         )
         run.start()
     except ShoalError as error:
@@ -53,5 +53,5 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         typed=visit.form,
         sent=visit.request.method == "POST",
         errors=beside(error, FIELDS),
-        **same_as(verify_steps("", shown, source)),
+        **same_as(verify_steps(shown, source)),
     )
