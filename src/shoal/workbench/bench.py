@@ -79,6 +79,10 @@ class Visit:
         """A page of the workbench."""
         return page(self, template, status=status, **shown)
 
+    def status(self, error: object) -> int:
+        """That of a page with its form: whether what was sent is refused."""
+        return 422 if error and self.request.method == "POST" else 200
+
 
 Shown = Callable[[Visit], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -104,6 +104,7 @@ JUDGING = {
     "or damaged.",
     "ended.start": "Start",
     "ended.again": "Start again",
+    "ended.mend": "Mend it: {page}",
     # Runs
     "runs.title": "Decide",
     "runs.lead": "Every run, the newest first. Open one to judge and decide, or compare several.",

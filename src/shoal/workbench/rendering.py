@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import HTMLResponse, Response
 
 from shoal.wording import LONGEST, percent, visible
+from shoal.workbench.blame import page_of
 from shoal.workbench.drawing import bars, curve
 from shoal.workbench.texts import say
 
@@ -49,7 +50,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(say=say, bars=bars, curve=curve)
+    environment.globals.update(say=say, bars=bars, curve=curve, page_of=page_of)
     environment.filters.update(
         percent=percent,
         visible=visible,

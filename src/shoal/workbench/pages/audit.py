@@ -14,24 +14,15 @@ from shoal.errors import InputError, ShoalError
 from shoal.project import audit_steps
 from shoal.workbench.asked import Asked, after_roles
 from shoal.workbench.bench import Bench, Visit, broken, go
-from shoal.workbench.forms import beside
+from shoal.workbench.blame import AUDIT, beside, failed_before
 from shoal.workbench.inside import UPLOADS, inside, table_files
 from shoal.workbench.same import same_as
 from shoal.workbench.uploads import save_upload
 
-FIELDS = {
-    "audit-what": "released",
-    "project-path": "released",
-    "key-": "key",
-    "groups-": "groups",
-    "upload-": "file",
-    "file-": "file",
-}
-
 
 @after_roles
 def show(visit: Visit, asked: Asked) -> Response:
-    return _page(visit, asked)
+    return _page(visit, asked, failed_before(visit))
 
 
 @after_roles
@@ -90,12 +81,12 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
     steps = audit_steps("runs/0001", asked.source, released=newest or "released.csv")
     return visit.page(
         "audit",
-        status=422 if error else 200,
+        status=visit.status(error),
         files=files,
         columns=columns,
         typed=visit.form or {"released": newest},
         limit=visit.bench.upload_limit,
-        errors=beside(error, FIELDS),
+        errors=beside(error, AUDIT),
         spec=asked.spec,
         **same_as(steps),
     )

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from shoal.errors import ShoalError
 from shoal.workbench.bench import Visit, go
-from shoal.workbench.forms import beside
+from shoal.workbench.blame import beside
 from shoal.workbench.same import same_as_statement
 from shoal.workbench.texts import say
 
@@ -30,7 +30,7 @@ def save(visit: Visit) -> Response:
 def _page(visit: Visit, statement: dict[str, str], error: ShoalError | None) -> Response:
     return visit.page(
         "home",
-        status=422 if error else 200,
+        status=visit.status(error),
         stages=_stages(visit),
         statement=statement,
         errors=beside(error, {}),

@@ -12,12 +12,11 @@ from shoal.project import Run, plan_steps
 from shoal.spec import Spec, checked_r
 from shoal.workbench.asked import Asked, after_roles, last_run
 from shoal.workbench.bench import Visit, go
-from shoal.workbench.forms import beside
+from shoal.workbench.blame import PLAN, beside
 from shoal.workbench.same import same_as
 
 USUAL = (2, 3, 4, 5, 7, 10, 15, 20)
 MOST = 16
-FIELDS = {"r-": "curve", "plan-": "curve"}
 
 
 @after_roles
@@ -67,7 +66,7 @@ def _page(
     )
     return visit.page(
         "plan",
-        status=422 if error else 200,
+        status=visit.status(error),
         spec=asked.spec,
         run=run,
         state=run.state if run else None,
@@ -76,7 +75,7 @@ def _page(
         points=points,
         plan=_nearest(points, asked.spec.r),
         curve_text=curve,
-        errors=beside(error, FIELDS),
+        errors=beside(error, PLAN),
         **same_as(steps),
     )
 

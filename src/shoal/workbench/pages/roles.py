@@ -16,30 +16,21 @@ from shoal.spec import Spec
 from shoal.table import Table
 from shoal.workbench import drafting
 from shoal.workbench.bench import Visit, go
+from shoal.workbench.blame import ROLES, beside, failed_before
 from shoal.workbench.drafting import Draft
 from shoal.workbench.foreknown import NotWanted, known_before
-from shoal.workbench.forms import beside
 from shoal.workbench.held import Held, key_of
 from shoal.workbench.roles_form import RolesForm
 from shoal.workbench.same import same_as_plan
 
 SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
-FIELDS = {
-    **dict.fromkeys(("qi-", "sensitive-", "role-", "name-twice", "column-", "view-"), "columns"),
-    **dict.fromkeys(("band-", "recode-", "spec-", "hierarchy-"), "columns"),
-    **dict.fromkeys(
-        ("event-", "value-missing", "protect-none", "label-taken", "project-path"), "events"
-    ),
-    "r-": "r",
-    "views-too-many": "max_attributes",
-}
 OF_COLUMN = {"band": "band", "role": "role"} | dict.fromkeys(
     ("recode", "hierarchy", "project"), "recode"
 )
 
 
 def show(visit: Visit) -> Response:
-    return _page(visit)
+    return _page(visit, failed_before(visit))
 
 
 def save(visit: Visit) -> Response:
@@ -125,7 +116,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
     columns = _columns(visit, held, draft)
     return visit.page(
         "roles",
-        status=422 if error else 200,
+        status=visit.status(error),
         columns=columns,
         sections=_sections(visit, held, draft),
         events=_events(draft, table),
@@ -235,7 +226,7 @@ def _placed(error: ShoalError | None, columns: list[dict[str, Any]]) -> Mapping[
         named = [one["key"] for one in columns if f'"{one["name"]}' in error.problem]
         if field and named:
             return {f"{field}-{named[0]}": error}
-    return beside(error, FIELDS)
+    return beside(error, ROLES)
 
 
 def _version(draft: Draft) -> str:

@@ -15,8 +15,9 @@ from shoal.project import anonymize_steps
 from shoal.table.hierarchy import read_hierarchy
 from shoal.workbench.asked import Asked, after_roles
 from shoal.workbench.bench import Visit, go
+from shoal.workbench.blame import RUN, beside, failed_before
 from shoal.workbench.drafting import with_number
-from shoal.workbench.forms import beside, number_or_text
+from shoal.workbench.forms import number_or_text
 from shoal.workbench.held import key_of
 from shoal.workbench.inside import inside, table_files
 from shoal.workbench.same import same_as
@@ -24,19 +25,11 @@ from shoal.workbench.same import same_as
 READERS = ("joint", "binary")
 MODELS = ("kernel", "logistic", "boosting")
 PLAIN = ("int", "float", "str", "bool", "Literal[")
-FIELDS = {
-    **dict.fromkeys(("method", "method-several"), "method"),
-    **dict.fromkeys(("method-", "art-", "parameter-", "hierarchy-", "project-"), "parameters"),
-    "model-": "model",
-    "r-": "r",
-    "limit": "limit",
-    "reader-": "readers",
-}
 
 
 @after_roles
 def show(visit: Visit, asked: Asked) -> Response:
-    return _page(visit, asked)
+    return _page(visit, asked, failed_before(visit))
 
 
 @after_roles
@@ -142,7 +135,7 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
         steps = anonymize_steps(where, asked.source)
     return visit.page(
         "run",
-        status=422 if error else 200,
+        status=visit.status(error),
         spec=asked.spec,
         running=running,
         methods=_parameters(),
@@ -154,6 +147,6 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
         readers=visit.texts("readers") if sent else READERS,
         limit=visit.text("limit") or asked.spec.limit,
         r=visit.text("r") if sent else f"{asked.spec.r:g}",
-        errors=beside(error, FIELDS),
+        errors=beside(error, RUN),
         **same_as(steps),
     )

@@ -11,15 +11,10 @@ from shoal.evidence import EVIDENCE_FILE, unfitting, write_evidence
 from shoal.project import Run
 from shoal.workbench import verdicts
 from shoal.workbench.bench import Visit, go
-from shoal.workbench.forms import beside
+from shoal.workbench.blame import DECISION, beside
 from shoal.workbench.pages.files import there
 from shoal.workbench.same import same_as_run, same_as_runs
 
-DECIDED = {
-    "decision-word": "decision",
-    "decision-date": "review",
-    "decision-missing": "reason",
-}
 PAGES = {"anonymize": "decide", "audit": "judged", "verify": "verified"}
 
 
@@ -65,7 +60,7 @@ def decide(visit: Visit) -> Response:
             review=typed["review"] or None,
         )
     except ShoalError as error:
-        fields = DECIDED | ({} if typed["name"] else {"decision-missing": "name"})
+        fields = {**DECISION, **({} if typed["name"] else {"decision-missing": "name"})}
         return _page(visit, run, typed, beside(error, fields))
     if EVIDENCE_FILE in there(run):
         write_evidence(run.folder)
@@ -134,7 +129,7 @@ def _page(
         template = "ended"
     return visit.page(
         template,
-        status=422 if errors else 200,
+        status=visit.status(errors),
         run=run,
         line=_line(run),
         state=state,

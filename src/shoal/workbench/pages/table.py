@@ -15,8 +15,8 @@ from shoal.memory import size_words
 from shoal.project import Source
 from shoal.storage.location import parse_url
 from shoal.workbench.bench import Bench, Visit, broken, go
+from shoal.workbench.blame import CHOSEN, DATABASE, UPLOADED, Fields, beside, failed_before
 from shoal.workbench.drafting import proposed
-from shoal.workbench.forms import beside
 from shoal.workbench.held import Held
 from shoal.workbench.inside import UPLOADS, inside, table_files
 from shoal.workbench.profiles import BINS, FEW, Profile
@@ -24,25 +24,13 @@ from shoal.workbench.same import same_as_init
 from shoal.workbench.texts import say
 from shoal.workbench.uploads import save_upload
 
-FILE = tuple(
-    f"{kind}-"
-    for kind in (
-        *("file", "csv", "excel", "parquet", "arrow", "gzip", "folder"),
-        *("header", "frame", "table", "output"),
-    )
-)
-UPLOADED = dict.fromkeys(("upload-", "extra-missing", *FILE), "file")
-CHOSEN = {
-    **dict.fromkeys(("encoding-unknown", "csv-encoding"), "encoding"),
-    **dict.fromkeys(("separator-form", "csv-separator", "option-unused"), "separator"),
-    **dict.fromkeys(("project-path", "extra-missing", *FILE), "path"),
-}
 HOW = ("separator", "encoding")
-DATABASE = dict.fromkeys(("url-", "database-", "extra-missing", "project-path", *FILE), "database")
 
 
 def show(visit: Visit) -> Response:
-    return _page(visit)
+    source = visit.project.source
+    fields = DATABASE if source is not None and source.is_url else CHOSEN
+    return _page(visit, error=failed_before(visit), fields=fields)
 
 
 def choose(visit: Visit) -> Response:
@@ -125,7 +113,7 @@ def _page(
     visit: Visit,
     typed: dict[str, str] | None = None,
     error: ShoalError | None = None,
-    fields: dict[str, str] | None = None,
+    fields: Fields | None = None,
 ) -> Response:
     project, limit = visit.project, visit.bench.upload_limit
     errors, held, source = beside(error, fields or {}), None, project.source
@@ -137,7 +125,7 @@ def _page(
     usual = {"path": "", "separator": "", "encoding": "", "database": ""}
     return visit.page(
         "table",
-        status=422 if error else 200,
+        status=visit.status(error),
         source=source,
         held=held,
         files=table_files(project.folder),

@@ -10,15 +10,13 @@ from shoal.errors import ShoalError
 from shoal.file_names import CERTIFICATE
 from shoal.project import verify_steps
 from shoal.workbench.bench import Visit, go
-from shoal.workbench.forms import beside
+from shoal.workbench.blame import VERIFY, beside, failed_before
 from shoal.workbench.inside import folders_with, inside
 from shoal.workbench.same import same_as
 
-FIELDS = {"project-path": "release"}
-
 
 def show(visit: Visit) -> Response:
-    return _page(visit)
+    return _page(visit, failed_before(visit))
 
 
 def start(visit: Visit) -> Response:
@@ -46,12 +44,12 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
     shown = releases[-1] if releases else "release"
     return visit.page(
         "verify",
-        status=422 if error else 200,
+        status=visit.status(error),
         releases=releases,
         private=private,
         source=source,
         typed=visit.form,
         sent=visit.request.method == "POST",
-        errors=beside(error, FIELDS),
+        errors=beside(error, VERIFY),
         **same_as(verify_steps(shown, source)),
     )

@@ -1,0 +1,118 @@
+"""Which field of which page every error of the catalogue is about, so that it is said beside it.
+
+A page refuses what it can see to be wrong. What only a run finds out is said on the run's page,
+with a way to the field that it is about, and beside that field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from shoal.errors import InputError, ShoalError
+
+if TYPE_CHECKING:
+    from shoal.workbench.bench import Visit
+
+TOP = "top"
+"""The place of errors that no field is to blame for."""
+Fields = Mapping[str, str]
+"""Codes, or beginnings of them with a hyphen at the end, and the field of each."""
+
+
+def _of(field: str, *codes: str) -> dict[str, str]:
+    return dict.fromkeys(codes, field)
+
+
+_FILE = (
+    *("file-", "csv-columns", "csv-damaged", "csv-header", "csv-nul", "csv-quote", "csv-ragged"),
+    *("excel-", "parquet-", "arrow-", "gzip-", "folder-", "header-", "frame-", "table-"),
+    *("output-", "extra-missing", "source-changed", "adult-"),
+)
+_HOW = {
+    **_of("encoding", "encoding-unknown", "csv-encoding"),
+    **_of("separator", "separator-form", "csv-separator", "option-unused"),
+}
+UPLOADED: Fields = _of("file", "upload-", "csv-", *_FILE)
+CHOSEN: Fields = {**_HOW, **_of("path", "project-path", *_FILE)}
+DATABASE: Fields = _of("database", "url-", "database-", "project-path", "csv-", *_FILE)
+ROLES: Fields = {
+    **_of("columns", "qi-", "sensitive-", "role-", "name-twice", "column-", "view-", "value-name"),
+    **_of("columns", "band-", "recode-", "spec-", "hierarchy-", "missing-label", "decimal-long"),
+    **_of("columns", "cells-many", "too-large", "csv-inexact", "output-type", "knowledge-"),
+    **_of("events", "event-", "events-", "value-missing", "protect-none", "label-taken", "apart-"),
+    **_of("events", "project-path"),
+    **_of("r", "r-number", "r-small"),
+    **_of("min_support", "whole-number"),
+    **_of("max_attributes", "views-too-many"),
+}
+PLAN: Fields = _of("curve", "r-", "plan-")
+RUN: Fields = {
+    **_of("method", "method", "method-several", "compare-several"),
+    **_of("parameters", "method-", "art-", "parameter-", "hierarchy-", "project-path", "emd-"),
+    **_of("parameters", "m-number", "share", "whole-number", "smallest-group", "suppression"),
+    **_of("parameters", "lattice-too-large", "ranges-too-many", "rules-too-many"),
+    **_of("parameters", "table-below-k", "values-below-l"),
+    **_of("model", "model", "model-", "bandwidth", "bandwidth-", "extra-missing"),
+    **_of("r", "r-", "ineligible", "nothing-published", "suppression-limit"),
+    **_of("limit", "limit"),
+    **_of("readers", "reader", "reader-", "adversary"),
+    **_of("also", "totals-", "attack-"),
+}
+AUDIT: Fields = {
+    **_of("released", "audit-what", "project-path", "released-"),
+    **_of("key", "key-"),
+    **_of("groups", "groups-"),
+    **UPLOADED,
+}
+VERIFY: Fields = {
+    **_of("release", "project-path", "release-", "certificate-", "package-", "signatures-"),
+    **_of("release", "moves-", "verify-"),
+    **_of("private", "private-", "facts-other", "record-kind", "rows-elsewhere"),
+}
+DECISION: Fields = {"decision-word": "decision", "decision-date": "review", "decision-": "reason"}
+
+PAGES: Mapping[str, Fields] = {
+    "run": RUN,
+    "roles": ROLES,
+    "table": {**DATABASE, **CHOSEN},
+    "audit": AUDIT,
+    "verify": VERIFY,
+}
+"""Where to look, in this order, for what a run failed with; its own page comes first."""
+OWN = {"audit": "audit", "verify": "verify", "plan": "roles", "anonymize": "run"}
+"""The page that a run of a kind is started from, or whose fields it is about."""
+
+
+def beside(error: ShoalError | None, fields: Fields) -> dict[str, ShoalError]:
+    """The error by the field that it is about."""
+    if error is None:
+        return {}
+    code = error.code if isinstance(error, InputError) else ""
+    return {field_of(code, fields) or TOP: error}
+
+
+def field_of(code: str, fields: Fields) -> str | None:
+    """The field that a code is about: the one named for it, or for the longest front of it."""
+    if code in fields:
+        return fields[code]
+    fronts = [one for one in fields if one.endswith("-") and code.startswith(one)]
+    return fields[max(fronts, key=len)] if fronts else None
+
+
+def page_of(code: str, kind: str) -> str | None:
+    """The page with the field that a run of a kind failed for."""
+    first = OWN[kind]
+    order: Iterable[str] = (first, *(page for page in PAGES if page != first))
+    return next((page for page in order if field_of(code, PAGES[page])), None)
+
+
+def failed_before(visit: Visit) -> ShoalError | None:
+    """What the run failed with that an address names: the page was opened to mend it."""
+    name = visit.asked("failed")
+    told = visit.project.run(name).error if name else None
+    return None if told is None else _KeptError(told["code"], told["text"], "")
+
+
+class _KeptError(InputError):
+    """An error as a run kept it: what to do about it stands in the same text."""
