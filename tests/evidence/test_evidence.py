@@ -104,6 +104,7 @@ def test_statements_reasons_and_decisions_are_shown_whole(project: Project, atta
             *("--reason", "Fine\nby me", "--review", "2031-01-31"),
         )
         assert done.returncode == 0, done.stderr
+        listed = shoal_("runs", project.folder).stdout.split()
         text = page_of(attacked).text
     finally:
         project.state(purpose="", recipient="", release_model="")
@@ -112,6 +113,8 @@ def test_statements_reasons_and_decisions_are_shown_whole(project: Project, atta
     assert long.strip() in text
     assert "Known to neighbours" in text
     assert "Names people" in text
+    for said in (attacked.name, "anonymize", "done", "art", "robust,", "verified", "approved"):
+        assert said in listed
     for said in ("APPROVED", "A. Officer", "Fine by me", "2031-01-31"):
         assert said in text
 

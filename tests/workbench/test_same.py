@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from shoal.datasets import hospital
+from shoal.project import Source, plan_steps, verify_steps
 from tests.cli.program import shoal_
 from tests.workbench.visitor import Answer, Visitor
 
@@ -70,14 +71,35 @@ def test_the_page_of_roles_says_what_plan_says(visitor: Visitor, copied: Path) -
     assert json.loads(twin) == told
 
 
-def test_the_statement_and_the_runs_in_python(visitor: Visitor, copied: Path) -> None:
-    visitor.follow("/", {"purpose": "It's “research”", "release_model": "public"})
-    (program,) = shown(visitor.get("/"), "python")
+def test_the_statement(visitor: Visitor, copied: Path) -> None:
+    visitor.follow("/", {"purpose": "--It's “research”", "release_model": "public"})
+    (command,), (program,) = (shown(visitor.get("/"), kind) for kind in ("command", "python"))
+    kept = (visitor.project.folder / "project.toml").read_text("utf-8")
+    before = (copied / "project.toml").read_text("utf-8")
+    assert before != kept
     ran(program, copied)
-    kept = (copied / "project.toml").read_text("utf-8")
-    assert kept == (visitor.project.folder / "project.toml").read_text("utf-8")
-    (program,) = shown(visitor.get("/runs"), "python")
-    assert ran(program, copied) == ""
+    assert (copied / "project.toml").read_text("utf-8") == kept
+    (copied / "project.toml").write_text(before, "utf-8")
+    done = shoal_(*shlex.split(command)[1:], cwd=copied)
+    assert done.stdout == "purpose: --It's “research”\nrelease model: public\n"
+    assert (copied / "project.toml").read_text("utf-8") == kept
+
+
+def test_the_list_of_runs(visitor: Visitor, copied: Path) -> None:
+    visitor.project.new_run("plan", lambda run: plan_steps(run, Source("it's.csv")))
+    visitor.project.new_run("verify", lambda _: verify_steps("release"), title="<b>theirs</b>")
+    shutil.rmtree(copied)
+    shutil.copytree(visitor.project.folder, copied)
+    page = visitor.get("/runs")
+    (command,), (program,) = (shown(page, kind) for kind in ("command", "python"))
+    told = ran(program + "\nimport json; print(json.dumps(found))", copied)
+    done = shoal_(*shlex.split(command)[1:], "--json", cwd=copied)
+    assert json.loads(told) == json.loads(done.stdout)
+    assert [one["state"] for one in json.loads(told)] == ["waiting", "waiting"]
+    listed = shoal_(*shlex.split(command)[1:], cwd=copied).stdout
+    for name in ("0001", "0002", "<b>theirs</b>"):
+        assert name in listed
+        assert name in page.words
 
 
 @pytest.mark.parametrize(

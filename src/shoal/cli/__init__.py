@@ -20,6 +20,7 @@ from shoal.cli.experiment import experiment
 from shoal.cli.init import init
 from shoal.cli.options import with_memory_option
 from shoal.cli.plan import plan
+from shoal.cli.project import runs, state
 from shoal.cli.report import report
 from shoal.cli.sign import new_key, sign
 from shoal.cli.verify import verify
@@ -65,7 +66,7 @@ for _command in (
     report,
 ):
     app.command()(with_memory_option(_command))
-for _command in (sign, new_key, decide, evidence, workbench):
+for _command in (sign, new_key, state, runs, decide, evidence, workbench):
     app.command()(_command)
 
 

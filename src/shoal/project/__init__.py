@@ -16,6 +16,7 @@ from shoal.project.commands import (
 from shoal.project.project import Project
 from shoal.project.run import Progress, Run
 from shoal.project.source import Source
+from shoal.project.summary import summary
 from shoal.project.twin import python_of
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "audit_steps",
     "plan_steps",
     "python_of",
+    "summary",
     "verify_steps",
 ]

@@ -60,11 +60,10 @@ def _decision(run: Run, where: str) -> list[str]:
 def same_as_runs() -> dict[str, Any]:
     """What became of all runs."""
     return {
-        "commands": ["grep . runs/*/outcome.json"],
+        "commands": ["shoal runs ."],
         "programs": [
-            "from shoal.project import Project\n\n"
-            'for run in Project.open(".").runs():\n'
-            "    print(run.name, run.kind, run.state)\n"
+            "from shoal.project import Project, summary\n\n"
+            'found = [summary(run) for run in Project.open(".").runs()]\n'
         ],
     }
 
@@ -72,7 +71,8 @@ def same_as_runs() -> dict[str, Any]:
 def same_as_statement(statement: dict[str, str]) -> dict[str, Any]:
     """What a person states of the release."""
     told = ", ".join(f"{name}={text!r}" for name, text in statement.items())
+    options = [f"--{name.replace('_', '-')}={text}" for name, text in statement.items()]
     return {
-        "commands": ["shoal workbench ."],
+        "commands": [shlex.join(["shoal", "state", ".", *options])],
         "programs": [f'from shoal.project import Project\n\nProject.open(".").state({told})\n'],
     }

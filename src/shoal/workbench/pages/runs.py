@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, Response
 
 from shoal.errors import ShoalError
 from shoal.evidence import EVIDENCE_FILE, unfitting, write_evidence
-from shoal.project import Run
+from shoal.project import Run, summary
 from shoal.workbench import verdicts
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import DECISION, beside
@@ -93,25 +93,8 @@ def _attacks(run: Run) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _line(run: Run) -> dict[str, Any]:
-    """A run in the list of all."""
-    made, state = run.made, run.state
-    found = (run.result(1) if state == "done" else None) or {}
-    checked = run.result("verify") or {}
-    step = run.steps[0]
-    return {
-        "run": run,
-        "kind": made["kind"],
-        "title": made.get("title", ""),
-        "made": made["made"],
-        "state": state,
-        "place": _place(run),
-        "r": made["spec"].get("r") if made["kind"] in ("anonymize", "audit") else None,
-        "method": step[step.index("--method") + 1] if "--method" in step else None,
-        "robust": found.get("robust"),
-        "judged": "robust" in found,
-        "confirmed": checked.get("confirmed"),
-        "decision": run.decision,
-    }
+    """A run in the list of all, with the address of its page."""
+    return {**summary(run), "place": _place(run)}
 
 
 def _page(

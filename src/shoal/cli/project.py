@@ -1,0 +1,74 @@
+"""`shoal state` and `shoal runs`: what a project's folder holds besides its table and its spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli import options as o
+from shoal.cli.show import echo_table, emit_json
+
+ProjectArgument = Annotated[Path, typer.Argument(help="The project's folder.")]
+VERDICTS = {True: "robust", False: "not robust", None: "no verdict"}
+CHECKS = {True: ", verified", False: ", refuted", None: ""}
+
+
+def state(
+    project: ProjectArgument = Path(),
+    purpose: Annotated[
+        str | None, typer.Option("--purpose", help="What the release is for.")
+    ] = None,
+    recipient: Annotated[str | None, typer.Option("--recipient", help="Who gets it.")] = None,
+    release_model: Annotated[
+        str | None, typer.Option("--release-model", help="How it is given: public, contract ...")
+    ] = None,
+    reviewer: Annotated[str | None, typer.Option("--reviewer", help="Who decides on it.")] = None,
+) -> None:
+    """Keep what only a person can say of a release, for its evidence file. What is not named
+    stays as it is; an empty text takes it back."""
+    from shoal.project import Project
+
+    given = {
+        "purpose": purpose,
+        "recipient": recipient,
+        "release_model": release_model,
+        "reviewer": reviewer,
+    }
+    kept = Project.open(project, create=True)
+    kept.state(**{name: text for name, text in given.items() if text is not None})
+    for name, text in kept.statement.items():
+        typer.echo(f"{name.replace('_', ' ')}: {text}")
+
+
+def runs(project: ProjectArgument = Path(), json: o.JsonOption = False) -> None:
+    """List a project's runs: what was asked for, and what came of it."""
+    from shoal.project import Project, summary
+
+    found = [summary(run) for run in Project.open(project).runs()]
+    if json:
+        emit_json(found)
+    elif not found:
+        typer.echo("There are no runs yet.")
+    else:
+        echo_table(
+            [_row(one) for one in found],
+            headers=("run", "", "state", "method", "r", "verdict", "decision"),
+        )
+
+
+def _row(one: dict[str, Any]) -> list[str]:
+    from shoal.wording import visible
+
+    judged = VERDICTS[one["robust"]] + CHECKS[one["confirmed"]] if one["judged"] else ""
+    only_checked = "" if one["judged"] else CHECKS[one["confirmed"]].removeprefix(", ")
+    return [
+        one["run"],
+        f"{one['kind']} {visible(one['title'])}".strip(),
+        one["state"],
+        one["method"] or "",
+        "" if one["r"] is None else f"{one['r']:g}",
+        judged or only_checked,
+        (one["decision"] or {}).get("decision", ""),
+    ]
