@@ -7,6 +7,7 @@ so that whoever started it may go away, and what is kept beside the run says how
 from __future__ import annotations
 
 from shoal.project.commands import (
+    Steps,
     anonymize_steps,
     attack_steps,
     audit_steps,
@@ -24,6 +25,7 @@ __all__ = [
     "Project",
     "Run",
     "Source",
+    "Steps",
     "anonymize_steps",
     "attack_steps",
     "audit_steps",

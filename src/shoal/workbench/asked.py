@@ -9,7 +9,7 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from shoal.errors import ShoalError
-from shoal.project import Run, Source
+from shoal.project import Run, Source, Steps
 from shoal.spec import Spec
 from shoal.workbench.bench import Shown, Visit
 
@@ -36,6 +36,19 @@ def after_roles(show: Callable[[Visit, Asked], Response]) -> Shown:
         return show(visit, asked)
 
     return shown
+
+
+def begin(visit: Visit, kind: str, steps: Callable[[str], Steps], *, title: str = "") -> Run:
+    """Makes a run and lets it begin. A form that is sent twice leads to the same run."""
+    page, begun = visit.text("page"), visit.bench.begun
+    with visit.bench.editing:
+        if page in begun:
+            return visit.project.run(begun[page])
+        run = visit.project.new_run(kind, steps, title=title)
+        run.start()
+        if page:
+            begun[page] = run.name
+    return run
 
 
 def last_run(visit: Visit, kind: str) -> Run | None:

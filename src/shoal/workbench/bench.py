@@ -41,6 +41,8 @@ class Bench:
     """The version of the draft that a figure was last asked for, so that older work can end."""
     wrote: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Which page of roles changed the draft last, and the version that it left."""
+    begun: dict[str, str] = field(default_factory=dict)
+    """The run that a form made, by the number of the page that it stood on."""
 
     @cached_property
     def tables(self) -> HeldTables:

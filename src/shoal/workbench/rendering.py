@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(say=say, bars=bars, curve=curve, page_of=page_of)
+    environment.globals.update(say=say, bars=bars, curve=curve, page_of=page_of, new_page=new_page)
     environment.filters.update(
         percent=percent,
         visible=visible,
@@ -61,6 +62,11 @@ def _templates() -> Environment:
         when=_when,
     )
     return environment
+
+
+def new_page() -> str:
+    """A number of its own for a page that was asked for."""
+    return secrets.token_urlsafe(9)
 
 
 def _visible_long(text: str) -> str:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from shoal.errors import InputError, ShoalError
 from shoal.project import audit_steps
-from shoal.workbench.asked import Asked, after_roles
+from shoal.workbench.asked import Asked, after_roles, begin
 from shoal.workbench.bench import Bench, Visit, broken, go
 from shoal.workbench.blame import AUDIT, beside, failed_before
 from shoal.workbench.inside import UPLOADS, inside, table_files
@@ -37,7 +37,8 @@ def start(visit: Visit, asked: Asked) -> Response:
                 "Choose either a file or a column that labels the groups.",
             )
         path = inside(visit.project.folder, released) if released else None
-        run = visit.project.new_run(
+        run = begin(
+            visit,
             "audit",
             lambda run: audit_steps(
                 run,
@@ -49,7 +50,6 @@ def start(visit: Visit, asked: Asked) -> Response:
             ),
             title=path or groups,
         )
-        run.start()
     except ShoalError as error:
         return _page(visit, asked, error)
     return go(f"/runs/{run.name}")

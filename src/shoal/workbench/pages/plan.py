@@ -10,7 +10,7 @@ from starlette.responses import Response
 from shoal.errors import InputError, ShoalError
 from shoal.project import Run, plan_steps
 from shoal.spec import Spec, checked_r
-from shoal.workbench.asked import Asked, after_roles, last_run
+from shoal.workbench.asked import Asked, after_roles, begin, last_run
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import PLAN, beside
 from shoal.workbench.same import same_as
@@ -30,8 +30,7 @@ def start(visit: Visit, asked: Asked) -> Response:
     typed = visit.text("curve")
     try:
         values = _values(typed)
-        run = visit.project.new_run("plan", lambda run: plan_steps(run, asked.source, r=values))
-        run.start()
+        begin(visit, "plan", lambda run: plan_steps(run, asked.source, r=values))
     except ShoalError as error:
         return _page(visit, asked, typed, error)
     return go("/plan")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +19,7 @@ from shoal.workbench.blame import ROLES, beside, failed_before
 from shoal.workbench.drafting import Draft
 from shoal.workbench.foreknown import NotWanted, known_before
 from shoal.workbench.held import Held, key_of
+from shoal.workbench.rendering import new_page
 from shoal.workbench.roles_form import RolesForm
 from shoal.workbench.same import same_as_plan
 
@@ -128,7 +128,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         typed=visit.form if error and not stale else {},
         errors=_placed(error or wrong, columns),
         version=_version(draft),
-        page=visit.text("page") or secrets.token_urlsafe(9),
+        page=visit.text("page") or new_page(),
         **same_as_plan(source),
     )
 

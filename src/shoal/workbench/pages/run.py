@@ -13,7 +13,7 @@ from shoal.anonymizers.registry import Parameter, make_method, method_names, par
 from shoal.errors import InputError, ShoalError
 from shoal.project import anonymize_steps
 from shoal.table.hierarchy import read_hierarchy
-from shoal.workbench.asked import Asked, after_roles
+from shoal.workbench.asked import Asked, after_roles, begin
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import RUN, beside, failed_before
 from shoal.workbench.drafting import with_number
@@ -41,8 +41,7 @@ def start(visit: Visit, asked: Asked) -> Response:
         asked.spec.with_(r=r, limit=limit)
         draft = with_number(visit.project.draft, "r", r) | {"limit": limit}
         visit.project.write_draft(draft)
-        run = visit.project.new_run("anonymize", steps, title=visit.text("title"))
-        run.start()
+        run = begin(visit, "anonymize", steps, title=visit.text("title"))
     except ShoalError as error:
         return _page(visit, asked, error)
     return go(f"/runs/{run.name}")

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from shoal.errors import ShoalError
 from shoal.file_names import CERTIFICATE
 from shoal.project import verify_steps
+from shoal.workbench.asked import begin
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import VERIFY, beside, failed_before
 from shoal.workbench.inside import folders_with, inside
@@ -27,10 +28,9 @@ def start(visit: Visit) -> Response:
         private = visit.text("private")
         hidden = inside(folder, private) if private else None
         table = source if "table" in visit.form else None
-        run = visit.project.new_run(
-            "verify", lambda _: verify_steps(release, table, private=hidden), title=release
+        run = begin(
+            visit, "verify", lambda _: verify_steps(release, table, private=hidden), title=release
         )
-        run.start()
     except ShoalError as error:
         return _page(visit, error)
     return go(f"/runs/{run.name}")
