@@ -8,22 +8,15 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from shoal.datasets import HOSPITAL_EVENT, hospital
+from shoal.datasets import hospital
 from shoal.project import Project, Source, anonymize_steps, plan_steps
 from tests.browsing import chromium, look
+from tests.workbench.drafts import HOSPITAL
 from tests.workbench.served import served
 from tests.workbench.walker import Walker
 
 FIGURES = Path(__file__).resolve().parents[1] / "docs" / "figures"
 WIDTH, HEIGHT = 1200, 860
-DRAFT = {
-    "qi": ["age", "sex", "region"],
-    "sensitive": "diagnosis",
-    "protect": [{"values": list(HOSPITAL_EVENT), "label": "grave"}],
-    "r": 5,
-    "min_support": 50,
-    "identifiers": ["patient"],
-}
 
 
 def main() -> None:
@@ -45,7 +38,7 @@ def make(folder: Path) -> None:
     hospital(2_000, seed=5).write_csv(folder / "patients.csv")
     source = Source("patients.csv")
     project.set_source(source)
-    project.write_draft(DRAFT)
+    project.write_draft({**HOSPITAL, "r": 5})
     for run in (
         project.new_run("plan", lambda run: plan_steps(run, source, r=[2, 5, 10, 20, 40, 60, 80])),
         project.new_run("anonymize", lambda run: anonymize_steps(run, source, attack=True)),

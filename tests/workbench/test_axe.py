@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shoal.datasets import HOSPITAL_EVENT, hospital
+from shoal.datasets import hospital
 from shoal.project import (
     Project,
     Source,
@@ -24,20 +24,13 @@ from shoal.project import (
     verify_steps,
 )
 from tests.browsing import chromium, look
+from tests.workbench.drafts import HOSPITAL
 from tests.workbench.served import served
 from tests.workbench.walker import Walker
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("selenium_axe_python", reason="needs axe-core: pip install 'shoal[test]'")
 
-DRAFT = {
-    "qi": ["age", "sex", "region"],
-    "sensitive": "diagnosis",
-    "protect": [{"values": list(HOSPITAL_EVENT), "label": "grave"}],
-    "r": 3,
-    "min_support": 50,
-    "identifiers": ["patient"],
-}
 FEW = ["likeliest", "rarest"]
 EMPTY = ("/", "/table", "/roles", "/plan", "/run", "/runs", "/audit", "/verify")
 FULL = (
@@ -76,14 +69,14 @@ def make(folder: Path) -> None:
     hospital(1_000, seed=5).write_csv(folder / "table.csv")
     source = Source("table.csv")
     project.set_source(source)
-    project.write_draft(DRAFT)
+    project.write_draft(HOSPITAL)
     made = partial(anonymize_steps, source=source)
     release, private = "runs/0002/release", "runs/0002/private"
-    attacked = partial(attack_steps, release=release, source=source, private=private, attackers=FEW)
+    attacked = attack_steps(release, source, private=private, attackers=FEW)
     judged = partial(audit_steps, source=source, groups="region", models=True)
     runs = [
         project.new_run("plan", lambda run: plan_steps(run, source, r=[2, 3])),
-        project.new_run("anonymize", lambda run: [*made(run), *attacked(run)]),
+        project.new_run("anonymize", lambda run: [*made(run), *attacked]),
         project.new_run("audit", judged),
         project.new_run("verify", lambda _: verify_steps(release, source)),
         project.new_run("verify", lambda _: verify_steps("nowhere", source)),

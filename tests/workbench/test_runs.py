@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from shoal.datasets import HOSPITAL_EVENT, hospital
+from shoal.datasets import hospital
 from shoal.project import Run
 from shoal.workbench.held import key_of
+from tests.workbench.drafts import HOSPITAL
 from tests.workbench.visitor import Answer, Visitor, workbench
 
 BOTH = [("readers", "joint"), ("readers", "binary")]
@@ -22,16 +23,7 @@ BOTH = [("readers", "joint"), ("readers", "binary")]
 def settle(visitor: Visitor) -> None:
     """A hospital's table with its roles."""
     assert visitor.send("hospital.csv", hospital(1_500, seed=5).write_csv().encode()).status == 303
-    visitor.project.write_draft(
-        {
-            "qi": ["age", "sex", "region"],
-            "sensitive": "diagnosis",
-            "protect": [{"values": list(HOSPITAL_EVENT), "label": "grave"}],
-            "r": 3,
-            "min_support": 50,
-            "identifiers": ["patient"],
-        }
-    )
+    visitor.project.write_draft(HOSPITAL)
 
 
 def ended(visitor: Visitor, answer: Answer) -> Run:
