@@ -1,0 +1,108 @@
+"""The tables of whom a release withstands, each from one section of the results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.markdown import Lines, percent, rate, table
+
+
+def redteam(results: dict[str, Any]) -> str:
+    """A line per attacker, a column per method."""
+    lines: Lines = results["redteam"]["lines"]
+    made = [line for line in lines if "failed" not in line]
+    found = [{one["attacker"]: one for one in line["attackers"]} for line in made]
+    names = list(dict.fromkeys(name for some in found for name in some))
+    rows = [(name, *(_named(some.get(name)) for some in found)) for name in names]
+    guessed = [max(one["everybody"]["tries"] for one in line["attackers"]
+                   if one["control"]) for line in made]  # fmt: skip
+    rows.append(("*people named*", *(f"{tries:,}" for tries in guessed)))
+    rows.append(("*seconds*", *(f"{line['seconds']:.0f}" for line in made)))
+    shown = table(("attacker", *(line["method"] for line in made)), rows)
+    failed = [f"{line['method']}: {line['failed']}\n" for line in lines if "failed" in line]
+    return shown + "".join(failed)
+
+
+def _named(one: dict[str, Any] | None) -> str:
+    """How often somebody is right, of all and of people not known before; bold if beyond chance."""
+    if one is None or not one["everybody"]["tries"]:
+        return ""
+    quiet = one["unknown_before"]
+    shown = percent(one["everybody"]["rate"])
+    shown += f" / {percent(quiet['rate'])}" if quiet["tries"] else ""
+    return f"**{shown}**" if one["beats_limit"] else shown
+
+
+def insider(results: dict[str, Any]) -> str:
+    """Attackers from within on cells and on rows; of the insiders, the one who is right most."""
+    head = ("table", "r", "1/r", "groups of", "limit", "suppressed", "people per carrier",
+            "a random member", "best insider, everybody", "best insider, unknown before",
+            "counting in all views")  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
+    lines = results["insider"]["lines"]
+    for line in sorted(lines, key=lambda one: (one["table"], one["r"])):
+        setting = (line["table"], f"{line['r']:g}", percent(1 / line["r"]), line["units"],
+                   line["limit"])  # fmt: skip
+        if "failed" in line:
+            rows.append((*setting, line["failed"], *[""] * 5))
+            continue
+        found = {one["attacker"]: one for one in line["attackers"]}
+        best = [_best_insider(line, whom) for whom in ("everybody", "unknown")]
+        rows.append(
+            (
+                *setting,
+                f"{line['suppressed']:,} of {line['carriers']:,}",
+                f"{line['people_per_carrier']:.1f}",
+                percent(found["a random member"]["everybody"]["rate"]),
+                *(rate(one) for one in best),
+                rate(found["counting in all views at once"]["everybody"]),
+            )
+        )
+    return table(head, rows)
+
+
+def named(results: dict[str, Any]) -> str:
+    """The same for Adult in brief: how often a carrier is named."""
+    head = ("r", "limit", "1/r", "insider, blind groups", "carriers not known beforehand",
+            "insider, groups made row by row", "counting in all views, blind groups")  # fmt: skip
+    lines = {
+        (line["r"], line["units"]): line
+        for line in results["insider"]["lines"]
+        if line["table"] == "Adult" and "failed" not in line
+    }
+    rows = []
+    for r, units in sorted(lines):
+        if units == "cells":
+            line = lines[r, units]
+            found = {one["attacker"]: one["everybody"] for one in line["attackers"]}
+            rows.append(
+                (
+                    f"{r:g}",
+                    line["limit"],
+                    percent(1 / r),
+                    rate(_best_insider(line, "everybody")),
+                    rate(_best_insider(line, "unknown")),
+                    rate(_best_insider(lines[r, "rows"], "everybody")),
+                    rate(found["counting in all views at once"]),
+                )
+            )
+    return table(head, rows)
+
+
+def _best_insider(line: dict[str, Any], whom: str) -> dict[str, float]:
+    """The rate of the insider who is right most."""
+    insiders = [one[whom] for one in line["attackers"] if one["kind"] == "insider"]
+    return max(insiders, key=lambda rate: float(rate["rate"]))
+
+
+def neighbours(results: dict[str, Any]) -> str:
+    """What a change of one value changes for the person, and for others of its class."""
+    head = ("change", "whose group", "holds an event before", "after", "mean size before",
+            "after")  # fmt: skip
+    rows = []
+    for line in results["neighbours"]["lines"]:
+        for who, name in (("changed", "the person's"), ("others", "others' of the class")):
+            both = [line[who][side] for side in ("before", "after")]
+            sizes = [f"{one['mean_size']:.2f}" for one in both]
+            rows.append((line["change"], name, *(rate(one) for one in both), *sizes))
+    return table(head, rows)

@@ -1,0 +1,109 @@
+"""The tables of time and memory, each from one section of the results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.markdown import Lines, seconds, table
+
+
+def speed(results: dict[str, Any]) -> str:
+    """Seconds by stage and table, then the ratios."""
+    lines: Lines = results["stages"]["lines"]
+    tables = list(dict.fromkeys((line["table"], line["rows"]) for line in lines))
+    found = {(line["table"], line["rows"], line["stage"]): line for line in lines}
+    head = ("seconds", *(f"{name}, {rows:,} rows" for name, rows in tables))
+    rows = []
+    for stage in dict.fromkeys(line["stage"] for line in lines):
+        cells = [found.get((*table, stage)) for table in tables]
+        rows.append((stage, *(_cell(line) for line in cells)))
+    return table(head, rows) + "\n" + _ratios(results) + "\n" + _machine(results)
+
+
+def large(results: dict[str, Any]) -> str:
+    """Whole commands on large files, beside plain Polars."""
+    lines: Lines = results["large"]["lines"]
+    sizes = list(dict.fromkeys(line["rows"] for line in lines))
+    found = {(line["rows"], line["what"]): line for line in lines}
+    head = ("CPU seconds, peak of memory", *(f"{rows:,} rows" for rows in sizes))
+    rows = [
+        (what, *(_taken(found.get((size, what))) for size in sizes))
+        for what in dict.fromkeys(line["what"] for line in lines)
+    ]
+    return table(head, rows)
+
+
+def _taken(line: dict[str, Any] | None) -> str:
+    return "" if line is None else f"{line['cpu']:.0f} s, {line['peak'] / 1e9:.2f} GB"
+
+
+def spark(results: dict[str, Any]) -> str:
+    """What the driver holds as the rows on a cluster grow."""
+    head = ("peak of memory", "driver, Python", "driver, Java", "each executor, at most")
+    rows = [
+        (
+            f"{line['rows']:,} rows, {line['cells']:,} cells",
+            f"{line['peak_mb']['python']:,} MB",
+            f"{line['peak_mb']['java']:,} MB",
+            f"{max(line['peak_mb']['executors'], default=0):,} MB",
+        )
+        for line in results["spark"]["lines"]
+    ]
+    return table(head, rows)
+
+
+def workbench(results: dict[str, Any]) -> str:
+    """How fast the workbench answers."""
+    rows = [
+        (line["what"], f"{line['median']:.2f} s", f"{line['longest']:.2f} s")
+        for line in results["workbench"]["lines"]
+    ]
+    return table(("", "median", "longest"), rows)
+
+
+def cells(results: dict[str, Any]) -> str:
+    """Stages on counted cells."""
+    lines: Lines = results["cells"]["lines"]
+    tables = list(dict.fromkeys((line["table"], line["rows"]) for line in lines))
+    found = {(line["table"], line["rows"], line["stage"]): line for line in lines}
+    head = ("CPU seconds, peak of memory", *(f"{name}, {rows:,} rows" for name, rows in tables))
+    rows = []
+    for stage in dict.fromkeys(line["stage"] for line in lines):
+        ones = [found.get((*table, stage)) for table in tables]
+        told = ["refused" if one and "refused" in one else _taken(one) for one in ones]
+        rows.append((stage, *told))
+    return table(head, rows)
+
+
+def _ratios(results: dict[str, Any]) -> str:
+    head = ("ratio", "rows", "shoal", "Polars", "ratio", "aim")
+    rows = [
+        (
+            line["name"],
+            f"{line['rows']:,}",
+            f"{line['shoal']:.3g}",
+            f"{line['other']:.3g}",
+            f"{line['ratio']:.2f}",
+            "" if "aim" not in line else f"{line['aim']:g}: {'met' if line['met'] else 'missed'}",
+        )
+        for line in results["ratios"]["lines"]
+    ]
+    return table(head, rows)
+
+
+def _machine(results: dict[str, Any]) -> str:
+    machine, made = results["stages"]["machine"], results["stages"]
+    libraries = ("shoal", "python", "numpy", "numba", "polars", "scipy")
+    versions = ", ".join(f"{key} {machine[key]}" for key in libraries)
+    compiling = sum(line["seconds"] for line in made["compiling"])
+    return (
+        f"Measured {made['date']} on {machine['processor']}, {machine['cores']} cores "
+        f"(load before the run {made['load_before']}); {versions}. Compiling every kernel, "
+        f"once per machine, took {compiling:.0f} s and is in none of the figures.\n"
+    )
+
+
+def _cell(line: dict[str, Any] | None) -> str:
+    if line is None:
+        return ""
+    return "no release" if "failed" in line else seconds(line["seconds"])
