@@ -3,3 +3,4 @@
 from __future__ import annotations
 
 CERTIFICATE = "certificate.json"
+SIGNATURES = "signatures.json"

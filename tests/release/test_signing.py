@@ -15,7 +15,8 @@ import pytest
 import shoal
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_SENSITIVE, hospital
 from shoal.errors import InputError
-from shoal.release.signing import SIGNATURES, new_key
+from shoal.file_names import SIGNATURES
+from shoal.release.signing import new_key
 from shoal.spec import Event, Spec
 from shoal.verification.verify import Verification
 from tests.cli.program import shoal_

@@ -96,6 +96,13 @@ def test_what_a_run_made_can_be_taken_away(walked: Visitor) -> None:
         assert archive.testzip() is None
         held = {name.removeprefix("release/"): archive.read(name) for name in archive.namelist()}
     assert held == {path.name: path.read_bytes() for path in (folder / "release").iterdir()}
+    (folder / "release" / "notes on people.txt").write_text("was never judged")
+    try:
+        answer = walked.get("/runs/0002/release.zip")
+    finally:
+        (folder / "release" / "notes on people.txt").unlink()
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+        assert {name.removeprefix("release/") for name in archive.namelist()} == set(held)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, missing_extra
-from shoal.file_names import CERTIFICATE
+from shoal.file_names import CERTIFICATE, SIGNATURES
 from shoal.release.stated import parse_plain
 from shoal.storage import replace_file
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         Ed25519PublicKey,
     )
 
-SIGNATURES = "signatures.json"
 FORMAT = "shoal-signatures/1"
 _CONTEXT = b"shoal certificate signature 1\0"
 """Stands before what is signed: a signature of something else never fits a certificate."""

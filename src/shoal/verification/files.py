@@ -13,14 +13,13 @@ import polars as pl
 
 from shoal.engines import Runs
 from shoal.errors import InputError
-from shoal.file_names import CERTIFICATE
+from shoal.file_names import CERTIFICATE, SIGNATURES
 from shoal.release import GID, Release
 from shoal.release.certificate import contradiction, told_by_attribute
 from shoal.release.codes import pooled_line
 from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
 from shoal.release.parts import is_part, parts_among, without_gaps
-from shoal.release.signing import SIGNATURES
 from shoal.release.totals import SCHEMA
 from shoal.release.typed import PACKAGE
 from shoal.spec import OTHER

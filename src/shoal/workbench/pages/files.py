@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from shoal.evidence import EVIDENCE_FILE
+from shoal.file_names import CERTIFICATE, SIGNATURES
 from shoal.project import Run
+from shoal.release.stated import read_certificate
 from shoal.workbench.bench import Visit
 from shoal.workbench.security import FOREIGN_POLICY
 
@@ -27,7 +29,8 @@ PIECE = 1 << 16
 def there(run: Run) -> list[str]:
     """The names under which a run's files can be asked for."""
     held = [name for name, path in {**PAGES, **FILES}.items() if (run.folder / path).is_file()]
-    return [*held, *(["release.zip"] if (run.folder / "release").is_dir() else [])]
+    made = (run.folder / "release" / CERTIFICATE).is_file()
+    return [*held, *(["release.zip"] if made else [])]
 
 
 def show(visit: Visit) -> Response:
@@ -45,21 +48,33 @@ def show(visit: Visit) -> Response:
     if name in FILES:
         return FileResponse(run.folder / FILES[name], filename=f"run-{run.name}-{name}")
     return StreamingResponse(
-        zipped(run.folder / "release"),
+        zipped(run.folder / "release", _published(run.folder / "release")),
         media_type="application/zip",
         headers={"content-disposition": f'attachment; filename="release-{run.name}.zip"'},
     )
 
 
-def zipped(folder: Path) -> Iterator[bytes]:
-    """A folder as a zip archive, piece by piece: it is never whole in memory or on disk."""
+def _published(folder: Path) -> list[str]:
+    """The files of a release: what its certificate names, and what vouches for that. Whatever else
+    came to lie in the folder was never judged, and stays here."""
+    named = [*read_certificate(folder)["files"], CERTIFICATE, SIGNATURES]
+    root = folder.resolve()
+    paths = [(root / name).resolve() for name in sorted(named)]
+    return [
+        str(path.relative_to(root)) for path in paths if path.is_relative_to(root) if path.is_file()
+    ]
+
+
+def zipped(folder: Path, names: Sequence[str]) -> Iterator[bytes]:
+    """Files as a zip archive, piece by piece: it is never whole in memory or on disk."""
     out = _Passing()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-        for path in sorted(folder.rglob("*")):
-            if not path.is_file():
-                continue
-            name = str(Path("release") / path.relative_to(folder))
-            with path.open("rb") as file, archive.open(name, "w", force_zip64=True) as entry:
+        for name in names:
+            entry_name = f"release/{name}"
+            with (
+                (folder / name).open("rb") as file,
+                archive.open(entry_name, "w", force_zip64=True) as entry,
+            ):
                 while piece := file.read(PIECE):
                     entry.write(piece)
                     yield out.take()

@@ -19,11 +19,11 @@ def show(visit: Visit) -> Response:
 
 
 def save(visit: Visit) -> Response:
-    given = {name: visit.text(name) for name in STATED}
+    given = {name: visit.text(name) for name in STATED if name in visit.form}
     try:
         visit.project.state(**given)
     except ShoalError as error:
-        return _page(visit, given, error)
+        return _page(visit, {**visit.project.statement, **given}, error)
     return go("/")
 
 
