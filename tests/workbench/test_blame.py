@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Mapping
-from importlib.resources import files
 
 import pytest
 
 from shoal.datasets import hospital
+from shoal.project import verify_steps
 from shoal.workbench import blame
 from shoal.workbench.blame import field_of, page_of
 from tests.workbench.visitor import Visitor
@@ -84,16 +84,6 @@ def test_every_front_is_one_of_the_catalogue(fields: Mapping[str, str]) -> None:
     ] == []
 
 
-@pytest.mark.parametrize("page", PLACED)
-def test_every_field_has_a_place_on_its_page(page: str) -> None:
-    folder = files("shoal.workbench") / "templates"
-    written = "".join(
-        one.read_text("utf-8") for one in folder.iterdir() if one.name.startswith(page)
-    )
-    shown = set(re.findall(r'wrong\(errors, "(\w+)"\)', written))
-    assert set(PLACED[page].values()) <= shown
-
-
 def test_the_longest_front_decides() -> None:
     assert field_of("csv-separator", blame.CHOSEN) == "separator"
     assert field_of("decision-word", blame.DECISION) == "decision"
@@ -115,6 +105,21 @@ def settled(visitor: Visitor) -> Visitor:
     assert visitor.send("hospital.csv", hospital(300, seed=5).write_csv().encode()).status == 303
     visitor.project.write_draft({"qi": ["age"], "sensitive": "diagnosis", "r": 2})
     return visitor
+
+
+@pytest.mark.parametrize("page", blame.PAGES)
+def test_every_field_shows_what_a_run_failed_with(settled: Visitor, page: str) -> None:
+    (settled.project.folder / "release").mkdir()
+    (settled.project.folder / "release" / "certificate.json").write_text("{}", "utf-8")
+    run = settled.project.new_run("verify", lambda _: verify_steps("release"))
+    fields = blame.CHOSEN if page == "table" else blame.PAGES[page]
+    for code, field in fields.items():
+        kept = {"state": "failed", "error": {"code": code, "text": "<b>Not</b> so."}}
+        (run.folder / "outcome.json").write_text(json.dumps(kept), "utf-8")
+        answer = settled.get(f"/{page}?failed={run.name}")
+        assert answer.status == 200
+        assert f'id="wrong-{field}"' in answer.text, code
+        assert "&lt;b&gt;Not&lt;/b&gt; so." in answer.text
 
 
 def test_what_a_run_failed_with_is_said_beside_its_field(settled: Visitor) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import shoal
@@ -50,6 +52,15 @@ def test_it_is_what_the_plan_says(more: dict[str, Any]) -> None:
     table = Table.from_frame(FRAME, shoal.Spec(**(USUAL | more)))
     plain = Supply.of(table, Knowledge.of(table)).known_before
     assert known_before(table).tolist() == plain.tolist()
+
+
+def test_outside_knowledge_counts_instead_of_the_tables_own(tmp_path: Path) -> None:
+    said = {"sex": [SEX], "value": [ONE], "probability": [0.9]}
+    pl.DataFrame(said).write_csv(tmp_path / "known.csv")
+    asked = shoal.Spec(**USUAL, knowledge=tmp_path / "known.csv")
+    (known,) = known_before(Table.from_frame(FRAME, asked)).tolist()
+    assert known == FRAME.filter(pl.col("sex") == SEX).height
+    assert known != known_before(Table.from_frame(FRAME, shoal.Spec(**USUAL)))[0]
 
 
 def test_more_events_than_memory_allows_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,10 @@ import pytest
 
 import shoal
 from shoal.datasets import hospital
+from shoal.project import plan_steps
 from shoal.propose import propose_spec
 from shoal.workbench.held import key_of
+from shoal.workbench.texts import TEXTS
 from tests.workbench.visitor import Answer, Visitor
 
 
@@ -136,6 +138,12 @@ def test_values_are_found_without_standing_in_an_address(asked: Visitor) -> None
         ("max_attributes", "-1", "whole-number"),
         (of("band", "age"), "wide", "band-width"),
         (of("recode", "age"), "bands=x", "recode-number"),
+        ("views", "age, agee", "view-attribute"),
+        ("views", "sex, sex", "name-twice"),
+        ("knowledge", "nowhere.csv", "file-missing"),
+        ("knowledge", "../known.csv", "project-path"),
+        ("knowledge", "uploads/hospital.csv", "knowledge-column"),
+        ("publish_apart", "yes", "apart-one"),
     ],
 )
 def test_an_error_stands_beside_its_field_with_what_was_typed(
@@ -158,6 +166,83 @@ def test_what_cannot_be_kept_is_shown_again(asked: Visitor) -> None:
     assert answer.status == 422
     assert 'id="wrong-events"' in answer.text
     assert 'value="nothing"' in answer.text
+
+
+def test_what_outsiders_know_and_how_it_is_published(asked: Visitor) -> None:
+    """Every field of a spec that the command line has can be set here."""
+    known = asked.project.folder / "known.csv"
+    known.write_text("sex,value,probability\nMale,HIV,0.9\n", "utf-8")
+    change(asked, max_attributes="2", views="age , sex\r\n\r\nregion", publish_members="yes")
+    draft = asked.project.draft
+    assert (draft["max_attributes"], draft["publish_members"]) == (2, True)
+    assert draft["views"] == [["age", "sex"], ["region"]]
+    assert dict(fields(asked.get("/roles")))["views"] == "age, sex\nregion"
+    assert change(asked).status == 303
+    assert asked.project.draft == draft
+    assert '<option value="known.csv">' in asked.get("/roles").text
+    assert TEXTS["known.outside"] not in _known(asked)
+    change(asked, knowledge="known.csv", views="", publish_members="")
+    assert asked.project.draft["knowledge"] == "known.csv"
+    assert not {"views", "publish_members"} & set(asked.project.draft)
+    assert TEXTS["known.outside"] in _known(asked)
+    assert "--private runs/0001/private --knowledge known.csv" in asked.get("/run").text
+    change(asked, knowledge="")
+    assert "knowledge" not in asked.project.draft
+
+
+def _known(visitor: Visitor) -> str:
+    return visitor.get("/roles/known").words
+
+
+def test_columns_are_published_apart_where_there_are_several(asked: Visitor) -> None:
+    change(asked, **{of("role", "age"): "sensitive"})
+    for column, value in (("age", "30"), ("diagnosis", "HIV")):
+        change(asked, do=f"add:{key_of(column)}", **{of("entry", column): value})
+    change(asked, publish_apart="yes")
+    assert asked.project.spec().publish_apart
+    assert "wrong-publish_apart" not in asked.get("/roles").text
+    answer = change(asked, knowledge="uploads/hospital.csv")
+    assert "[knowledge-several]" in asked.get(answer.headers["location"]).words
+
+
+def test_what_was_typed_stays_when_another_field_is_wrong(asked: Visitor) -> None:
+    typed = {"r": "7", "views": "sex", "knowledge": "known.csv", "publish_members": "yes"}
+    answer = change(asked, **typed, **{of("recode", "age"): "in tens"})
+    assert answer.status == 422
+    shown = dict(fields(answer))
+    assert {name: shown[name] for name in typed} == typed
+
+
+def test_a_view_of_a_name_with_a_comma_is_not_taken_apart(asked: Visitor) -> None:
+    views = [["age, in years"], ["sex"]]
+    asked.project.write_draft(asked.project.draft | {"views": views})
+    change(asked, min_support="20")
+    assert asked.project.draft["views"] == views
+    assert 'id="wrong-views"' in asked.get("/roles").text
+
+
+def test_a_plan_with_a_file_is_told_from_one_of_other_roles(asked: Visitor) -> None:
+    (asked.project.folder / "known.csv").write_text("sex,value,probability\nMale,HIV,0.1\n")
+    change(asked, knowledge="known.csv")
+    source = asked.project.source
+    assert source is not None
+    asked.project.new_run("plan", lambda run: plan_steps(run, source))
+    changed = TEXTS["plan.changed"].format(run="0001")
+    change(asked, r="4")
+    assert changed not in asked.get("/plan").words
+    change(asked, knowledge="")
+    assert changed in asked.get("/plan").words
+
+
+def test_too_many_views_are_told_of_beside_their_limit(asked: Visitor) -> None:
+    qi = [f"q{number}" for number in range(14)]
+    head = ",".join([*qi, "diagnosis"])
+    rows = [",".join(["1"] * 14 + ["HIV"]), ",".join(["2"] * 14 + ["flu"])]
+    asked.send("wide.csv", "\n".join([head, *rows]).encode())
+    asked.project.write_draft({"qi": qi, "sensitive": "diagnosis", "r": 2})
+    answer = asked.get("/roles")
+    place = answer.text[answer.text.index('id="wrong-max_attributes"') :]
+    assert "[views-too-many]" in place[: place.index("</p>")]
 
 
 def test_figures_are_those_of_the_plan(asked: Visitor) -> None:

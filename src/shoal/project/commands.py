@@ -28,10 +28,12 @@ def anonymize_steps(
     attack: bool = False,
     attackers: Sequence[str] = (),
     attacked: Sequence[str] = (),
+    knowledge: str | None = None,
 ) -> Steps:
     """Makes a release, verifies it, and attacks it if that is wanted, which the reports then tell
     of too. `parameters` are the method's, `hierarchies` files by QI; of several sensitive columns
-    those `attacked` are."""
+    those `attacked` are. The spec itself names the file of outside `knowledge`, but the release
+    does not: whoever judges it is told again."""
     reports = ["--report", f"{run}/report.html", "--public-report", f"{run}/report-public.html"]
     made = [
         *("anonymize", source.address, "--spec", f"{run}/spec.toml"),
@@ -46,14 +48,16 @@ def anonymize_steps(
         *_given("--seed", seed),
         *_reading(source),
     ]
-    steps = [made, *verify_steps(f"{run}/release", source, private=f"{run}/private")]
+    release, private = f"{run}/release", f"{run}/private"
+    steps = [made, *verify_steps(release, source, private=private, knowledge=knowledge)]
     steps[0].append("--json")
     if attack:
         for column in attacked or (None,):
             (step,) = attack_steps(
-                f"{run}/release",
+                release,
                 source,
-                private=f"{run}/private",
+                private=private,
+                knowledge=knowledge,
                 attackers=attackers,
                 column=column,
             )
@@ -105,12 +109,17 @@ def audit_steps(
 
 
 def verify_steps(
-    release: str, source: Source | None = None, *, private: str | None = None
+    release: str,
+    source: Source | None = None,
+    *,
+    private: str | None = None,
+    knowledge: str | None = None,
 ) -> Steps:
     """Checks a release; with its table, every posterior is computed again."""
     table = [] if source is None else ["--table", source.address]
     reading = [] if source is None else _reading(source)
-    return [["verify", release, *table, *_given("--private", private), *reading, "--json"]]
+    told = [*_given("--private", private), *_given("--knowledge", knowledge)]
+    return [["verify", release, *table, *told, *reading, "--json"]]
 
 
 def attack_steps(
@@ -118,6 +127,7 @@ def attack_steps(
     source: Source,
     *,
     private: str | None = None,
+    knowledge: str | None = None,
     attackers: Sequence[str] = (),
     column: str | None = None,
     seed: int | None = None,
@@ -127,6 +137,7 @@ def attack_steps(
         [
             *("attack", release, "--table", source.address),
             *_given("--private", private),
+            *_given("--knowledge", knowledge),
             *_repeated("--attacker", attackers),
             *_given("--column", column),
             *_given("--seed", seed),

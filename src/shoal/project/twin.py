@@ -9,7 +9,7 @@ from shoal.errors import InternalError
 FLAGS = ("json", "totals", "models")
 READING = ("separator", "encoding")
 # What the command line does besides, and Python has no need of or does otherwise.
-TEXTS = ("column", "groups", "key", "method", "model")
+TEXTS = ("column", "groups", "key", "knowledge", "method", "model")
 ASIDE = ("json", "report", "public_report", "spec", "r", "out", "private", "table", *READING)
 
 

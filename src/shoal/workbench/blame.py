@@ -37,14 +37,17 @@ UPLOADED: Fields = _of("file", "upload-", "csv-", *_FILE)
 CHOSEN: Fields = {**_HOW, **_of("path", "project-path", *_FILE)}
 DATABASE: Fields = _of("database", "url-", "database-", "project-path", "csv-", *_FILE)
 ROLES: Fields = {
-    **_of("columns", "qi-", "sensitive-", "role-", "name-twice", "column-", "view-", "value-name"),
+    **_of("columns", "qi-", "sensitive-", "role-", "name-twice", "column-", "value-name"),
     **_of("columns", "band-", "recode-", "spec-", "hierarchy-", "missing-label", "decimal-long"),
-    **_of("columns", "cells-many", "too-large", "csv-inexact", "output-type", "knowledge-"),
-    **_of("events", "event-", "events-", "value-missing", "protect-none", "label-taken", "apart-"),
+    **_of("columns", "cells-many", "too-large", "csv-inexact", "output-type"),
+    **_of("events", "event-", "events-", "value-missing", "protect-none", "label-taken"),
     **_of("events", "project-path"),
     **_of("r", "r-number", "r-small"),
     **_of("min_support", "whole-number"),
     **_of("max_attributes", "views-too-many"),
+    **_of("views", "view-"),
+    **_of("knowledge", "knowledge-"),
+    **_of("publish_apart", "apart-"),
 }
 PLAN: Fields = _of("curve", "r-", "plan-")
 RUN: Fields = {
@@ -67,7 +70,8 @@ AUDIT: Fields = {
 }
 VERIFY: Fields = {
     **_of("release", "project-path", "release-", "certificate-", "package-", "signatures-"),
-    **_of("release", "moves-", "verify-"),
+    **_of("release", "moves-", "verify-private"),
+    **_of("knowledge", "verify-knowledge", "knowledge-"),
     **_of("private", "private-", "facts-other", "record-kind", "rows-elsewhere"),
 }
 DECISION: Fields = {"decision-word": "decision", "decision-date": "review", "decision-": "reason"}

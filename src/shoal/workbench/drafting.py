@@ -110,6 +110,33 @@ def with_number(draft: Draft, key: str, text: str) -> Draft:
     return changed
 
 
+def with_flag(draft: Draft, key: str, on: bool) -> Draft:
+    """The draft with a choice made; what it is anyway is left out."""
+    changed = {name: value for name, value in draft.items() if name != key}
+    return changed | {key: True} if on else changed
+
+
+def with_views(draft: Draft, text: str) -> Draft:
+    """The draft with the views that outsiders reason with, one in each line; without any, every
+    set of QIs is one."""
+    views = _views(text)
+    if views == _views(views_text(draft)):  # a name with a comma in it is not taken apart
+        return draft
+    changed = {name: value for name, value in draft.items() if name != "views"}
+    return changed | {"views": views} if views else changed
+
+
+def views_text(draft: Mapping[str, Any]) -> str:
+    """The views, one in each line."""
+    given = draft.get("views", [])
+    return "\n".join(", ".join(names(one)) for one in (given if isinstance(given, list) else []))
+
+
+def _views(text: str) -> list[list[str]]:
+    lines = [[name.strip() for name in line.split(",")] for line in text.splitlines()]
+    return [named for line in lines if (named := [name for name in line if name])]
+
+
 def with_bands(draft: Draft, typed: Mapping[str, str]) -> Draft:
     """The draft with the bands that QIs are also known in, by column."""
     bands = {name: number_or_text(text) for name, text in typed.items() if text}

@@ -260,6 +260,8 @@ JUDGING = {
     "verify.release": "Release folder",
     "verify.private": "Its private folder",
     "verify.private.none": "none",
+    "verify.knowledge.hint": "A release that was judged against outside knowledge needs that file "
+    "again.",
     "verify.table": "with the table {table}",
     "verify.button": "Verify it",
     "verified.yes": "Confirmed: the release is what its certificate says.",

@@ -18,6 +18,7 @@ from shoal.workbench.held import Held, key_of
 from shoal.workbench.inside import inside
 
 FIGURES = ("r", "min_support", "max_attributes")
+CHOICES = ("publish_members", "publish_apart")
 
 
 @dataclass(frozen=True)
@@ -53,19 +54,37 @@ class RolesForm:
         for name in FIGURES:
             if name in self.visit.form:
                 draft = drafting.with_number(draft, name, self.visit.text(name))
+        for name in CHOICES:
+            if name in self.visit.form:
+                draft = drafting.with_flag(draft, name, self.visit.text(name) == "yes")
+        if "views" in self.visit.form:
+            draft = drafting.with_views(draft, self.visit.text("views"))
+        if "knowledge" in self.visit.form:
+            draft = self._with_knowledge(draft)
         return drafting.with_events(draft, self._events(draft))
+
+    def _with_knowledge(self, draft: Draft) -> Draft:
+        """The draft with a file of outside knowledge: one in the project, or the one that the spec
+        names already."""
+        file, before = self.visit.text("knowledge"), draft.get("knowledge")
+        if file == before:
+            return draft
+        changed = {name: value for name, value in draft.items() if name != "knowledge"}
+        return changed | {"knowledge": self._within(file, "knowledge")} if file else changed
+
+    def _within(self, file: str, about: str) -> str:
+        """A file of the project, or an InputError that says what it is about."""
+        try:
+            return inside(self.visit.project.folder, file)
+        except InputError as error:
+            raise type(error)(error.code, f"{about}: {error.problem}", error.remedy) from None
 
     def _stay_inside(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         """Refuses a hierarchy's file outside the project, unless the spec named it already."""
         for column, recipe in after.items():
             file = recipe.get("hierarchy")
-            if file is None or before.get(column, {}).get("hierarchy") == file:
-                continue
-            try:
-                inside(self.visit.project.folder, file)
-            except InputError as error:
-                said = f'"{column}": {error.problem}'
-                raise type(error)(error.code, said, error.remedy) from None
+            if file is not None and before.get(column, {}).get("hierarchy") != file:
+                self._within(file, f'"{column}"')
 
     def _roles(self, draft: Draft) -> dict[str, str]:
         roles = {name: drafting.role_of(draft, name) for name in self.held.columns}

@@ -70,6 +70,28 @@ ROLES = {
     "strength.max_attributes": "max_attributes",
     "strength.max_attributes.all": "all",
     "strength.max_attributes.words": "How many columns they put together at most.",
+    "strength.outsiders": "What outsiders are taken to know",
+    "strength.views": "Views",
+    "strength.views.all": "every set of columns",
+    "strength.views.words": "Which columns they put together, if not any: one set in each line, as "
+    "age, sex. A band is written as age/10. With views, max_attributes does not count.",
+    "strength.knowledge": "Outside knowledge",
+    "strength.knowledge.own": "the table's own",
+    "strength.knowledge.words": "A file in the project's folder that says how common values are "
+    "(columns of the table, value, probability). It takes the place of all that the table itself "
+    "would tell them, so that min_support, max_attributes and views do not count. For one "
+    "sensitive column.",
+    "strength.published": "How it is published",
+    "strength.publish_members": "An event of several values",
+    "strength.publish_members.no": "by its label",
+    "strength.publish_members.yes": "by its values",
+    "strength.publish_members.words": "Only for events that take several values as one: whether a "
+    "group tells the label alone, or which of the values its people have.",
+    "strength.publish_apart": "Several sensitive columns",
+    "strength.publish_apart.no": "together",
+    "strength.publish_apart.yes": "each apart",
+    "strength.publish_apart.words": "Only where several columns are sensitive. Apart, each is "
+    "mixed by itself within a group, so that nobody can tell which values belong to one person.",
     # Beside
     "beside.title": "What this means",
     "beside.people": "people",
@@ -85,6 +107,7 @@ ROLES = {
     "known.nobody": "Nobody is linked to an event above its limit yet.",
     "known.meaning": "By general knowledge alone, in the worst view. No release changes that; "
     "the limit “prior” on the page Run asks for no more than was known.",
+    "known.outside": "Counted with the file of outside knowledge, not with the table's own.",
     "known.caption": "By event, the most known first",
     "known.event": "Event",
     "known.carriers": "Carry it",

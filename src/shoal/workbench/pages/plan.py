@@ -70,7 +70,7 @@ def _page(
         run=run,
         state=run.state if run else None,
         progress=run.progress if run else None,
-        changed=run is not None and _changed(run, asked.spec),
+        changed=run is not None and _changed(run, visit.project.draft),
         points=points,
         plan=_nearest(points, asked.spec.r),
         curve_text=curve,
@@ -111,10 +111,10 @@ def _nearest(points: list[dict[str, Any]], r: float) -> dict[str, Any] | None:
     return min(points, key=lambda point: abs(point["r"] - r), default=None)
 
 
-def _changed(run: Run, spec: Spec) -> bool:
-    """Whether more than r is another now."""
+def _changed(run: Run, draft: Mapping[str, Any]) -> bool:
+    """Whether more than r is another now; both name their files from the project's folder."""
     try:
-        kept = Spec.from_toml(run.folder / "spec.toml")
+        kept, now = Spec.from_mapping(run.made["spec"]), Spec.from_mapping(draft)
     except ShoalError:
         return True
-    return kept.with_(r=spec.r) != spec
+    return kept.with_(r=now.r) != now

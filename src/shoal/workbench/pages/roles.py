@@ -10,6 +10,8 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal.errors import InputError, ShoalError
+from shoal.knowledge import Knowledge
+from shoal.knowledge.attributes import attribute_sets
 from shoal.propose import Guess
 from shoal.spec import Spec
 from shoal.table import Table
@@ -19,11 +21,14 @@ from shoal.workbench.blame import ROLES, beside, failed_before
 from shoal.workbench.drafting import Draft
 from shoal.workbench.foreknown import NotWanted, known_before
 from shoal.workbench.held import Held, key_of
+from shoal.workbench.inside import table_files
 from shoal.workbench.rendering import new_page
-from shoal.workbench.roles_form import RolesForm
+from shoal.workbench.roles_form import CHOICES, FIGURES, RolesForm
 from shoal.workbench.same import same_as_plan
 
 SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
+NAMED = (*FIGURES, *CHOICES, "views", "knowledge")
+"""Fields that errors name by their key in the spec."""
 OF_COLUMN = {"band": "band", "role": "role"} | dict.fromkeys(
     ("recode", "hierarchy", "project"), "recode"
 )
@@ -82,7 +87,7 @@ def known(visit: Visit) -> Response:
     except NotWanted:
         return Response(status_code=204)
     except ShoalError as error:
-        return visit.page("roles_known", error=error, events=[], people=0, r=None)
+        return visit.page("roles_known", error=error, events=[], people=0, outside=False)
     order = sorted(range(len(found)), key=lambda e: (-int(found[e]), e))[:SHOWN_EVENTS]
     events = [
         {
@@ -94,7 +99,8 @@ def known(visit: Visit) -> Response:
         for e in order
     ]
     most = int(found.max(initial=0))
-    return visit.page("roles_known", error=None, events=events, people=most, r=table.spec.r)
+    outside = table.spec.knowledge is not None
+    return visit.page("roles_known", error=None, events=events, people=most, outside=outside)
 
 
 def _held(visit: Visit) -> Held | None:
@@ -121,12 +127,14 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         sections=_sections(visit, held, draft),
         events=_events(draft, table),
         draft=draft,
+        views=drafting.views_text(draft),
+        files=table_files(visit.project.folder),
         spec=spec,
         table=table,
         saved=bool(visit.project.draft),
         search=visit.text("search"),
         typed=visit.form if error and not stale else {},
-        errors=_placed(error or wrong, columns),
+        errors=_placed(error or wrong, columns) or _not_known(table, columns),
         version=_version(draft),
         page=visit.text("page") or new_page(),
         **same_as_plan(source),
@@ -143,6 +151,20 @@ def _judged(held: Held, visit: Visit, draft: Draft) -> tuple[Spec | None, Table 
         return spec, held.table(spec), None
     except ShoalError as error:
         return spec, None, error
+
+
+def _not_known(table: Table | None, columns: list[dict[str, Any]]) -> Mapping[str, ShoalError]:
+    """Why what outsiders are taken to know cannot be had, beside the field that says it."""
+    if table is None:
+        return {}
+    try:
+        if table.spec.knowledge is None:
+            attribute_sets(table)
+        else:
+            Knowledge.of(table)
+    except ShoalError as error:
+        return {"knowledge": error} if table.spec.knowledge else _placed(error, columns)
+    return {}
 
 
 def _columns(visit: Visit, held: Held, draft: Draft) -> list[dict[str, Any]]:
@@ -218,10 +240,10 @@ def _events(draft: Draft, table: Table | None) -> list[dict[str, Any]]:
 def _placed(error: ShoalError | None, columns: list[dict[str, Any]]) -> Mapping[str, ShoalError]:
     """The error beside the figure or the column that it is about."""
     if isinstance(error, InputError):
-        if error.code in ("whole-number", "spec-missing"):
-            for name in ("min_support", "max_attributes", "r"):
-                if error.problem.startswith(name) or f'"{name}"' in error.problem:
-                    return {name: error}
+        for name in NAMED:
+            missing = error.code == "spec-missing" and f'"{name}"' in error.problem
+            if missing or error.problem.startswith((f"{name} ", f"{name}:")):
+                return {name: error}
         field = OF_COLUMN.get(error.code.partition("-")[0])
         named = [one["key"] for one in columns if f'"{one["name"]}' in error.problem]
         if field and named:

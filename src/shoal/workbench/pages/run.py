@@ -79,6 +79,7 @@ def _steps(visit: Visit, asked: Asked) -> Any:
         totals="totals" in visit.form,
         attack="attack" in visit.form,
         attacked=columns if len(columns) > 1 else (),
+        knowledge=visit.project.draft.get("knowledge"),
     )
 
 
@@ -131,7 +132,8 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
     try:
         steps = _steps(visit, asked)(where)
     except ShoalError:  # nothing is chosen yet, or something that cannot be
-        steps = anonymize_steps(where, asked.source)
+        named = visit.project.draft.get("knowledge")
+        steps = anonymize_steps(where, asked.source, knowledge=named)
     return visit.page(
         "run",
         status=visit.status(error),

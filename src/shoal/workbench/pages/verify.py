@@ -12,7 +12,7 @@ from shoal.project import verify_steps
 from shoal.workbench.asked import begin
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import VERIFY, beside, failed_before
-from shoal.workbench.inside import folders_with, inside
+from shoal.workbench.inside import folders_with, inside, table_files
 from shoal.workbench.same import same_as
 
 
@@ -25,12 +25,14 @@ def start(visit: Visit) -> Response:
     folder, source = visit.project.folder, visit.project.source
     try:
         release = inside(folder, visit.text("release"))
-        private = visit.text("private")
-        hidden = inside(folder, private) if private else None
-        table = source if "table" in visit.form else None
-        run = begin(
-            visit, "verify", lambda _: verify_steps(release, table, private=hidden), title=release
+        private, file = visit.text("private"), visit.text("knowledge")
+        steps = verify_steps(
+            release,
+            source if "table" in visit.form else None,
+            private=inside(folder, private) if private else None,
+            knowledge=inside(folder, file) if file else None,
         )
+        run = begin(visit, "verify", lambda _: steps, title=release)
     except ShoalError as error:
         return _page(visit, error)
     return go(f"/runs/{run.name}")
@@ -47,6 +49,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         status=visit.status(error),
         releases=releases,
         private=private,
+        files=table_files(folder),
         source=source,
         typed=visit.form,
         sent=visit.request.method == "POST",
