@@ -28,7 +28,7 @@ def main() -> None:
             walker = Walker(browser, place).enter()
             picture(walker, "/table", "2,000 rows", "table")
             picture(walker, "/roles", "By event, the most known first", "roles")
-            picture(walker, "/plan", "What is lost at which r", "plan")
+            picture(walker, "/plan", "chosen: r = 5", "plan")
             picture(walker, "/runs/0002", "Robust at r = 5", "decide")
 
 

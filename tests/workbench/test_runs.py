@@ -14,6 +14,7 @@ import pytest
 from shoal.datasets import hospital
 from shoal.project import Run
 from shoal.workbench.held import key_of
+from shoal.workbench.rendering import shown_number
 from tests.workbench.drafts import HOSPITAL
 from tests.workbench.visitor import Answer, Visitor, workbench
 
@@ -61,13 +62,18 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
 
 def test_the_plan_has_a_curve_to_choose_from(walked: Visitor) -> None:
     answer = walked.get("/plan")
-    assert "<polyline" in answer.text
+    assert 'hx-get="/plan/curve"' in answer.text
+    drawn = walked.get("/plan/curve")
+    assert drawn.text.count('role="img" aria-label=') == drawn.text.count("<svg") == 2
+    assert "style=" not in drawn.text
     told = walked.project.run("0001").result(2)
     assert told is not None
     assert f"{told['events'][0]['carriers']:,} people" in answer.words
     walked.follow("/plan/choose", {"r": "4"})
     assert walked.project.draft["r"] == 4
     assert "chosen" in walked.get("/plan").words
+    marks = f"largest r that loses nobody: {shown_number(told['largest_r'])}", "chosen: r = 4"
+    assert all(mark in walked.get("/plan/curve").words for mark in marks)
     walked.follow("/plan/choose", {"r": "3"})
 
 

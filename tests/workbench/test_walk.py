@@ -130,7 +130,7 @@ def plan(way: Way) -> None:
     walker.until(lambda: way.served.project.draft["r"] == 4)
     walker.press("Use r = 3")
     walker.until(lambda: way.served.project.draft["r"] == 3)
-    walker.sees("chosen")
+    walker.sees("chosen: r = 3")  # on the curve, which comes a moment later
     way.seen["plan"] = walker.words
 
 

@@ -161,11 +161,11 @@ def _shares(bars: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def drawing(name: str, spec: Chart) -> str:
+def drawing(name: str, spec: Chart, *, width: int = DRAWN_WIDTH) -> str:
     """A chart as SVG, drawn here; ids are made its own, and the same in every run."""
     import vl_convert
 
-    fixed = {**spec, "width": DRAWN_WIDTH}
+    fixed = {**spec, "width": width}
     drawn = str(vl_convert.vegalite_to_svg(fixed, vl_version=VEGA_LITE))
     numbers = {given: place for place, given in enumerate(dict.fromkeys(_CLIP.findall(drawn)))}
     return _CLIP.sub(lambda clip: f"{name}-clip{numbers[clip[0]]}", drawn)

@@ -36,6 +36,7 @@ PAGES = {
     "POST /roles": "roles.save",
     "GET /roles/known": "roles.known",
     "GET /plan": "plan.show",
+    "GET /plan/curve": "plan.curve",
     "POST /plan": "plan.start",
     "POST /plan/choose": "plan.choose",
     "GET /run": "run.show",

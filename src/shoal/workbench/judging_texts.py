@@ -19,7 +19,9 @@ JUDGING = {
     "plan.curve.label": "The share of carriers who find no group, over r; the table below has the "
     "figures",
     "plan.curve.across": "r",
-    "plan.curve.mark": "largest r that loses nobody",
+    "plan.curve.largest": "largest r that loses nobody: {r}",
+    "plan.curve.chosen": "chosen: r = {r}",
+    "plan.curve.loading": "Drawing …",
     "plan.bounds": "Bounds for groups of one carrier against the binary reader, and a rule of "
     "thumb otherwise: a run tells what is really lost.",
     "plan.r": "r",

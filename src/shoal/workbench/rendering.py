@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from shoal.wording import LONGEST, percent, visible
 from shoal.workbench.blame import page_of
-from shoal.workbench.drawing import bars, curve
+from shoal.workbench.drawing import bars
 from shoal.workbench.texts import say
 
 if TYPE_CHECKING:
@@ -51,13 +51,12 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(say=say, bars=bars, curve=curve, page_of=page_of, new_page=new_page)
+    environment.globals.update(say=say, bars=bars, page_of=page_of, new_page=new_page)
     environment.filters.update(
         percent=percent,
         visible=visible,
         visible_long=_visible_long,
-        number=_number,
-        zip_with=lambda one, other: list(zip(one, other, strict=True)),
+        number=shown_number,
         duration=duration,
         when=_when,
     )
@@ -75,7 +74,7 @@ def _visible_long(text: str) -> str:
     return "".join(map(visible, pieces)) + ("…" if len(text) > LONG else "")
 
 
-def _number(value: float | None) -> str:
+def shown_number(value: float | None) -> str:
     """A figure as people read it."""
     if value is None:
         return say("figure.none")

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
 
+from shoal.charts.plan import plan_chart
 from shoal.errors import InputError, ShoalError
 from shoal.project import Run, plan_steps
 from shoal.spec import Spec, checked_r
 from shoal.workbench.asked import Asked, after_roles, begin, last_run
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import PLAN, beside
+from shoal.workbench.drawing import drawn
+from shoal.workbench.rendering import shown_number
 from shoal.workbench.same import same_as
+from shoal.workbench.texts import say
 
 USUAL = (2, 3, 4, 5, 7, 10, 15, 20)
 MOST = 16
+WIDTHS = {"narrow": 340, "wide": 720}
+"""In pixels, for phones and for wider screens: letters must not shrink with the chart."""
 
 
 @after_roles
@@ -34,6 +41,29 @@ def start(visit: Visit, asked: Asked) -> Response:
     except ShoalError as error:
         return _page(visit, asked, typed, error)
     return go("/plan")
+
+
+@after_roles
+def curve(visit: Visit, asked: Asked) -> Response:
+    """What each r would cost as a chart, in two widths of which the page shows one. It is a part of
+    its own, since the first drawing takes a moment."""
+    run = last_run(visit, "plan")
+    points = _points(run) if run is not None else []
+    nearest = _nearest(points, asked.spec.r)
+    if nearest is None:
+        return Response(status_code=204)
+    largest = nearest["plan"]["largest_r"]
+    chart = plan_chart(
+        [{"r": one["r"], "lost_share": one["lost_share"]} for one in points],
+        chosen=asked.spec.r,
+        chosen_label=say("plan.curve.chosen", r=f"{asked.spec.r:g}"),
+        largest=largest,
+        largest_label=say("plan.curve.largest", r=shown_number(largest)),
+        across=say("plan.curve.across"),
+    )
+    text = json.dumps(chart)
+    drawings = {name: drawn(name, text, width=width) for name, width in WIDTHS.items()}
+    return visit.page("plan_curve", drawings=drawings)
 
 
 def choose(visit: Visit) -> Response:
