@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import time
 import zipfile
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from shoal.datasets import hospital
+from shoal.facts import load_facts
 from shoal.project import Run
 from shoal.workbench.held import key_of
 from shoal.workbench.rendering import shown_number
@@ -88,6 +90,20 @@ def test_figures_are_those_of_the_command(walked: Visitor) -> None:
     assert "Verified. Every link of a person to an event was computed again" in words
     assert "<b>one</b>" in words
     assert "<b>one" not in answer.text
+    facts = load_facts(run.folder / "private")
+    assert facts.people
+    for one in facts.people:
+        line = [one["event"], one["view"], *(one["person"][name] for name in facts.spec["qi"])]
+        assert " ".join(map(str, line)) in words
+
+
+def test_the_risk_is_drawn_before_and_after(walked: Visitor) -> None:
+    answer = walked.get("/runs/0002/risk")
+    assert answer.text.count("<svg") == 4
+    assert not re.search(r"\sstyle=|<style|<script|\son\w+=", answer.text)
+    assert len(set(ids := re.findall(r'\sid="([^"]+)"', answer.text))) == len(ids)
+    assert walked.get("/runs/0004/risk").status == 204, "nothing is kept of an audit"
+    assert walked.get("/runs/0099/risk").status == 404
 
 
 def test_what_a_run_made_can_be_taken_away(walked: Visitor) -> None:

@@ -8,7 +8,11 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
+from shoal.charts.parts import Chart
+
 BAR_WIDTH, BAR_HEIGHT = 120, 28
+WIDTHS = {"narrow": 340, "wide": 720}
+"""In pixels, for phones and for wider screens: letters must not shrink with the chart."""
 
 
 def bars(counts: Sequence[int], label: str) -> Markup:
@@ -27,10 +31,16 @@ def bars(counts: Sequence[int], label: str) -> Markup:
     )
 
 
-@lru_cache(maxsize=32)
-def drawn(name: str, spec: str, *, width: int) -> Markup:
-    """A chart of the report's kind, given as JSON. It has no style of its own, which the policy of
-    the pages would not admit: its colours are variables of their style sheet."""
+def drawn(name: str, chart: Chart) -> dict[str, Markup]:
+    """A chart of the report's kind in each width, of which a page shows one."""
+    text = json.dumps(chart)
+    return {size: _drawn(f"{name}-{size}", text, width) for size, width in WIDTHS.items()}
+
+
+@lru_cache(maxsize=64)
+def _drawn(name: str, chart: str, width: int) -> Markup:
+    """As SVG. It has no style of its own, which the policy of the pages would not admit: its
+    colours are variables of their style sheet."""
     from shoal.report.page import drawing
 
-    return Markup(drawing(name, json.loads(spec), width=width))
+    return Markup(drawing(name, json.loads(chart), width=width))

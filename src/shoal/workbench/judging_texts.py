@@ -21,7 +21,6 @@ JUDGING = {
     "plan.curve.across": "r",
     "plan.curve.largest": "largest r that loses nobody: {r}",
     "plan.curve.chosen": "chosen: r = {r}",
-    "plan.curve.loading": "Drawing …",
     "plan.bounds": "Bounds for groups of one carrier against the binary reader, and a rule of "
     "thumb otherwise: a run tells what is really lost.",
     "plan.r": "r",
@@ -156,6 +155,20 @@ JUDGING = {
     "risk.known": "people above it before, by general knowledge",
     "risk.worst": "the largest link to an event",
     "risk.guess": "of guesses at the likeliest member are right",
+    "charts.loading": "Drawing …",
+    "risk.label.risk-before": "How surely people are linked to an event before publication: bars of how "
+    "many people, over the probability.",
+    "risk.caption.risk-before": "Before publication: what general knowledge alone says.",
+    "risk.label.risk-after": "How surely people are linked to an event after publication: bars of how "
+    "many people, over the probability.",
+    "risk.caption.risk-after": "After publication: what the release adds to it.",
+    "people.row": "Row",
+    "people.before": "Before",
+    "people.after": "After",
+    "people.event": "Event",
+    "people.through": "Through",
+    "people.lead": "The people who are linked most surely, by general knowledge alone and with the "
+    "release. Rows are counted from 0, as in the table that was read.",
     "lost.title": "What was lost",
     "lost.rows": "rows not published",
     "lost.carriers": "of them with a protected event",

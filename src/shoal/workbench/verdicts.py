@@ -10,9 +10,11 @@ from shoal.errors import ShoalError
 from shoal.facts import Facts, load_facts
 from shoal.project import Run
 from shoal.report import measured, sentences
+from shoal.report.words import judged
 from shoal.wording import (
     absence_words,
     counter_words,
+    exposed_words,
     judges_words,
     limit_named,
     limit_words,
@@ -37,6 +39,8 @@ class Verdict:
     beside: list[tuple[str, str]]
     risk: Figures
     lost: Figures
+    people: Mapping[str, Any] | None = None
+    """The most exposed people, where the table is at hand: a heading, QIs, and a line for each."""
 
     @property
     def tone(self) -> str:
@@ -51,8 +55,14 @@ def of_run(run: Run) -> Verdict | None:
     figures = run.result("anonymize")
     if figures is None:
         return None
+    facts = facts_of(run)
+    return None if facts is None else _of_facts(facts, figures)
+
+
+def facts_of(run: Run) -> Facts | None:
+    """What is kept of a release for its report; None if it cannot be read."""
     try:
-        return _of_facts(load_facts(run.folder / "private"), figures)
+        return load_facts(run.folder / "private")
     except ShoalError:
         return None
 
@@ -79,7 +89,21 @@ def _of_facts(facts: Facts, figures: Mapping[str, Any]) -> Verdict:
             (say("lost.groups"), found["groups"]),
             (say("lost.size"), figures["mean_size_with_event"]),
         ],
+        people=_people(facts),
     )
+
+
+def _people(facts: Facts) -> Mapping[str, Any] | None:
+    if not facts.people:
+        return None
+    return {
+        "heading": exposed_words(len(facts.people), facts.verdict.get("as_exposed", 0)),
+        "qi": facts.spec["qi"],
+        "lines": [
+            {**one, "after": judged(one["posterior"], one["kind"], limit=one["limit"])}
+            for one in facts.people
+        ],
+    }
 
 
 def _of_figures(found: Mapping[str, Any], meaning: str) -> Verdict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,8 +21,6 @@ from shoal.workbench.texts import say
 
 USUAL = (2, 3, 4, 5, 7, 10, 15, 20)
 MOST = 16
-WIDTHS = {"narrow": 340, "wide": 720}
-"""In pixels, for phones and for wider screens: letters must not shrink with the chart."""
 
 
 @after_roles
@@ -61,9 +58,8 @@ def curve(visit: Visit, asked: Asked) -> Response:
         largest_label=say("plan.curve.largest", r=shown_number(largest)),
         across=say("plan.curve.across"),
     )
-    text = json.dumps(chart)
-    drawings = {name: drawn(name, text, width=width) for name, width in WIDTHS.items()}
-    return visit.page("plan_curve", drawings=drawings)
+    curve = (say("plan.curve.label"), "", drawn("curve", chart))
+    return visit.page("charts_part", charts=[curve])
 
 
 def choose(visit: Visit) -> Response:

@@ -9,11 +9,14 @@ from starlette.responses import HTMLResponse, Response
 from shoal.errors import ShoalError
 from shoal.evidence import EVIDENCE_FILE, unfitting, write_evidence
 from shoal.project import Run, summary
+from shoal.report.page import chart_specs
 from shoal.workbench import verdicts
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import DECISION, beside
+from shoal.workbench.drawing import drawn
 from shoal.workbench.pages.files import there
 from shoal.workbench.same import same_as_run, same_as_runs
+from shoal.workbench.texts import say
 
 PAGES = {"anonymize": "decide", "audit": "judged", "verify": "verified"}
 
@@ -34,6 +37,21 @@ def progress(visit: Visit) -> Response:
     if run.state != "running":
         return HTMLResponse("", headers={"HX-Refresh": "true"})
     return visit.page("going", run=run, progress=run.progress)
+
+
+def risk(visit: Visit) -> Response:
+    """How surely people are linked, before and after, as the report draws it. It is a part of its
+    own, since the first drawing takes a moment."""
+    facts = verdicts.facts_of(_run(visit))
+    if facts is None:
+        return Response(status_code=204)
+    specs = chart_specs(facts, public=False)
+    charts = [
+        (say(f"risk.label.{name}"), say(f"risk.caption.{name}"), drawn(name, specs[name]))
+        for name in ("risk-before", "risk-after")
+        if name in specs
+    ]
+    return visit.page("charts_part", charts=charts)
 
 
 def stop(visit: Visit) -> Response:
