@@ -42,6 +42,7 @@ def plan_chart(
             "values": sorted({one["r"] for one in records}),
             "format": "~r",
             "labelOverlap": "greedy",
+            "labelSeparation": 8,
             "grid": False,
         },
     }
