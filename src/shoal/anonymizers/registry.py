@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import pairwise
@@ -34,6 +35,8 @@ _OWN = {
     "mondrian": "shoal.anonymizers.mondrian:Mondrian",
 }
 _METHODS = Registry("shoal.anonymizers", _OWN)
+_READING = threading.Lock()
+"""Python 3.11 may fail where several threads make syntax trees at the same time."""
 
 PAPER_METHODS = ("art", "anatomy", "mask", "injector", "t-closeness")
 """Those that the paper compares."""
@@ -85,8 +88,9 @@ def method_class(name: str) -> type[Any]:
 def parameters_of(name: str) -> tuple[Parameter, ...]:
     """A method's parameters, in the order of its class. Of shoal's own methods they are read from
     the source, so that a command's help needs nothing that computes."""
-    source = _source_of(name)
-    return tuple(_read_parameters(ast.parse(textwrap.dedent(source)), _class_name(name)))
+    with _READING:
+        tree = ast.parse(textwrap.dedent(_source_of(name)))
+    return tuple(_read_parameters(tree, _class_name(name)))
 
 
 def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anonymizer:

@@ -24,6 +24,7 @@ from shoal.release.pair import refuse_strangers
 from shoal.release.record import row_groups_of
 from shoal.release.regroup import regroup
 from shoal.spec import Spec, checked_seed
+from shoal.spec.recipe import with_files
 from shoal.table import Table
 from shoal.verification.models import with_models
 
@@ -38,6 +39,7 @@ def attack(
     released: Any = None,
     key: str | None = None,
     knowledge: Known = None,
+    hierarchies: Mapping[str, str | Path] | None = None,
     attackers: Iterable[str | Attacker] | None = None,
     seed: int = 0,
     budget: float | None = None,
@@ -53,7 +55,8 @@ def attack(
 
     `attackers` are names or objects (all that shoal knows, unless told), `budget` the seconds after
     which nobody new begins; whoever did not try is in `not_run`. `knowledge` replaces what the spec
-    says that attackers know. Of several sensitive columns they attack one `column`.
+    says that attackers know; `hierarchies` are the files that columns of a release were recoded by,
+    as for `verify`. Of several sensitive columns they attack one `column`.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -69,11 +72,19 @@ def attack(
     """
     until = float("inf") if budget is None else time.monotonic() + _checked_budget(budget)
     team, seed = as_attackers(attackers), checked_seed(seed)
-    _refuse_idle(spec=spec, table=table, private=private, groups=groups, released=released, key=key)
+    _refuse_idle(
+        spec=spec,
+        table=table,
+        private=private,
+        hierarchies=hierarchies,
+        groups=groups,
+        released=released,
+        key=key,
+    )
     if groups is not None or released is not None:
         scene = _of_table(data, spec, groups, released, key, knowledge)
     else:
-        scene = _of_release(data, table, private, knowledge)
+        scene = _of_release(data, table, private, knowledge, hierarchies or {})
     scene = _one_column(scene, column)
     return run(replace(scene, seed=seed, until=until), team, progress=progress)
 
@@ -111,7 +122,7 @@ def _one_column(scene: Scene, column: str | None) -> Scene:
 def _refuse_idle(**given: Any) -> None:
     """An InputError for an argument that what is attacked has no use for."""
     foreign = given["groups"] is not None or given["released"] is not None
-    for name in ("table", "private") if foreign else ("spec", "key"):
+    for name in ("table", "private", "hierarchies") if foreign else ("spec", "key"):
         if given[name] is not None:
             raise InputError(
                 "attack-argument",
@@ -128,7 +139,13 @@ def _refuse_idle(**given: Any) -> None:
         raise InputError("key-alone", "key has nothing to align.", "Use it with released.")
 
 
-def _of_release(data: Any, original: Any, private: Any, knowledge: Known) -> Scene:
+def _of_release(
+    data: Any,
+    original: Any,
+    private: Any,
+    knowledge: Known,
+    hierarchies: Mapping[str, str | Path],
+) -> Scene:
     if isinstance(data, Release):
         release, folder = data, None if private is None else Path(private)
     elif is_location(data):
@@ -149,7 +166,8 @@ def _of_release(data: Any, original: Any, private: Any, knowledge: Known) -> Sce
             "Give the table that the release was made of.",
         )
     else:
-        table = Table.from_frame(frame_of(original), release.spec)
+        recode = with_files(release.spec.recode, hierarchies)
+        table = Table.from_frame(frame_of(original), release.spec.with_(recode=recode))
     rows = release.row_groups
     if rows is None:
         rows = row_groups_of(recorded(folder), table)

@@ -28,6 +28,12 @@ SeparatorOption = Annotated[
 EncodingOption = Annotated[
     str | None, typer.Option("--encoding", help="The CSV's encoding, such as latin-1 (utf-8).")
 ]
+RecodedByOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hierarchy", help="The file that a column was recoded by, repeatable: icd=icd.csv."
+    ),
+]
 KnowledgeOption = Annotated[
     str | None,
     typer.Option("--knowledge", help="File of outside knowledge instead of the table's own."),
@@ -322,6 +328,11 @@ def read_hierarchies(given: list[str] | None, *, adult: bool, qi: Sequence[str])
             )
         hierarchies[name] = read_hierarchy(file, name=name)
     return hierarchies
+
+
+def recoded_by(given: Sequence[str] | None) -> dict[str, str]:
+    """The files that columns were recoded by, by column."""
+    return dict(named_file(text, "--hierarchy") for text in given or ())
 
 
 def named_file(text: str, option: str) -> tuple[str, str]:

@@ -27,12 +27,7 @@ def verify(
         ),
     ] = None,
     knowledge: o.KnowledgeOption = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hierarchy", help="The file that a column was recoded by, repeatable: icd=icd.csv."
-        ),
-    ] = None,
+    hierarchy: o.RecodedByOption = None,
     expect: Annotated[
         Path | None,
         typer.Option(
@@ -53,14 +48,13 @@ def verify(
     from shoal.api.verify import verify as check
     from shoal.spec import Spec
 
-    files = dict(o.named_file(text, "--hierarchy") for text in hierarchy or ())
     result = check(
         release,
         table,
         spec=None if expect is None else Spec.from_toml(expect),
         private=private,
         knowledge=knowledge,
-        hierarchies=files,
+        hierarchies=o.recoded_by(hierarchy),
         key=key,
         engine=o.make_engine(engine, separator=separator, encoding=encoding),
     )

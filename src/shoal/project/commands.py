@@ -28,12 +28,11 @@ def anonymize_steps(
     attack: bool = False,
     attackers: Sequence[str] = (),
     attacked: Sequence[str] = (),
-    knowledge: str | None = None,
+    spec: Mapping[str, Any] | None = None,
 ) -> Steps:
     """Makes a release, verifies it, and attacks it if that is wanted, which the reports then tell
     of too. `parameters` are the method's, `hierarchies` files by QI; of several sensitive columns
-    those `attacked` are. The spec itself names the file of outside `knowledge`, but the release
-    does not: whoever judges it is told again."""
+    those `attacked` are. Of the `spec` only the files that it names matter here."""
     reports = ["--report", f"{run}/report.html", "--public-report", f"{run}/report-public.html"]
     made = [
         *("anonymize", source.address, "--spec", f"{run}/spec.toml"),
@@ -49,7 +48,7 @@ def anonymize_steps(
         *_reading(source),
     ]
     release, private = f"{run}/release", f"{run}/private"
-    steps = [made, *verify_steps(release, source, private=private, knowledge=knowledge)]
+    steps = [made, *verify_steps(release, source, private=private, spec=spec)]
     steps[0].append("--json")
     if attack:
         for column in attacked or (None,):
@@ -57,7 +56,7 @@ def anonymize_steps(
                 release,
                 source,
                 private=private,
-                knowledge=knowledge,
+                spec=spec,
                 attackers=attackers,
                 column=column,
             )
@@ -113,12 +112,12 @@ def verify_steps(
     source: Source | None = None,
     *,
     private: str | None = None,
-    knowledge: str | None = None,
+    spec: Mapping[str, Any] | None = None,
 ) -> Steps:
     """Checks a release; with its table, every posterior is computed again."""
     table = [] if source is None else ["--table", source.address]
     reading = [] if source is None else _reading(source)
-    told = [*_given("--private", private), *_given("--knowledge", knowledge)]
+    told = [*_given("--private", private), *_files(spec or {})]
     return [["verify", release, *table, *told, *reading, "--json"]]
 
 
@@ -127,7 +126,7 @@ def attack_steps(
     source: Source,
     *,
     private: str | None = None,
-    knowledge: str | None = None,
+    spec: Mapping[str, Any] | None = None,
     attackers: Sequence[str] = (),
     column: str | None = None,
     seed: int | None = None,
@@ -137,7 +136,7 @@ def attack_steps(
         [
             *("attack", release, "--table", source.address),
             *_given("--private", private),
-            *_given("--knowledge", knowledge),
+            *_files(spec or {}),
             *_repeated("--attacker", attackers),
             *_given("--column", column),
             *_given("--seed", seed),
@@ -150,6 +149,18 @@ def attack_steps(
 def typed(arguments: Sequence[str]) -> str:
     """A command line as a user types it."""
     return shlex.join(["shoal", *arguments])
+
+
+def _files(spec: Mapping[str, Any]) -> list[str]:
+    """The files that a spec names and a release does not: whoever judges it is told again."""
+    recode = spec.get("recode")
+    recipes = recode if isinstance(recode, Mapping) else {}
+    named = [
+        f"{column}={recipe['hierarchy']}"
+        for column, recipe in recipes.items()
+        if isinstance(recipe, Mapping) and recipe.get("hierarchy")
+    ]
+    return [*_given("--knowledge", spec.get("knowledge")), *_repeated("--hierarchy", named)]
 
 
 def _reading(source: Source) -> list[str]:

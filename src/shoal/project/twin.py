@@ -91,7 +91,9 @@ def _of_release(name: str, command: _Command) -> str:
     told = [repr(command.subject)]
     told += [] if table is None else [f"table={command.read(table)}"]
     told += [] if private is None else [f"private={private!r}"]
-    return _call(name, command.verb, told, command)
+    files = [text.partition("=") for text in command.options.get("hierarchy", ())]
+    told += [f"hierarchies={ {column: file for column, _, file in files}!r}"] if files else []
+    return _call(name, command.verb, told, command, besides=("hierarchy",))
 
 
 def _spec(command: _Command) -> list[str]:

@@ -156,11 +156,11 @@ JUDGING = {
     "risk.worst": "the largest link to an event",
     "risk.guess": "of guesses at the likeliest member are right",
     "charts.loading": "Drawing …",
-    "risk.label.risk-before": "How surely people are linked to an event before publication: bars of how "
-    "many people, over the probability.",
+    "risk.label.risk-before": "How surely people are linked to an event before publication: bars "
+    "of how many people, over the probability.",
     "risk.caption.risk-before": "Before publication: what general knowledge alone says.",
-    "risk.label.risk-after": "How surely people are linked to an event after publication: bars of how "
-    "many people, over the probability.",
+    "risk.label.risk-after": "How surely people are linked to an event after publication: bars "
+    "of how many people, over the probability.",
     "risk.caption.risk-after": "After publication: what the release adds to it.",
     "people.row": "Row",
     "people.before": "Before",

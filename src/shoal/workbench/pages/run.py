@@ -79,7 +79,7 @@ def _steps(visit: Visit, asked: Asked) -> Any:
         totals="totals" in visit.form,
         attack="attack" in visit.form,
         attacked=columns if len(columns) > 1 else (),
-        knowledge=visit.project.draft.get("knowledge"),
+        spec=visit.project.draft,
     )
 
 
@@ -132,8 +132,7 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
     try:
         steps = _steps(visit, asked)(where)
     except ShoalError:  # nothing is chosen yet, or something that cannot be
-        named = visit.project.draft.get("knowledge")
-        steps = anonymize_steps(where, asked.source, knowledge=named)
+        steps = anonymize_steps(where, asked.source, spec=visit.project.draft)
     return visit.page(
         "run",
         status=visit.status(error),

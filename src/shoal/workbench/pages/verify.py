@@ -30,7 +30,7 @@ def start(visit: Visit) -> Response:
             release,
             source if "table" in visit.form else None,
             private=inside(folder, private) if private else None,
-            knowledge=inside(folder, file) if file else None,
+            spec={**visit.project.draft, "knowledge": inside(folder, file) if file else None},
         )
         run = begin(visit, "verify", lambda _: steps, title=release)
     except ShoalError as error:

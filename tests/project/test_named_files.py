@@ -1,14 +1,16 @@
-"""Runs that are judged against outside knowledge, which lies in the project's folder."""
+"""Runs whose spec names files of the project's folder: outside knowledge, hierarchies."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from shoal.datasets import HOSPITAL_EVENT
+from shoal.datasets.hospital import REGIONS
 from shoal.project import Run
 from shoal.release.stated import read_certificate
 from tests.cli.program import shoal_
@@ -33,7 +35,9 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Run:
         }
     ).write_csv(path)
     project.write_draft(DRAFT | {"knowledge": FILE})
-    run = new_release(project, seed=5, attack=True, attackers=("likeliest",), knowledge=FILE)
+    run = new_release(
+        project, seed=5, attack=True, attackers=("likeliest",), spec={"knowledge": FILE}
+    )
     run.start()
     wait(run)
     assert run.state == "done", run.error
@@ -59,5 +63,29 @@ def test_the_same_in_python_is_told_of_it_too(judged: Run) -> None:
     program = "\n".join([*judged.programs()[1:], "assert checked.confirmed"])
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], cwd=folder, capture_output=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_column_recoded_by_a_file_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "recoded")
+    lines = [f"{region},{region.partition('-')[0]},anywhere\n" for region in REGIONS]
+    (project.folder / "up").mkdir()
+    (project.folder / "up/region.csv").write_text("".join(lines), "utf-8")
+    recode = {"region": {"hierarchy": "up/region.csv", "level": 1}}
+    project.write_draft(DRAFT | {"recode": recode})
+    run = new_release(project, seed=5, attack=True, attackers=("likeliest",), spec=project.draft)
+    run.start()
+    wait(run)
+    assert run.state == "done", run.error
+    checked = run.result("verify")
+    assert checked is not None
+    assert (checked["confirmed"], checked["recomputed"]) == (True, True)
+    program = "\n".join([*run.programs()[1:], "assert checked.confirmed"])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=project.folder,
+        capture_output=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
