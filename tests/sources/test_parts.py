@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from shoal.sources import read_table, write, write_parts, write_table
+from shoal.sources.bare import bare_arrow
 
 KIND = pl.Enum(["z", "y", "x", "w"])
 FRAME = pl.DataFrame(
@@ -56,3 +58,41 @@ def test_a_part_that_fails_leaves_what_was_there(tmp_path: Path, name: str) -> N
         write_parts(parts(), tmp_path / name)
     assert (tmp_path / name).read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def random_categories(seed: int) -> pl.DataFrame:
+    """Columns of few and of many categories, some with missing cells, one with nothing else."""
+    random = np.random.default_rng(seed)
+    rows = int(random.integers(0, 5000))
+
+    def column(categories: int, missing: float) -> pl.Series:
+        kind = pl.Enum([f"{'long ' * 20}{number}" for number in range(categories)])
+        cells = kind.categories.gather(random.integers(0, categories, rows)).to_list()
+        gone = random.random(rows) < missing
+        return pl.Series(
+            [None if no else cell for no, cell in zip(gone, cells, strict=True)], dtype=kind
+        )
+
+    return pl.DataFrame(
+        {
+            "gid": np.sort(random.integers(0, 900, rows)),
+            "full": column(5, 0.0),
+            "gaps": column(40, 0.3),
+            "none": column(3, 1.0),
+            "many": column(20_000, 0.1),
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_numbers_of_texts_give_the_file_that_the_texts_give(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    frame = random_categories(seed)
+    monkeypatch.setattr(write, "LINES_AT_ONCE", 1000)
+    write_table(frame, tmp_path / "coded.parquet")
+    monkeypatch.setattr(write, "coded_arrow", bare_arrow)
+    write_table(frame, tmp_path / "texts.parquet")
+    assert (tmp_path / "coded.parquet").read_bytes() == (tmp_path / "texts.parquet").read_bytes()
+    texts = frame.with_columns(pl.col(pl.Enum).cast(pl.String))
+    assert_frame_equal(pl.read_parquet(tmp_path / "coded.parquet"), texts)

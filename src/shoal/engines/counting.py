@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import polars as pl
 
@@ -18,6 +19,9 @@ from shoal.table.frames import free_name
 ROWS = "rows"
 MERGED = 1 << 21
 """So many counted lines are gathered before equal ones are added up."""
+MOST_PACKED = 2**62
+"""So many combinations have a number each."""
+PACKED = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.Categorical)
 CELL_BYTES = 64
 """About what a cell takes in memory, column by column and with its codes."""
 
@@ -40,8 +44,8 @@ def count_rows(
     # Texts are numbers while they are counted, which takes a third of the memory.
     coded = pl.col(pl.String).cast(pl.Categorical)
     for frame in frames:
-        part = frame.lazy().with_columns(coded).group_by(columns).agg(pl.len().alias(name))
-        parts.append(part.with_columns(pl.col(name).cast(pl.Int64)).collect())
+        part = frame.select(pl.col(columns)).with_columns(coded)
+        parts.append(_grouped(part, columns, pl.len().cast(pl.Int64).alias(name)))
         done += frame.height
         progress("rows counted", done, 0)
         lines += parts[-1].height
@@ -58,7 +62,37 @@ def count_rows(
 
 
 def _merged(parts: list[pl.DataFrame], columns: Sequence[str], name: str) -> pl.DataFrame:
-    return pl.concat(parts).group_by(columns).agg(pl.col(name).sum())
+    return _grouped(pl.concat(parts), columns, pl.col(name).sum())
+
+
+def _grouped(frame: pl.DataFrame, columns: Sequence[str], count: pl.Expr) -> pl.DataFrame:
+    """The distinct combinations of the columns, counted. As many columns as fit make up one
+    number together, by which rows are grouped in a third of the time."""
+    key, packed = _packed(frame, columns)
+    if len(packed) < 2:
+        return frame.group_by(columns).agg(count)
+    name = free_name("key", frame.columns)
+    others = [column for column in columns if column not in packed]
+    grouped = frame.with_columns(key.alias(name)).group_by(name, *others)
+    return grouped.agg(pl.col(packed).first(), count).drop(name).select(*columns, pl.last())
+
+
+def _packed(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.Expr, list[str]]:
+    """A number that differs where some of the columns do, and which these are: whole numbers and
+    categories, as long as there are numbers left. Nought stands for a missing value."""
+    key, size, packed = pl.lit(0, pl.Int64), 1, list[str]()
+    for column in columns:
+        if frame[column].dtype not in PACKED:
+            continue
+        held = frame[column].to_physical()
+        low, high = cast(int | None, held.min()), cast(int | None, held.max())
+        span = 1 if low is None or high is None else high - low + 2
+        if size * span > MOST_PACKED:
+            continue
+        place = pl.col(column).to_physical().cast(pl.Int64) - low + 1
+        key, size = key * span + place.fill_null(0), size * span
+        packed.append(column)
+    return key, packed
 
 
 def refuse_cells(cells: pl.DataFrame, columns: Sequence[str]) -> None:

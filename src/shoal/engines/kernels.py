@@ -95,7 +95,7 @@ def spelled_out(
     end: NDArray[np.int64],
     begin: int,
     stop: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """The gid and the line of the places `begin` to `stop` of a table.
 
     first: the gid of the first copy of each group, whose lines are `start[g]` to `start[g+1]`, each
@@ -103,7 +103,7 @@ def spelled_out(
     the last copy ends.
     """
     gids = np.empty(stop - begin, np.int64)
-    lines = np.empty(stop - begin, np.int64)
+    lines = np.empty(stop - begin, np.uint32)
     if begin == stop:
         return gids, lines
     g = np.searchsorted(end, begin, side="right")

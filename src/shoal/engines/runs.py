@@ -105,7 +105,7 @@ class Runs:
         """How many lines the table has."""
         return int(self._end[-1]) if len(self._end) else 0
 
-    @property
+    @cached_property
     def _gid_type(self) -> pl.DataType:
         last = int((self.first + self.copies).max(initial=1)) - 1
         return pl.Int64() if last > MOST_SHORT else pl.Int32()
@@ -117,7 +117,7 @@ class Runs:
             self.first, self.start, self.times, self.sizes, self._end, first, last
         )
         numbers = pl.Series(GID, gid).cast(self._gid_type)
-        return self.lines.select(pl.all().gather(line)).insert_column(0, numbers)
+        return self.lines[pl.Series(line)].insert_column(0, numbers)
 
     def slices(self, count: int = LINES_AT_ONCE) -> Iterator[pl.DataFrame]:
         """The table in parts; an empty one is a part too."""

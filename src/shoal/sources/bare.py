@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.errors import InputError
 
@@ -22,6 +23,8 @@ COPIED = frozenset(
     {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float64}
 )
 """Numbers of which a plain copy shows all, if none is missing."""
+DICTIONARY, LENGTH = 1 << 20, 4
+"""Bytes of texts, each with its length, past which a Parquet writer no longer numbers them."""
 
 
 def bare(frame: pl.DataFrame) -> pl.DataFrame:
@@ -38,24 +41,38 @@ def bare_arrow(frame: pl.DataFrame) -> pa.Table:
     return pa.table([_bare(column) for column in frame], names=frame.columns)
 
 
+def coded_arrow(frame: pl.DataFrame) -> pa.Table:
+    """The same with columns of few categories as numbers of the texts that they show, in the order
+    in which these appear: what a Parquet writer would find itself, text by text."""
+    import pyarrow as pa
+
+    columns = [_coded(column) if _few(column.dtype) else _bare(column) for column in frame]
+    return pa.table(columns, names=frame.columns)
+
+
+def _few(kind: pl.DataType) -> bool:
+    if not isinstance(kind, pl.Enum):
+        return False
+    return bool((kind.categories.str.len_bytes() + LENGTH).sum() < DICTIONARY)
+
+
+def _coded(column: pl.Series) -> Any:
+    import pyarrow as pa
+
+    places, cells = _numbered(column)
+    return pa.DictionaryArray.from_arrays(pa.array(places, mask=_missing(column)), _oldest(cells))
+
+
 def _bare(column: pl.Series) -> Any:
     import pyarrow as pa
 
-    kind = column.dtype
-    full = column.null_count() == 0
-    if full and kind in COPIED:
+    kind, missing = column.dtype, _missing(column)
+    if missing is None and kind in COPIED:
         return pa.array(column.to_numpy().copy())
-    shown = None if full else column.is_not_null().to_numpy()
-    if isinstance(kind, pl.Enum):
-        places, cells = column.to_physical().fill_null(0).to_numpy(), kind.categories
-    elif kind == pl.Categorical:
-        cells = column.unique().drop_nulls()
-        codes = cells.to_physical().to_numpy()
-        place = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
-        place[codes] = np.arange(len(codes))
-        places, cells = place[column.to_physical().fill_null(0).to_numpy()], cells.cast(pl.String)
+    if isinstance(kind, pl.Enum) or kind == pl.Categorical:
+        places, cells = _numbered(column)
     elif kind.is_numeric() or kind.is_temporal() or kind in (pl.String, pl.Boolean, pl.Null):
-        places = np.arange(len(column)) if shown is None else np.cumsum(shown) - 1
+        places = np.arange(len(column)) if missing is None else np.cumsum(~missing) - 1
         cells = column.drop_nulls()
     else:
         raise InputError(
@@ -63,6 +80,25 @@ def _bare(column: pl.Series) -> Any:
             f'Column "{column.name}" holds {kind}, which is neither text nor numbers.',
             "Turn it into text or numbers, or leave it out.",
         )
-    # The oldest form of Arrow keeps texts end to end, so that only what is shown is copied.
-    oldest = cells.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return oldest.take(pa.array(places, mask=None if shown is None else ~shown))
+    return _oldest(cells).take(pa.array(places, mask=missing))
+
+
+def _numbered(column: pl.Series) -> tuple[NDArray[np.integer], pl.Series]:
+    """The texts that a column of categories shows, in the order in which they appear, and which of
+    them each cell holds; of a missing one, any."""
+    shown = column.unique(maintain_order=True).drop_nulls()
+    codes = shown.to_physical().to_numpy()
+    place = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
+    place[codes] = np.arange(len(codes))
+    held = column.to_physical()
+    held = held.fill_null(0) if column.null_count() else held
+    return place.take(held.to_numpy()), shown.cast(pl.String)
+
+
+def _missing(column: pl.Series) -> NDArray[np.bool_] | None:
+    return column.is_null().to_numpy() if column.null_count() else None
+
+
+def _oldest(cells: pl.Series) -> Any:
+    """In the oldest form of Arrow, which keeps texts end to end: only what is shown is copied."""
+    return cells.to_arrow(compat_level=pl.CompatLevel.oldest())

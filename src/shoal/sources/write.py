@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.sources.bare import bare, bare_arrow
+from shoal.sources.bare import bare, bare_arrow, coded_arrow
 from shoal.sources.guard import guarded
 from shoal.sources.read import file_kind, unknown_kind
 from shoal.storage.replace import replace_file
@@ -79,21 +80,38 @@ def _text_writer(target: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFram
 @contextmanager
 def _parquet_writer(_: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
     with ExitStack() as stack:
-        yield _opened(lambda first: _parquet_file(file, first), stack)
+        yield _opened(lambda first: _parquet_file(file, first), stack, coded_arrow)
 
 
 def _parquet_file(file: BinaryIO | Path, first: pa.Table) -> Any:
     """A Parquet file for a table that begins so. Whole numbers that never fall, such as those of
-    groups, are written as differences, which take a tenth of the space."""
+    groups, are written as differences, which take a tenth of the space. Readers are told of texts,
+    also where these come as numbers of texts."""
     from pyarrow.parquet import ParquetWriter
 
     rising = [name for name in first.column_names if _rises(first[name])]
-    return ParquetWriter(
+    writer = ParquetWriter(
         file,
         first.schema,
         compression="zstd",
         use_dictionary=[name for name in first.column_names if name not in rising],
         column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
+        store_schema=False,
+    )
+    told = b64encode(_of_texts(first.schema).serialize().to_pybytes())
+    writer.add_key_value_metadata({"ARROW:schema": told})
+    return writer
+
+
+def _of_texts(schema: pa.Schema) -> pa.Schema:
+    import pyarrow as pa
+    from pyarrow import types
+
+    return pa.schema(
+        [
+            one.with_type(one.type.value_type) if types.is_dictionary(one.type) else one
+            for one in schema
+        ]
     )
 
 
@@ -112,16 +130,20 @@ def _arrow_writer(_: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], 
 
     options = ipc.IpcWriteOptions(compression="zstd")
     with ExitStack() as stack:
-        yield _opened(lambda first: ipc.new_file(file, first.schema, options=options), stack)
+        yield _opened(
+            lambda first: ipc.new_file(file, first.schema, options=options), stack, bare_arrow
+        )
 
 
-def _opened(begin: Callable[[Any], Any], stack: ExitStack) -> Callable[[pl.DataFrame], None]:
+def _opened(
+    begin: Callable[[Any], Any], stack: ExitStack, as_arrow: Callable[[pl.DataFrame], Any]
+) -> Callable[[pl.DataFrame], None]:
     """Writes parts with a writer that needs the first of them to begin."""
     writer: Any = None
 
     def write(part: pl.DataFrame) -> None:
         nonlocal writer
-        table = bare_arrow(part)
+        table = as_arrow(part)
         writer = writer or stack.enter_context(begin(table))
         writer.write_table(table)
 
