@@ -66,6 +66,8 @@ def measure_large(say: Say, sizes: Sequence[int] = SIZES) -> list[dict[str, Any]
                 if rows > LARGEST_PLAIN and name != ALONE:
                     continue
                 line = {"rows": rows, "what": name, **_measured(command, home)}
+                if name == ALONE:
+                    line["released"] = _size(home / "polars")
                 lines.append(line)
                 say(
                     f"  {name:<28}{line['cpu']:8.1f} s of CPU {line['seconds']:8.1f} s "
@@ -87,6 +89,10 @@ def _commands(home: Path, columns: Sequence[str]) -> dict[str, list[str]]:
             commands["anonymize, rows recorded"] = [*made, str(home / "private"), "--force"]
     check = [*shoal, "verify", str(home / "polars"), "--memory", MEMORY]
     return {**commands, "verify": check, "verify --table": [*check, "--table", table]}
+
+
+def _size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def _measured(command: list[str], home: Path) -> dict[str, Any]:

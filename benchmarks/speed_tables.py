@@ -30,7 +30,13 @@ def large(results: dict[str, Any]) -> str:
         (what, *(_taken(found.get((size, what))) for size in sizes))
         for what in dict.fromkeys(line["what"] for line in lines)
     ]
-    return table(head, rows)
+    released = [_released([line for line in lines if line["rows"] == size]) for size in sizes]
+    return table(head, [*rows, ("size of the release", *released)])
+
+
+def _released(lines: Lines) -> str:
+    sizes = [line["released"] for line in lines if "released" in line]
+    return f"{sizes[0] / 1e6:.1f} MB" if sizes else ""
 
 
 def _taken(line: dict[str, Any] | None) -> str:
