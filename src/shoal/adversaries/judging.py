@@ -93,7 +93,7 @@ class Case:
         """What the posterior of a person for an event is multiplied with to be compared with 1, in
         a view: r, or under the honest limit one over what the view says beforehand, if that is
         above 1/r. 0 where there is no event."""
-        strength = np.where(event >= 0, self.event_r[event], 0.0)
+        strength = np.append(self.event_r, 0.0)[event]
         if self.limit == "prior":
             before = event_chances(view, self.table)[view.index[signature], event]
             known = (event >= 0) & (strength * before > 1.0)
@@ -132,7 +132,7 @@ class Judgement:
     ) -> Judgement:
         """From what was written down of all pairs; without more, all of it is exact."""
         pairs = len(record.posterior)
-        held = case.held
+        held = slice(None) if len(case.held) == pairs else case.held
         open_ = np.zeros(pairs, bool) if undecided is None else undecided & ~record.breach
         return cls(
             posterior=record.posterior[held],

@@ -70,7 +70,7 @@ class Seen:
         """Takes one more lens in: those of all views in turn, or one beside the views."""
         number, (name, view, one) = len(self.lenses), lens
         with_r = one.posterior * self._case.strength(view, self._signature, one.event)
-        worse = with_r > self.exposure
+        worse = np.flatnonzero(with_r > self.exposure)
         self.exposure[worse], self.posterior[worse] = with_r[worse], one.posterior[worse]
         self.event[worse], self.kind[worse] = one.event[worse], one.kind[worse]
         self.through[worse] = number
@@ -111,7 +111,7 @@ class Seen:
             if known is not None and posterior < known.posterior:
                 continue
             # The first that was found, and those for whom no other event is worse.
-            same = (one.event == event) & (one.posterior == posterior)
+            same = np.flatnonzero((one.posterior == posterior) & (one.event == event))
             pairs = np.append(self._case.held[same], one.event_pair[event])
             row, pair = self.people.first_of(pairs)
             kind = KINDS[one.kind[np.searchsorted(self._case.held, pair)]]

@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.engines.kernels import spelled_out
+from shoal.grouping.partition import starts
 from shoal.sources.write import LINES_AT_ONCE
 
 Ints = NDArray[np.int64]
@@ -65,7 +66,7 @@ class Runs:
         return cls(
             first=np.cumsum(copies) - copies + 1,
             copies=copies,
-            start=np.searchsorted(group, np.arange(len(copies) + 1)).astype(np.int64),
+            start=starts(group, len(copies)),
             times=times,
             lines=lines,
         )

@@ -128,7 +128,7 @@ class Partition:
         holds = grouping.holding(table)
         alone = (grouping.sizes == 1) & ~holds
         chosen = np.flatnonzero(~alone)
-        group, line = ragged(np.searchsorted(grouping.group, np.arange(len(holds) + 1)), chosen)
+        group, line = ragged(starts(grouping.group, len(holds)), chosen)
         return cls._counted(
             table,
             group_number=grouping.first_number[chosen],
@@ -216,16 +216,16 @@ class Partition:
             group_number=group_number.astype(np.int64),
             copies=copies,
             alone=alone,
-            group_start=_starts(pair_group, groups),
+            group_start=starts(pair_group, groups),
             pair_signature=pair_signature.astype(np.int32),
             pair_size=_added(pair, rows, len(keys)),
-            value_start=_starts(value_group, groups),
+            value_start=starts(value_group, groups),
             value_code=value_code.astype(np.int32),
             value_count=_added(held, rows, len(value_keys)),
-            carrier_start=_starts(carrier_pair, len(keys)),
+            carrier_start=starts(carrier_pair, len(keys)),
             carrier_event=carrier_event.astype(np.int32),
             carrier_count=_added(carrier, rows[carries], len(carrier_keys)),
-            world_start=_starts(world_pair, len(keys)),
+            world_start=starts(world_pair, len(keys)),
             world_value=world_value.astype(np.int32),
             world_count=_added(world, rows, len(world_keys)),
             signature_people=signature_people,
@@ -273,5 +273,8 @@ def number_groups(labels: pl.Series) -> tuple[IntArray, tuple[str, ...]]:
     return number[codes], kept
 
 
-def _starts(sorted_owner: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    return np.searchsorted(sorted_owner, np.arange(count + 1)).astype(np.int64)
+def starts(sorted_owner: NDArray[np.integer], count: int) -> NDArray[np.int64]:
+    """Where the stretch of each owner begins in lines sorted by them, and where the last ends."""
+    start = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(sorted_owner, minlength=count), out=start[1:])
+    return start

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.kernels.links import drop_linked
 from shoal.grouping import Grouping
-from shoal.grouping.partition import ragged
+from shoal.grouping.partition import ragged, starts
 from shoal.table import IntArray, Table
 
 GroupKind = Literal["pure", "pooled", "mixed", "bound", "alike", "open"]
@@ -82,8 +82,7 @@ class Members(NamedTuple):
     def of(self, groups: Ints) -> Members:
         """Those of some groups."""
         owner, line = ragged(self.start, groups)
-        start = np.searchsorted(owner, np.arange(len(groups) + 1)).astype(np.int64)
-        return Members(start, self.cell[line], self.number[line])
+        return Members(starts(owner, len(groups)), self.cell[line], self.number[line])
 
     def summed(self, numbers: NDArray[np.generic]) -> NDArray[np.float64]:
         """A number of each line, added up by group."""
@@ -99,6 +98,8 @@ class Assembly:
         none = np.zeros(0, np.int64)
         self._members = Members(np.zeros(1, np.int64), none, none)
         self._kind, self._copies = none, none
+        self._checked = np.zeros(0, bool)
+        """Of each group: whether it is known to be safe as it is."""
         self._new: list[tuple[Members, Ints, Ints]] = []
         self._changed: dict[int, Ints] = {}
         self._before: dict[int, tuple[Ints, int]] = {}
@@ -126,10 +127,10 @@ class Assembly:
         kind: GroupKind,
     ) -> None:
         """Groups of people who are free, from lines in the order of the groups."""
-        start = np.searchsorted(owner, np.arange(len(copies) + 1)).astype(np.int64)
         people = np.bincount(cell, number * copies[owner], len(self.cells.free))
         self.cells.free[:] -= people.astype(np.int64)
         kinds = np.full(len(copies), GROUP_KINDS.index(kind))
+        start = starts(owner, len(copies))
         members = Members(start, cell.astype(np.int64), number.astype(np.int64))
         self._new.append((members, kinds, copies))
 
@@ -149,18 +150,20 @@ class Assembly:
             )
             self._kind = np.concatenate([self._kind, *(kinds for _, kinds, _ in self._new)])
             self._copies = np.concatenate([self._copies, *(copies for _, _, copies in self._new)])
+            more = np.zeros(len(self._kind) - len(self._checked), bool)
+            self._checked = np.append(self._checked, more)
             self._new = []
         if self._changed:
             changed, (start, cell, number) = self._changed, self._members
             kept = np.ones(len(start) - 1, bool)
-            kept[list(changed)] = False
+            kept[list(changed)] = self._checked[list(changed)] = False
             old = kept[self._members.owner]
             joined = [len(one) for one in changed.values()]
             owner = np.concatenate([self._members.owner[old], np.repeat(list(changed), joined)])
             order = np.argsort(owner, kind="stable")
             cell = np.concatenate([cell[old], *changed.values()])[order]
             number = np.concatenate([number[old], np.ones(sum(joined), np.int64)])[order]
-            start = np.searchsorted(owner[order], np.arange(len(start))).astype(np.int64)
+            start = starts(owner, len(start) - 1)
             self._members, self._changed = Members(start, cell, number), {}
         return self._members
 
@@ -215,6 +218,7 @@ class Assembly:
         which = np.repeat(np.arange(len(copies)), copies)
         self._members, self._kind = members.of(which), self._kind[which]
         self._copies = np.ones(len(which), np.int64)
+        self._checked = self._checked[which]
 
     def signature_of(self, group: int) -> int:
         """The signature of a group's first member."""
@@ -324,8 +328,8 @@ class Assembly:
         """Checks pure and pooled groups in double precision and takes apart what fails."""
         members = self._settle()
         kept = np.diff(members.start) > 0
-        for (x, y), which in self.by_values().items():
-            kept[which] = self.are_safe(which, x, y, asked)
+        for (x, y), which in self.by_values(~self._checked).items():
+            kept[which] = self._checked[which] = self.are_safe(which, x, y, asked)
         gone = ~kept[members.owner]
         people = members.number[gone] * self._copies[members.owner[gone]]
         freed = np.bincount(members.cell[gone], people, len(self.cells.free))
@@ -333,6 +337,7 @@ class Assembly:
         which = np.flatnonzero(kept)
         self._members, self._before = members.of(which), {}
         self._kind, self._copies = self._kind[which], self._copies[which]
+        self._checked = self._checked[which]
 
     def are_safe(self, which: Ints, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
         """Whether every posterior is within its limit, by the closed form (kernels/links.py)."""
@@ -368,12 +373,13 @@ class Assembly:
         safe[mixed] = found
         return safe
 
-    def by_values(self) -> dict[tuple[int, int], Ints]:
-        """The pure and pooled groups by their event value and by the value of the others (for
-        pooled ones `len(table.values)`)."""
+    def by_values(self, some: NDArray[np.bool_] | None = None) -> dict[tuple[int, int], Ints]:
+        """The pure and pooled groups, or `some` of them, by their event value and by the value of
+        the others (for pooled ones `len(table.values)`)."""
         members, cells, other = self._settle(), self.cells, len(self.table.values)
         pooled = self._kind == GROUP_KINDS.index("pooled")
         there = (self._kind == GROUP_KINDS.index("pure")) | pooled
+        there &= True if some is None else some
         which = np.flatnonzero(there & (np.diff(members.start) > 0))
         if not len(which):
             return {}
@@ -385,8 +391,8 @@ class Assembly:
         keys, line = np.unique(x * (other + 1) + y, return_inverse=True)
         by_key = np.split(which[np.argsort(line, kind="stable")], np.cumsum(np.bincount(line))[:-1])
         return {
-            (int(key) // (other + 1), int(key) % (other + 1)): some
-            for key, some in zip(keys, by_key, strict=True)
+            (int(key) // (other + 1), int(key) % (other + 1)): mine
+            for key, mine in zip(keys, by_key, strict=True)
         }
 
 

@@ -109,7 +109,14 @@ class Columns:
         """How many average people the largest demand of each stretch of kinds is worth, on average
         over columns."""
         typical = np.maximum(people @ self.odds / people.sum(), 1e-300)
-        need = np.zeros(len(start))
-        for odds, strength, one in zip(self.odds.T, self.strength.T, typical, strict=True):
-            need += np.maximum.reduceat((odds * strength / one)[kind], start)
-        return need / len(typical)
+        lengths = np.diff(start, append=len(kind))
+        several = lengths > 1
+        entries = kind[np.repeat(several, lengths)]
+        begin = np.cumsum(lengths[several]) - lengths[several]
+        alone, together = np.zeros(len(people)), np.zeros(len(begin))
+        for demand in np.ascontiguousarray((self.odds * self.strength / typical).T):
+            alone += demand
+            together += np.maximum.reduceat(demand[entries], begin)
+        need = alone[kind[start]]
+        need[several] = together
+        return np.asarray(need / len(typical))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymizers.art.kernels import fill as kernels
 from shoal.anonymizers.art.kernels.deal import deal
+from shoal.grouping.partition import ragged, starts
 
 Ints = NDArray[np.int64]
 MOST_DRAWN = 10**9
@@ -56,7 +57,7 @@ class Seeds:
     @property
     def start(self) -> Ints:
         """Where each cell begins, and where the last ends."""
-        return np.searchsorted(self.cell, np.arange(len(self) + 1)).astype(np.int64)
+        return starts(self.cell, len(self))
 
     @property
     def carriers(self) -> Ints:
@@ -77,11 +78,9 @@ class Seeds:
 
     def ordered(self, order: Ints) -> Seeds:
         """The cells in another order."""
-        names = np.empty(len(self), np.int64)
-        names[order] = np.arange(len(self))
-        by = np.argsort(names[self.cell], kind="stable")
+        cell, by = ragged(self.start, order)
         return Seeds(
-            names[self.cell][by],
+            cell.astype(np.int64),
             self.kind[by],
             self.people[by],
             self.carrying[by],
