@@ -51,7 +51,8 @@ class PolarsEngine:
         rows = self._open(source) if isinstance(source, str | Path) else None
         if rows is not None:
             check_roles(rows.names, spec)
-            cells = count_rows(rows.frames(columns), columns, progress=progress)
+            cells = count_rows(rows.coded_frames(columns), columns, progress=progress)
+            cells = cells.cast({name: rows.schema[name] for name in columns})
             return Counted.of(cells, columns, rows)
         frame = self._read(source) if isinstance(source, str | Path) else to_polars(source)
         check_roles(frame.columns, spec)

@@ -51,9 +51,11 @@ def coded_arrow(frame: pl.DataFrame) -> pa.Table:
 
 
 def _few(kind: pl.DataType) -> bool:
+    """Whether a Parquet writer surely numbers the texts of a column."""
     if not isinstance(kind, pl.Enum):
         return False
-    return bool((kind.categories.str.len_bytes() + LENGTH).sum() < DICTIONARY)
+    texts = kind.categories
+    return bool(texts.estimated_size() + LENGTH * len(texts) < DICTIONARY)
 
 
 def _coded(column: pl.Series) -> Any:
@@ -86,12 +88,12 @@ def _bare(column: pl.Series) -> Any:
 def _numbered(column: pl.Series) -> tuple[NDArray[np.integer], pl.Series]:
     """The texts that a column of categories shows, in the order in which they appear, and which of
     them each cell holds; of a missing one, any."""
-    shown = column.unique(maintain_order=True).drop_nulls()
+    shown, held = column.unique(maintain_order=True), column.to_physical()
+    if column.null_count():
+        shown, held = shown.drop_nulls(), held.fill_null(0)
     codes = shown.to_physical().to_numpy()
     place = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
     place[codes] = np.arange(len(codes))
-    held = column.to_physical()
-    held = held.fill_null(0) if column.null_count() else held
     return place.take(held.to_numpy()), shown.cast(pl.String)
 
 

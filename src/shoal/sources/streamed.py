@@ -52,6 +52,8 @@ class Rows:
     """About how many bytes all of it would take in memory."""
     frames: Callable[[Sequence[str]], Iterator[pl.DataFrame]]
     """Some columns of some rows after the other."""
+    coded_frames: Callable[[Sequence[str]], Iterator[pl.DataFrame]]
+    """The same; texts may be categories."""
     finished: Callable[[pl.DataFrame], pl.DataFrame]
     """Such a frame of distinct values as `read_table` would give it."""
     files: list[str]
@@ -77,6 +79,7 @@ def open_rows(
         schema=files.schema,
         weight=files.weight(None),
         frames=lambda columns: files.frames(columns, ROWS_AT_ONCE),
+        coded_frames=lambda columns: files.coded_frames(columns, ROWS_AT_ONCE),
         finished=lambda frame: plain(files.typed(frame)),
         files=[] if files.keys else [str(file) for file in files.files],
     )
@@ -114,7 +117,7 @@ def _text_rows(path: Path, separator: str | None, encoding: str | None) -> Rows:
             check_closed(file.tail, last, path, lines=file.lines)
 
     size = path.stat().st_size * (5 if path.suffix.lower() == ".gz" else 1)
-    return Rows(pl.Schema(dict.fromkeys(names, pl.String)), size, frames, typed, [])
+    return Rows(pl.Schema(dict.fromkeys(names, pl.String)), size, frames, frames, typed, [])
 
 
 class _Text(io.RawIOBase):
