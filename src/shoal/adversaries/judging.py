@@ -93,7 +93,7 @@ class Case:
         """What the posterior of a person for an event is multiplied with to be compared with 1, in
         a view: r, or under the honest limit one over what the view says beforehand, if that is
         above 1/r. 0 where there is no event."""
-        strength = np.append(self.event_r, 0.0)[event]
+        strength = np.append(self.event_r, 0.0).take(event)
         if self.limit == "prior":
             before = event_chances(view, self.table)[view.index[signature], event]
             known = (event >= 0) & (strength * before > 1.0)

@@ -167,7 +167,7 @@ def _ahead(tasks: Sequence[Callable[[], Judgement]]) -> Iterator[Judgement]:
         waiting: deque[Future[Judgement]] = deque()
         try:
             for number in range(len(tasks)):
-                for task in tasks[number + len(waiting) : number + 2 * workers]:
+                for task in tasks[number + len(waiting) : number + workers + 1]:
                     waiting.append(pool.submit(task))
                 yield waiting.popleft().result()
         finally:

@@ -110,6 +110,8 @@ class Seen:
             posterior, known = float(one.event_worst[event]), self.largest.get(event)
             if known is not None and posterior < known.posterior:
                 continue
+            if known is not None and posterior == known.posterior and self.people.rows is None:
+                continue  # who was found first stays so, where nobody has a row
             # The first that was found, and those for whom no other event is worse.
             same = np.flatnonzero((one.posterior == posterior) & (one.event == event))
             pairs = np.append(self._case.held[same], one.event_pair[event])

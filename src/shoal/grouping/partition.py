@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -202,32 +203,29 @@ class Partition:
         distorted: bool,
     ) -> Partition:
         groups, width = len(group_number), len(table.values) + 1
-        pair, keys = _sorted_pairs(group, signature, len(table.signatures))
-        pair_group, pair_signature = np.divmod(keys, len(table.signatures))
-        held, value_keys = _sorted_pairs(group, shown, width)
-        value_group, value_code = np.divmod(value_keys, width)
+        pair, pairs = _counted_pairs(group, signature, len(table.signatures), rows, groups)
+        count = len(pairs.right)
+        _, values = _counted_pairs(group, shown, width, rows, groups)
         carries = np.flatnonzero(event >= 0)
         events = max(1, len(table.events))
-        carrier, carrier_keys = _sorted_pairs(pair[carries], event[carries], events)
-        carrier_pair, carrier_event = np.divmod(carrier_keys, events)
-        world, world_keys = _sorted_pairs(pair, shown, width)
-        world_pair, world_value = np.divmod(world_keys, width)
+        _, carriers = _counted_pairs(pair[carries], event[carries], events, rows[carries], count)
+        _, worlds = _counted_pairs(pair, shown, width, rows, count)
         return cls(
             group_number=group_number.astype(np.int64),
             copies=copies,
             alone=alone,
-            group_start=starts(pair_group, groups),
-            pair_signature=pair_signature.astype(np.int32),
-            pair_size=_added(pair, rows, len(keys)),
-            value_start=starts(value_group, groups),
-            value_code=value_code.astype(np.int32),
-            value_count=_added(held, rows, len(value_keys)),
-            carrier_start=starts(carrier_pair, len(keys)),
-            carrier_event=carrier_event.astype(np.int32),
-            carrier_count=_added(carrier, rows[carries], len(carrier_keys)),
-            world_start=starts(world_pair, len(keys)),
-            world_value=world_value.astype(np.int32),
-            world_count=_added(world, rows, len(world_keys)),
+            group_start=pairs.start,
+            pair_signature=pairs.right,
+            pair_size=pairs.rows,
+            value_start=values.start,
+            value_code=values.right,
+            value_count=values.rows,
+            carrier_start=carriers.start,
+            carrier_event=carriers.right,
+            carrier_count=carriers.rows,
+            world_start=worlds.start,
+            world_value=worlds.right,
+            world_count=worlds.rows,
             signature_people=signature_people,
             distorted=distorted,
         )
@@ -257,8 +255,29 @@ def _sorted_pairs(
     return line, keys
 
 
-def _added(line: NDArray[np.int64], rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    return np.bincount(line, rows, count).astype(np.int64)
+class _Pairs(NamedTuple):
+    """The distinct pairs of two numbers among lines, sorted."""
+
+    start: NDArray[np.int64]
+    """Where the pairs of each left number begin, and where the last ends."""
+    right: IntArray
+    rows: NDArray[np.int64]
+
+
+def _counted_pairs(
+    left: NDArray[np.integer],
+    right: NDArray[np.integer],
+    width: int,
+    rows: NDArray[np.int64],
+    count: int,
+) -> tuple[NDArray[np.int64], _Pairs]:
+    """Which pair each line has, and the pairs; there are `count` left numbers."""
+    line, keys = _sorted_pairs(left, right, width)
+    return line, _Pairs(
+        starts(keys // width, count),
+        (keys % width).astype(np.int32),
+        np.bincount(line, rows, len(keys)).astype(np.int64),
+    )
 
 
 def number_groups(labels: pl.Series) -> tuple[IntArray, tuple[str, ...]]:

@@ -46,7 +46,7 @@ class Columns:
         if asked.masks is not None:
             return cls._of_masks(asked.masks, kinds, x)
         seen: dict[str, list[Floats]] = {}
-        odds, strength = (np.empty((len(kinds), asked.width)) for _ in range(2))
+        odds, strength = (np.empty((asked.width, len(kinds))) for _ in range(2))
         chance, width = np.zeros(len(kinds)), 0
         for column in asked.columns(x, np.array([y], np.int32)):
             before = seen.setdefault(column.view.name, [])
@@ -54,10 +54,10 @@ class Columns:
                 continue
             before.append(column.odds)
             row = column.view.index[kinds]
-            odds[:, width], strength[:, width] = column.odds[row, 0], column.strength[row]
+            odds[width], strength[width] = column.odds[row, 0], column.strength[row]
             chance += column.chance[row]
             width += 1
-        odds, strength = (np.ascontiguousarray(one[:, :width]) for one in (odds, strength))
+        odds, strength = (np.ascontiguousarray(one[:width].T) for one in (odds, strength))
         odds[np.isnan(odds)] = np.inf
         return cls(odds, strength, chance / width)
 

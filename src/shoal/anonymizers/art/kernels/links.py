@@ -33,14 +33,15 @@ def posteriors(odds: NDArray[np.float64], carriers: int, answer: NDArray[np.floa
         for i in range(n):
             answer[i] = odds[i] / total
         return
-    before = np.zeros((n + 1, carriers + 1))
-    after = np.zeros(carriers + 1)
+    before = np.empty((n + 1, carriers + 1))
+    after, scaled = np.zeros(carriers + 1), np.empty(n)
+    before[0] = 0.0
     before[0, 0] = after[0] = 1.0
     for i in range(n):
-        for k in range(carriers + 1):
-            before[i + 1, k] = before[i, k]
-            if k > 0:
-                before[i + 1, k] += before[i, k - 1] * (odds[i] / top)
+        one = scaled[i] = odds[i] / top
+        before[i + 1, 0] = before[i, 0]
+        for k in range(1, carriers + 1):
+            before[i + 1, k] = before[i, k] + before[i, k - 1] * one
     every = before[n, carriers]
     if not TINY < every < np.inf:
         answer[:n] = 1.0
@@ -49,9 +50,9 @@ def posteriors(odds: NDArray[np.float64], carriers: int, answer: NDArray[np.floa
         with_i = 0.0
         for k in range(carriers):
             with_i += before[i, k] * after[carriers - 1 - k]
-        answer[i] = with_i * (odds[i] / top) / every
+        answer[i] = with_i * scaled[i] / every
         for k in range(carriers, 0, -1):
-            after[k] += after[k - 1] * (odds[i] / top)
+            after[k] += after[k - 1] * scaled[i]
 
 
 @kernel
