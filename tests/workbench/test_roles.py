@@ -300,3 +300,25 @@ def test_a_page_that_is_no_longer_true_overwrites_nothing(asked: Visitor) -> Non
     assert asked.post("/roles", third | {"r": "3"}).status == 303
     assert asked.post("/roles", third | {"r": "4"}).status == 303
     assert asked.project.draft["r"] == 4
+
+
+def test_what_is_wrong_stands_beside_the_longer_of_two_names(visitor: Visitor) -> None:
+    table = hospital(300, seed=5).rename({"region": "age group"})
+    assert visitor.send("named.csv", table.write_csv().encode()).status == 303
+    change(visitor, **{of("role", "age"): "qi", of("role", "age group"): "qi"})
+    answer = change(visitor, **{of("recode", "age group"): "bands=x"})
+    assert f'id="wrong-{of("recode", "age group")}"' in answer.text
+    assert f'id="wrong-{of("recode", "age")}"' not in answer.text
+
+
+def test_events_of_several_columns_have_their_counts_and_names(asked: Visitor) -> None:
+    change(asked, **{of("role", "diagnosis"): "sensitive", of("role", "region"): "sensitive"})
+    held = asked.bench.tables.get(asked.project.source, asked.project.folder)  # type: ignore[arg-type]
+    rarest = {column: held.values(column)[-1] for column in ("diagnosis", "region")}
+    for column, (value, _) in rarest.items():
+        change(asked, do=f"add:{key_of(column)}", **{of("tick", column): [key_of(value)]})
+    roles, known = asked.get("/roles").words, asked.get("/roles/known").words
+    for column, (value, rows) in rarest.items():
+        assert f"{column} : {value} · {rows:,} people" in roles
+        assert f"{column}: {value} {rows:,}" in known
+        assert f"{column}: {column}: " not in known

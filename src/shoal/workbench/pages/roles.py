@@ -91,7 +91,7 @@ def known(visit: Visit) -> Response:
     order = sorted(range(len(found)), key=lambda e: (-int(found[e]), e))[:SHOWN_EVENTS]
     events = [
         {
-            "label": table.events[e].name,
+            "label": table.events[e].label,
             "carriers": int(table.event_rows[e]),
             "known": int(found[e]),
             "r": float(table.event_r[e]),
@@ -223,7 +223,8 @@ def _events(draft: Draft, table: Table | None) -> list[dict[str, Any]]:
     rows = {}
     if table is not None:
         counts = table.event_rows.tolist()
-        rows = {event.name: n for event, n in zip(table.events, counts, strict=True)}
+        rows = {event.label: n for event, n in zip(table.events, counts, strict=True)}
+    several = len(drafting.names(draft.get("sensitive"))) > 1
     return [
         {
             "label": event.label,
@@ -231,7 +232,7 @@ def _events(draft: Draft, table: Table | None) -> list[dict[str, Any]]:
             "members": event.values[:SHOWN_MEMBERS],
             "more": max(0, len(event.values) - SHOWN_MEMBERS),
             "r": "" if event.r is None else f"{event.r:g}",
-            "rows": rows.get(event.name),
+            "rows": rows.get(event.name if several else event.label),
         }
         for event in drafting.events_of(draft)
     ]
@@ -245,10 +246,16 @@ def _placed(error: ShoalError | None, columns: list[dict[str, Any]]) -> Mapping[
             if missing or error.problem.startswith((f"{name} ", f"{name}:")):
                 return {name: error}
         field = OF_COLUMN.get(error.code.partition("-")[0])
-        named = [one["key"] for one in columns if f'"{one["name"]}' in error.problem]
+        named = [one for one in columns if f'"{one["name"]}' in error.problem]
         if field and named:
-            return {f"{field}-{named[0]}": error}
+            first = min(named, key=lambda one: _place(one["name"], error.problem))
+            return {f"{field}-{first['key']}": error}
     return beside(error, ROLES)
+
+
+def _place(name: str, sentence: str) -> tuple[int, int]:
+    """Where a column is named first; of "age" and "age group" at the same place, the longer."""
+    return sentence.index(f'"{name}'), -len(name)
 
 
 def _version(draft: Draft) -> str:
