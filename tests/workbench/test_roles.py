@@ -185,7 +185,7 @@ def test_what_outsiders_know_and_how_it_is_published(asked: Visitor) -> None:
     assert asked.project.draft["knowledge"] == "known.csv"
     assert not {"views", "publish_members"} & set(asked.project.draft)
     assert TEXTS["known.outside"] in _known(asked)
-    assert "--private runs/0001/private --knowledge known.csv" in asked.get("/run").text
+    assert "--private ./private --knowledge known.csv" in asked.get("/run").text
     change(asked, knowledge="")
     assert "knowledge" not in asked.project.draft
 

@@ -110,3 +110,24 @@ def test_every_page_has_both(visitor: Visitor, copied: Path, path: str) -> None:
     assert shown(answer, "command")
     for program in shown(answer, "python"):
         compile(program, path, "exec")
+
+
+def test_what_run_and_audit_show_works_on_the_draft_and_on_no_run(
+    visitor: Visitor, copied: Path
+) -> None:
+    visitor.project.new_run("plan", lambda run: plan_steps(run, Source("it's.csv")))
+    for folder in (visitor.project.folder, copied):
+        (folder / "theirs.csv").write_bytes((folder / "uploads/it_s.csv").read_bytes())
+    chosen = {"r": "4", "limit": "prior", "readers": "joint"}
+    answer = visitor.post("/run/same", chosen)
+    (lines,), (program, *_) = shown(answer, "command"), shown(answer, "python")
+    made, checked = lines.splitlines()
+    assert "runs/" not in lines + shown(visitor.get("/audit"), "command")[0]
+    told = json.loads(shoal_(*shlex.split(made)[1:], cwd=copied).stdout)
+    assert (told["r"], told["limit"], told["adversaries"]) == (4, "prior", ["joint"])
+    assert json.loads(shoal_(*shlex.split(checked)[1:], cwd=copied).stdout)["confirmed"]
+    shutil.rmtree(copied / "release")
+    shutil.rmtree(copied / "private")
+    ran(program + "\nassert (spec.r, spec.limit) == (4, 'prior')", copied)
+    (command,) = shown(visitor.get("/audit"), "command")
+    assert json.loads(shoal_(*shlex.split(command)[1:], cwd=copied).stdout)["r"] == 3

@@ -10,7 +10,8 @@ FLAGS = ("json", "totals", "models")
 READING = ("separator", "encoding")
 # What the command line does besides, and Python has no need of or does otherwise.
 TEXTS = ("column", "groups", "key", "knowledge", "method", "model")
-ASIDE = ("json", "report", "public_report", "spec", "r", "out", "private", "table", *READING)
+ASKED = ("spec", "r", "limit")
+ASIDE = ("json", "report", "public_report", "out", "private", "table", *ASKED, *READING)
 
 
 class _Command:
@@ -97,8 +98,9 @@ def _of_release(name: str, command: _Command) -> str:
 
 
 def _spec(command: _Command) -> list[str]:
-    r = command.one("r")
-    other = "" if r is None else f".with_(r={_literal(r)})"
+    given = {name: command.one(name) for name in ASKED[1:]}
+    told = [f"{name}={_literal(text)}" for name, text in given.items() if text is not None]
+    other = f".with_({', '.join(told)})" if told else ""
     return [f"spec = shoal.Spec.from_toml({command.one('spec')!r}){other}"]
 
 

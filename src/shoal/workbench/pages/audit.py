@@ -78,7 +78,7 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
     files = [file for file in table_files(folder) if file != asked.source.address]
     newest = max(files, key=lambda file: (folder / file).stat().st_mtime, default="")
     columns = visit.bench.tables.get(asked.source, folder).columns
-    steps = audit_steps("runs/0001", asked.source, released=newest or "released.csv")
+    steps = audit_steps(".", asked.source, released=newest or "released.csv")
     return visit.page(
         "audit",
         status=visit.status(error),

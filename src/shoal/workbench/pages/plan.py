@@ -86,9 +86,7 @@ def _page(
     points = _points(run) if run is not None else []
     usual = ", ".join(f"{r:g}" for r in sorted({*map(float, USUAL), asked.spec.r}))
     curve = typed if typed is not None else ", ".join(p["text"] for p in points) or usual
-    steps = (
-        run.steps if run is not None else plan_steps("runs/0001", asked.source, r=[asked.spec.r])
-    )
+    steps = run.steps if run is not None else plan_steps(".", asked.source, r=[asked.spec.r])
     return visit.page(
         "plan",
         status=visit.status(error),

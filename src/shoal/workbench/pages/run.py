@@ -83,6 +83,14 @@ def _steps(visit: Visit, asked: Asked) -> Any:
     )
 
 
+def _other_than_draft(visit: Visit, asked: Asked) -> list[str]:
+    """What was typed that the draft says otherwise, as options."""
+    kept = {"r": f"{asked.spec.r:g}", "limit": asked.spec.limit}
+    typed = {name: visit.text(name) or value for name, value in kept.items()}
+    other = [(f"--{name}", value) for name, value in typed.items() if value != kept[name]]
+    return [text for pair in other for text in pair]
+
+
 def _hierarchy_files(visit: Visit, asked: Asked) -> dict[str, str]:
     """The files of the project that were chosen as hierarchies, by QI."""
     chosen = {qi: visit.text(f"h-{key_of(qi)}") for qi in asked.spec.qi}
@@ -128,11 +136,11 @@ def _parameters() -> Mapping[str, list[Parameter]]:
 def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Response:
     sent = visit.request.method == "POST"
     running = [run for run in visit.project.runs() if run.state == "running"]
-    where = f"runs/{len(visit.project.runs()) + 1:04d}"
     try:
-        steps = _steps(visit, asked)(where)
+        steps = _steps(visit, asked)(".")
     except ShoalError:  # nothing is chosen yet, or something that cannot be
-        steps = anonymize_steps(where, asked.source, spec=visit.project.draft)
+        steps = anonymize_steps(".", asked.source, spec=visit.project.draft)
+    steps[0][-1:] = [*_other_than_draft(visit, asked), "--json"]
     return visit.page(
         "run",
         status=visit.status(error),
