@@ -166,7 +166,13 @@ def test_progress_is_written_for_others_to_read(
 
 
 @pytest.mark.parametrize(
-    "held", ["{}", "[]", '{"kind": "plan", "steps": [[]], "made": "", "spec": {}}']
+    "held",
+    [
+        "{}",
+        "[]",
+        '{"kind": "plan", "steps": [[]], "made": "", "spec": {}}',
+        '{"kind": "other", "steps": [["plan"]], "made": "", "spec": {}, "source": null}',
+    ],
 )
 def test_a_damaged_run_is_left_out_and_named(project: Project, held: str) -> None:
     folder = project.folder / "runs" / "9001"
@@ -180,6 +186,17 @@ def test_a_damaged_run_is_left_out_and_named(project: Project, held: str) -> Non
     finally:
         (folder / "run.json").unlink()
         folder.rmdir()
+
+
+@pytest.mark.parametrize("held", ["{}", '{"state": null}', '{"state": "approved"}'])
+def test_an_outcome_that_cannot_be_read_is_none(released: Run, held: str) -> None:
+    path = released.folder / "outcome.json"
+    kept = path.read_text()
+    path.write_text(held)
+    try:
+        assert (released.state, released.outcome) == ("lost", None)
+    finally:
+        path.write_text(kept)
 
 
 @pytest.mark.parametrize("held", ["[]", '{"decision": "approved"}'])

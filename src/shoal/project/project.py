@@ -14,7 +14,7 @@ from shoal.errors import InputError
 from shoal.project.commands import Steps
 from shoal.project.files import now, read_json, write_json, write_text
 from shoal.project.locks import take, tell, waiting_for
-from shoal.project.run import Run
+from shoal.project.run import KINDS, Run
 from shoal.project.source import Source
 from shoal.spec import Spec
 from shoal.spec.toml_text import read_toml, toml_text
@@ -23,7 +23,6 @@ PROJECT_FILE, SPEC_FILE, RUNS = "project.toml", "spec.toml", "runs"
 LOCK, EDITING = ".shoal-lock", ".shoal-editing"
 STATED = ("purpose", "recipient", "release_model", "reviewer")
 """What only a person can say of a release."""
-KINDS = ("anonymize", "plan", "audit", "verify", "attack")
 _NAME = re.compile(r"[0-9]{4,9}")
 
 

@@ -23,6 +23,8 @@ from shoal.project.locks import is_held, take, tell
 from shoal.project.twin import python_of
 
 State = Literal["waiting", "running", "done", "failed", "stopped", "lost"]
+ENDED = ("done", "failed", "stopped")
+KINDS = ("anonymize", "plan", "audit", "verify", "attack")
 LOCK, STOP, STEPS = ".worker-lock", "stop", "steps"
 OUTCOME, TABLE = "outcome.json", "table.json"
 REPORTS = ("report.html", "report-public.html")
@@ -109,8 +111,9 @@ class Run:
 
     @property
     def outcome(self) -> dict[str, Any] | None:
-        """state, seconds and error of a run that ended."""
-        return read_json(self.folder / OUTCOME)
+        """state, seconds and error of a run that ended; None if that cannot be read."""
+        told = read_json(self.folder / OUTCOME)
+        return told if told is not None and told.get("state") in ENDED else None
 
     @property
     def table(self) -> dict[str, Any] | None:
@@ -255,7 +258,8 @@ class Run:
 def _is_whole(told: dict[str, Any]) -> bool:
     steps = told.get("steps")
     return (
-        all(isinstance(told.get(name), str) for name in ("kind", "made"))
+        told.get("kind") in KINDS
+        and isinstance(told.get("made"), str)
         and isinstance(told.get("spec"), dict)
         and isinstance(told.get("source"), str | None)
         and isinstance(steps, list)
