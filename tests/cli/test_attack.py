@@ -236,3 +236,28 @@ def test_a_release_that_was_judged_with_a_model_is_attacked_with_it(tmp_path: Pa
     with pytest.raises(shoal.InputError) as refused:
         shoal.attack(release, attackers=team)
     assert refused.value.code == "attack-model"
+
+
+def test_reports_tell_of_every_column_that_was_attacked(tmp_path: Path) -> None:
+    hospital(600, seed=0).write_csv(tmp_path / "table.csv")
+    spec = {
+        "qi": ["sex"],
+        "sensitive": ["diagnosis", "region"],
+        "r": 3,
+        "protect": [
+            {"values": ["HIV"], "column": ["diagnosis"]},
+            {"values": [hospital(600, seed=0)["region"][0]], "column": ["region"], "r": 2},
+        ],
+    }
+    (tmp_path / "spec.toml").write_text(shoal.Spec.from_mapping(spec).to_toml(), "utf-8")
+    made = ["anonymize", "table.csv", "--spec", "spec.toml", "--out", "release"]
+    assert shoal_(*made, "--private", "private", cwd=tmp_path).returncode == 0
+    attack = ["attack", "release", "--table", "table.csv", "--private", "private", *QUICK]
+    reports = ["--report", "own.html", "--public-report", "public.html"]
+    for column in ("diagnosis", "region", "region"):
+        done = shoal_(*attack, "--column", column, *reports, "--json", cwd=tmp_path)
+        assert json.loads(done.stdout)["column"] == column
+    for report in ("own.html", "public.html"):
+        text = (tmp_path / report).read_text("utf-8")
+        for column in ("diagnosis", "region"):
+            assert text.count(f"carriers of “{column}”: likeliest") == 1, report

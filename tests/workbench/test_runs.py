@@ -16,6 +16,7 @@ from shoal.datasets import hospital
 from shoal.facts import load_facts
 from shoal.project import Run
 from shoal.workbench.held import key_of
+from shoal.workbench.pages.compare import LINES
 from shoal.workbench.rendering import shown_number
 from tests.workbench.drafts import HOSPITAL
 from tests.workbench.visitor import Answer, Visitor, workbench
@@ -289,3 +290,8 @@ def test_models_and_hierarchies_are_chosen_too(walked: Visitor) -> None:
         answer = walked.post("/run", [*BOTH, *wrong])
         assert answer.status == 422, code
         assert code in answer.words
+
+
+def test_a_comparison_tells_who_beat_the_limit_on_any_column() -> None:
+    attacks = [{"beaten_by": []}, {"beaten_by": ["likeliest"]}]
+    assert LINES["attack"]({"attacks": attacks}) == "likeliest"

@@ -86,7 +86,8 @@ def attack(
     else:
         scene = _of_release(data, table, private, knowledge, hierarchies or {})
     scene = _one_column(scene, column)
-    return run(replace(scene, seed=seed, until=until), team, progress=progress)
+    found = run(replace(scene, seed=seed, until=until), team, progress=progress)
+    return replace(found, column=column)
 
 
 def _one_column(scene: Scene, column: str | None) -> Scene:

@@ -113,6 +113,8 @@ class Attack:
     limit: str
     seed: int
     seconds: float
+    column: str | None = None
+    """The one that was attacked, where several are sensitive."""
 
     @property
     def beaten(self) -> tuple[str, ...]:
@@ -132,6 +134,7 @@ class Attack:
             "withstood": self.withstood,
             "beaten_by": list(self.beaten),
             "limit": self.limit,
+            "column": self.column,
             "seed": self.seed,
             "seconds": round(self.seconds, 2),
             "attackers": [one.to_dict() for one in self.findings],

@@ -24,6 +24,7 @@ from shoal.wording import plain_percent as percent
 if TYPE_CHECKING:
     from shoal.attacks import Attack, Finding, Rate
     from shoal.facts import Facts
+    from shoal.facts.bins import Record
 
 
 OWN = (
@@ -146,7 +147,7 @@ def attack(
             progress=progress,
         )
     if facts is not None:
-        facts = replace(facts, attack=result.to_dict())
+        facts = replace(facts, attack={**result.to_dict(), "others": _others(facts, column)})
         with placed_together(render_reports(facts, report=report, public_report=public_report)):
             keep_facts(facts, inside)
     if json:
@@ -154,6 +155,18 @@ def attack(
     else:
         _show(result)
     raise typer.Exit(EXIT_CODES[result.withstood])
+
+
+def _others(facts: Facts, column: str | None) -> list[Record]:
+    """What was found on other columns: who attacks one of several adds to it."""
+    if column is None or facts.attack is None:
+        return []
+    kept = [facts.attack, *facts.attack.get("others", [])]
+    return [
+        {name: value for name, value in one.items() if name != "others"}
+        for one in kept
+        if one.get("column") not in (None, column)
+    ]
 
 
 def _facts(inside: Path, *, needed: bool) -> Facts | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
 from shoal.wording import isolated, joined, percent, quoted
 
@@ -10,16 +11,21 @@ def attack_sentence(facts: Facts) -> str:
     """Who tried, and whether anybody beat the limit; empty if nobody did try."""
     if facts.attack is None:
         return ""
-    if not facts.attack["attackers"]:
-        return "Nobody tried to name carriers."
-    tried = joined([one["attacker"] for one in facts.attack["attackers"]])
-    beaten = facts.attack["beaten_by"]
+    return " ".join(map(_attacked, [facts.attack, *facts.attack.get("others", [])]))
+
+
+def _attacked(found: Record) -> str:
+    """The same of one column."""
+    of = f" of {quoted(found['column'])}" if found.get("column") else ""
+    if not found["attackers"]:
+        return f"Nobody tried to name carriers{of}."
+    tried = joined([one["attacker"] for one in found["attackers"]])
     said = (
-        f"The limit is beaten beyond chance by {joined(beaten)}."
-        if beaten
+        f"The limit is beaten beyond chance by {joined(found['beaten_by'])}."
+        if found["beaten_by"]
         else "Nobody is right above the limit beyond chance, among people not known beforehand."
     )
-    return f"Attackers tried to name carriers: {tried}. {said}"
+    return f"Attackers tried to name carriers{of}: {tried}. {said}"
 
 
 def class_errors_in_short(facts: Facts) -> str:

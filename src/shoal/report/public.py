@@ -110,4 +110,6 @@ def _attack(attack: Record | None) -> Record | None:
     if attack is None:
         return None
     names = [{"attacker": one["attacker"]} for one in attack["attackers"]]
-    return {"attackers": names, "beaten_by": attack["beaten_by"], "not_run": []}
+    told = {name: attack.get(name) for name in ("column", "beaten_by")}
+    others = [_attack(one) for one in attack.get("others", [])]
+    return {**told, "attackers": names, "not_run": [], "others": others}

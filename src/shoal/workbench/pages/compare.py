@@ -12,6 +12,7 @@ from shoal.wording import percent
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.rendering import duration
 from shoal.workbench.texts import say
+from shoal.workbench.verdicts import attacks_of
 
 MOST = 6
 Figures = dict[str, Any]
@@ -47,7 +48,7 @@ def _figures(run: Run) -> Figures | None:
         **found,
         "run": run,
         "verify": run.result("verify") or {},
-        "attack": run.result("attack") or {},
+        "attacks": [found for _, found in attacks_of(run)],
         "spec": run.made["spec"],
         "decision": run.decision or {},
     }
@@ -66,9 +67,9 @@ def _verdict(found: Figures) -> str:
 
 
 def _attack(found: Figures) -> str:
-    if not found["attack"]:
+    if not found["attacks"]:
         return say("compare.not_tried")
-    beaten = found["attack"]["beaten_by"]
+    beaten = dict.fromkeys(name for one in found["attacks"] for name in one["beaten_by"])
     return ", ".join(beaten) if beaten else say("compare.nobody")
 
 

@@ -100,16 +100,6 @@ def _place(run: Run) -> str:
     return "/plan" if run.kind == "plan" else f"/runs/{run.name}"
 
 
-def _attacks(run: Run) -> list[tuple[str, dict[str, Any]]]:
-    """What the red team did, by the column where there are several."""
-    found = []
-    for number, step in enumerate(run.steps, 1):
-        told = run.result(number) if step[0] == "attack" else None
-        if told is not None:
-            found.append((step[step.index("--column") + 1] if "--column" in step else "", told))
-    return found
-
-
 def _line(run: Run) -> dict[str, Any]:
     """A run in the list of all, with the address of its page."""
     return {**summary(run), "place": _place(run)}
@@ -139,7 +129,7 @@ def _page(
         unfit=unfitting(run) if (state, kind) == ("done", "anonymize") else [],
         found=run.result(1) if state == "done" else None,
         checked=run.result("verify") if state == "done" else None,
-        attacks=_attacks(run) if state == "done" else [],
+        attacks=verdicts.attacks_of(run) if state == "done" else [],
         warnings=run.warnings,
         files=there(run),
         decision=run.decision,
