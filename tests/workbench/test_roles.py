@@ -234,6 +234,27 @@ def test_a_plan_with_a_file_is_told_from_one_of_other_roles(asked: Visitor) -> N
     assert changed in asked.get("/plan").words
 
 
+def test_a_plan_of_another_table_is_told_of(asked: Visitor) -> None:
+    source = asked.project.source
+    assert source is not None
+    run = asked.project.new_run("plan", lambda run: plan_steps(run, source))
+    run.start()
+    run.wait()
+    changed = TEXTS["plan.changed"].format(run="0001")
+    assert changed not in asked.get("/plan").words
+    path = asked.project.folder / source.address
+    content = path.read_text("utf-8")
+    path.write_text(content, "utf-8")
+    assert changed not in asked.get("/plan").words
+    path.write_text(content.replace("Female", "female"), "utf-8")
+    assert changed in asked.get("/plan").words
+    path.write_text(content, "utf-8")
+    draft = asked.project.draft
+    asked.send("other.csv", content.encode())
+    asked.project.write_draft(draft)
+    assert changed in asked.get("/plan").words
+
+
 def test_too_many_views_are_told_of_beside_their_limit(asked: Visitor) -> None:
     qi = [f"q{number}" for number in range(14)]
     head = ",".join([*qi, "diagnosis"])

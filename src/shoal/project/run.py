@@ -18,8 +18,9 @@ from shoal.errors import InputError
 from shoal.project.commands import typed
 from shoal.project.decision import keep_decision, read_decision
 from shoal.project.files import now, read_json, read_lines
-from shoal.project.hashes import HASHES
+from shoal.project.hashes import HASHES, file_hash
 from shoal.project.locks import is_held, take, tell
+from shoal.project.source import Source
 from shoal.project.twin import python_of
 
 State = Literal["waiting", "running", "done", "failed", "stopped", "lost"]
@@ -119,6 +120,21 @@ class Run:
     def table(self) -> dict[str, Any] | None:
         """SHA-256 and size of the table's file when the run began; None if it is in no file."""
         return read_json(self.folder / TABLE)
+
+    def is_of(self, source: Source) -> bool:
+        """Whether a source still is the table of this run, as far as its file tells."""
+        if self.made["source"] != source.address:
+            return False
+        kept, path = self.table, self.folder.parent.parent / source.address
+        if kept is None:  # it lies in a database, or was not read yet
+            return True
+        try:
+            held, noted = path.stat(), (self.folder / TABLE).stat()
+        except OSError:
+            return False
+        if held.st_size != kept.get("bytes"):
+            return False
+        return held.st_mtime_ns < noted.st_mtime_ns or file_hash(path) == kept.get("sha256")
 
     @property
     def error(self) -> dict[str, str] | None:

@@ -13,7 +13,7 @@ JUDGING = {
     "plan.values": "Values of r",
     "plan.button": "Compute",
     "plan.skip": "Go on without",
-    "plan.changed": "The roles were changed after run {run}: compute the curve again.",
+    "plan.changed": "The table or the roles were changed after run {run}: compute the curve again.",
     "plan.curve": "What is lost at which r",
     "plan.curve.lead": "The share of people with a protected event who find no group, at best.",
     "plan.curve.label": "The share of carriers who find no group, over r; the table below has the "

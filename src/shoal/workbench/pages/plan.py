@@ -94,7 +94,8 @@ def _page(
         run=run,
         state=run.state if run else None,
         progress=run.progress if run else None,
-        changed=run is not None and _changed(run, visit.project.draft),
+        changed=run is not None
+        and (_changed(run, visit.project.draft) or not run.is_of(asked.source)),
         points=points,
         plan=_nearest(points, asked.spec.r),
         curve_text=curve,
