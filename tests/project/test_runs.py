@@ -89,6 +89,15 @@ def test_a_command_that_fails_gives_its_code_and_sentence(project: Project) -> N
     assert refused.value.code == "decision-early"
 
 
+def test_a_run_without_a_release_is_not_decided_on(project: Project) -> None:
+    run = project.new_run("plan", lambda _: [["plan", "table.csv"]])
+    (run.folder / "outcome.json").write_text('{"state": "done"}')
+    with pytest.raises(InputError) as refused:
+        run.decide("approved", name="A", reason="B")
+    assert refused.value.code == "decision-kind"
+    assert run.decision is None
+
+
 def test_a_crash_is_no_verdict(project: Project) -> None:
     """Python ends with 1 after a traceback, as a command does that says no."""
     run = project.new_run("plan", lambda _: [["plan", "table.csv"]])
@@ -108,7 +117,8 @@ def test_a_decision_is_kept_with_those_before_it(released: Run) -> None:
             released.decide(**bad)  # type: ignore[arg-type]
     assert released.decision is None
     released.decide("refused", name="A", reason="Too soon")
-    released.decide("approved", name="B", reason="Fine", review="2031-01-31")
+    for _ in range(2):  # a form that is sent twice
+        released.decide("approved", name="B", reason="Fine", review="2031-01-31")
     kept = released.decision
     assert kept is not None
     assert (kept["decision"], kept["review"]) == ("approved", "2031-01-31")

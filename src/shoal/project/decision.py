@@ -32,7 +32,8 @@ def keep_decision(
     run: Path, decision: str, *, name: str, reason: str, review: str | date | None
 ) -> None:
     """Keeps a decision with a run, with the hash of the certificate that it is about and of what is
-    kept of the run's files; what was decided earlier is kept too."""
+    kept of the run's files; what was decided earlier is kept too. The same decision once more, of a
+    form that is sent twice, changes nothing."""
     if decision not in DECISIONS:
         raise InputError(
             "decision-word", f'"{decision}" is no decision.', "Say approved or refused."
@@ -42,19 +43,20 @@ def keep_decision(
             raise InputError(
                 "decision-missing", f"The decision has no {what}.", "Say who decides, and why."
             )
-    earlier = read_decision(run)
+    earlier = read_decision(run) or {}
     told = {
         "decision": decision,
         "name": name.strip(),
         "reason": reason.strip(),
-        "date": now(),
         "review": _date(review).isoformat() if review else None,
         "stated": stated_now(run),
         "certificate": certificate_hash(run),
         "hashes": file_hash(run / HASHES),
-        "earlier": [] if earlier is None else [*earlier.pop("earlier", []), earlier],
     }
-    write_json(run / DECISION_FILE, told)
+    if told.items() <= earlier.items():
+        return
+    before = [*earlier.pop("earlier", []), *([earlier] if earlier else [])]
+    write_json(run / DECISION_FILE, {**told, "date": now(), "earlier": before})
 
 
 def stated_now(run: Path) -> dict[str, str]:

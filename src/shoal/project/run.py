@@ -251,6 +251,12 @@ class Run:
         self, decision: str, *, name: str, reason: str, review: str | date | None = None
     ) -> None:
         """Keeps a person's decision with the run; earlier ones are kept too."""
+        if self.kind != "anonymize":
+            raise InputError(
+                "decision-kind",
+                f"Run {self.name} made no release, so there is nothing to decide on.",
+                "Decide on a run that makes one (anonymize).",
+            )
         if self.state != "done":
             raise InputError(
                 "decision-early",
