@@ -85,6 +85,13 @@ def test_the_statement(visitor: Visitor, copied: Path) -> None:
     assert (copied / "project.toml").read_text("utf-8") == kept
 
 
+def test_a_release_model_in_other_words_outlives_the_form(visitor: Visitor) -> None:
+    visitor.project.state(release_model="by <contract>")
+    assert "<option selected>by &lt;contract&gt;</option>" in visitor.get("/").text
+    visitor.project.state(release_model="public")
+    assert "<option selected>" not in visitor.get("/").text
+
+
 def test_the_list_of_runs(visitor: Visitor, copied: Path) -> None:
     visitor.project.new_run("plan", lambda run: plan_steps(run, Source("it's.csv")))
     visitor.project.new_run("verify", lambda _: verify_steps("release"), title="<b>theirs</b>")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.project import Source
+from shoal.workbench.texts import TEXTS
 from shoal.workbench.uploads import clean_name
 from tests.workbench.visitor import Visitor
 
@@ -98,3 +99,12 @@ def test_a_dropped_file_that_is_written_otherwise_can_be_chosen_with_how(visitor
 
 def test_a_damaged_file_is_told_beside_the_field(visitor: Visitor) -> None:
     assert 'id="wrong-file"' in visitor.send("people.parquet", b"none").text
+
+
+def test_a_table_that_vanished_is_not_said_to_be_none(visitor: Visitor) -> None:
+    assert TEXTS["table.empty"] in visitor.get("/table").words
+    assert visitor.send("gone.csv", b"age,sex\n30,f\n40,m\n").status == 303
+    (visitor.project.folder / "uploads/gone.csv").unlink()
+    words = visitor.get("/table").words
+    assert "[file-missing]" in words
+    assert TEXTS["table.empty"] not in words

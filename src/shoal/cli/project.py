@@ -22,7 +22,11 @@ def state(
     ] = None,
     recipient: Annotated[str | None, typer.Option("--recipient", help="Who gets it.")] = None,
     release_model: Annotated[
-        str | None, typer.Option("--release-model", help="How it is given: public, contract ...")
+        str | None,
+        typer.Option(
+            "--release-model",
+            help="How it is given: public, named recipients, controlled access ...",
+        ),
     ] = None,
     reviewer: Annotated[str | None, typer.Option("--reviewer", help="Who decides on it.")] = None,
 ) -> None:
