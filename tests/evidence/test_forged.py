@@ -130,3 +130,31 @@ def test_a_purpose_that_was_stated_after_the_decision_is_told_of(copied: Run) ->
     project.state(purpose="Sale")
     (told,) = unfitting(run)
     assert "Research on asthma" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [("run.json", "{"), ("run.json", None), ("steps/1.json", "{"), ("steps/1.json", None)],
+)
+def test_an_earlier_release_whose_records_were_changed_is_told_of(
+    copied: Run, name: str, held: str | None
+) -> None:
+    second = copied.folder.with_name("0777")
+    shutil.copytree(copied.folder, second)
+    assert gather(second).doubtful == []
+    if held is None:
+        edit(copied.folder / name, lambda told: told.update(kind="plan", r=99))
+    else:
+        (copied.folder / name).write_text(held)
+    found = gather(second)
+    assert (found.earlier, found.doubtful) == ([], [copied.name])
+    text = Page(evidence_page(found)).text
+    assert "There may be more. The folders of these runs hold a release too" in text
+    assert "None is known in this project" not in text
+
+
+def test_a_statement_that_is_no_text_is_shown_as_one(copied: Run) -> None:
+    file = copied.folder.parent.parent / "project.toml"
+    file.write_text(file.read_text("utf-8") + "\n[statement]\nreviewer = 5\n", "utf-8")
+    assert ("Who reviewed it", "5") in gather(copied.folder).stated
+    assert evidence_page(gather(copied.folder))

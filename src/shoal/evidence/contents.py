@@ -14,6 +14,7 @@ from shoal.evidence.integrity import FileCheck, check_files, differences
 from shoal.facts import Facts, load_facts
 from shoal.facts.bins import Record
 from shoal.project import Project, Run
+from shoal.project.hashes import is_as_left
 from shoal.release.stated import read_certificate
 from shoal.spec import Spec
 from shoal.spec.toml_text import read_toml
@@ -81,6 +82,8 @@ class Evidence:
     before: Risk
     after: Risk
     earlier: list[Earlier]
+    doubtful: list[str]
+    """Earlier runs with a release that do not tell reliably what it is of."""
     files: list[FileCheck]
     wrong: list[str]
     """What does not fit together, in sentences."""
@@ -106,6 +109,7 @@ def gather(folder: str | Path) -> Evidence:
     certificate, facts = read_certificate(release), load_facts(private)
     before, after = _risks(facts, private)
     files = check_files(release, certificate)
+    runs = [one for one in project.runs() if _tells(one)]
     return Evidence(
         run=run,
         facts=facts,
@@ -116,7 +120,8 @@ def gather(folder: str | Path) -> Evidence:
         attacks=_attacks(run, facts),
         before=before,
         after=after,
-        earlier=_earlier(run, project.runs()),
+        earlier=_earlier(run, runs),
+        doubtful=_doubtful(run, runs),
         files=files,
         wrong=differences(run, certificate, facts, files),
         decision=run.decision,
@@ -223,6 +228,18 @@ def _earlier(run: Run, runs: Sequence[Run]) -> list[Earlier]:
             )
         )
     return found
+
+
+def _doubtful(run: Run, runs: Sequence[Run]) -> list[str]:
+    told = {one.name for one in runs if one.kind == "anonymize" and one.result("anonymize")}
+    folders = [path.parent for path in run.folder.parent.glob("*/release") if path.is_dir()]
+    names = sorted(one.name for one in folders if one.name.isdecimal() and one.name not in told)
+    return [name for name in names if int(name) < int(run.name)]
+
+
+def _tells(run: Run) -> bool:
+    """Whether what a run was asked for and found stands there as it was left."""
+    return is_as_left(run.folder, "run.json", "steps/1.json")
 
 
 def _same_table(run: Run, other: Run) -> str | None:

@@ -65,7 +65,7 @@ def stated_now(run: Path) -> dict[str, str]:
         told = read_toml(run.parent.parent / "project.toml").get("statement", {})
     except (InputError, OSError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return {name: str(text) for name, text in told.items()} if isinstance(told, dict) else {}
 
 
 def certificate_hash(run: Path) -> str | None:

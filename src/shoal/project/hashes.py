@@ -28,6 +28,12 @@ def changed_files(run: Path) -> list[str] | None:
     return sorted(name for name in {*kept, *held} if kept.get(name) != held.get(name))
 
 
+def is_as_left(run: Path, *names: str) -> bool:
+    """Whether files of a run are as it left them; also where nothing was kept of it that tells."""
+    kept = (read_json(run / HASHES) or {}).get("sha256")
+    return not isinstance(kept, dict) or all(kept.get(n) == file_hash(run / n) for n in names)
+
+
 def file_hash(path: Path) -> str | None:
     """The SHA-256 of a file; None if it cannot be read."""
     try:

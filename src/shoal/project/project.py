@@ -124,7 +124,7 @@ class Project:
     @property
     def statement(self) -> dict[str, str]:
         """What a person stated: purpose, recipient, release model, reviewer."""
-        return self._table("statement")
+        return self._texts("statement")
 
     def state(self, **fields: str) -> None:
         """Keeps what a person states; an empty text takes a statement back."""
@@ -140,7 +140,7 @@ class Project:
     @property
     def reasons(self) -> dict[str, str]:
         """Why columns have their roles, by column."""
-        return self._table("reasons")
+        return self._texts("reasons")
 
     def set_reasons(self, reasons: Mapping[str, str]) -> None:
         """Keeps why columns have their roles; of other columns nothing is kept."""
@@ -232,6 +232,10 @@ class Project:
     def _table(self, name: str) -> dict[str, Any]:
         kept = read_toml(self.folder / PROJECT_FILE).get(name, {})
         return dict(kept) if isinstance(kept, dict) else {}
+
+    def _texts(self, name: str) -> dict[str, str]:
+        """A table of texts; what was written otherwise by hand is one too."""
+        return {key: str(value) for key, value in self._table(name).items()}
 
     def _change(self, name: str, fields: Mapping[str, Any], *, keep: bool = False) -> None:
         with waiting_for(self.folder / EDITING):
