@@ -138,3 +138,11 @@ def test_what_run_and_audit_show_works_on_the_draft_and_on_no_run(
     ran(program + "\nassert (spec.r, spec.limit) == (4, 'prior')", copied)
     (command,) = shown(visitor.get("/audit"), "command")
     assert json.loads(shoal_(*shlex.split(command)[1:], cwd=copied).stdout)["r"] == 3
+
+
+def test_verify_names_the_files_that_it_will_be_told(visitor: Visitor, copied: Path) -> None:
+    recode = {"sex": {"hierarchy": "sex.csv"}}
+    visitor.project.write_draft(visitor.project.draft | {"recode": recode})
+    assert "--hierarchy sex=sex.csv" in shown(visitor.get("/verify"), "command")[0]
+    (visitor.project.folder / "spec.toml").write_text("recode = [", "utf-8")
+    assert visitor.get("/verify").status == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from starlette.responses import Response
 
@@ -30,7 +31,7 @@ def start(visit: Visit) -> Response:
             release,
             source if "table" in visit.form else None,
             private=inside(folder, private) if private else None,
-            spec={**visit.project.draft, "knowledge": inside(folder, file) if file else None},
+            spec={**_recoded(visit), "knowledge": inside(folder, file) if file else None},
         )
         run = begin(visit, "verify", lambda _: steps, title=release)
     except ShoalError as error:
@@ -54,5 +55,13 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         typed=visit.form,
         sent=visit.request.method == "POST",
         errors=beside(error, VERIFY),
-        **same_as(verify_steps(shown, source)),
+        **same_as(verify_steps(shown, source, spec=_recoded(visit))),
     )
+
+
+def _recoded(visit: Visit) -> dict[str, Any]:
+    """What the draft says of files that columns are recoded by, if it can be read."""
+    try:
+        return {"recode": visit.project.draft.get("recode")}
+    except ShoalError:
+        return {}
