@@ -343,3 +343,18 @@ def test_events_of_several_columns_have_their_counts_and_names(asked: Visitor) -
         assert f"{column} : {value} · {rows:,} people" in roles
         assert f"{column}: {value} {rows:,}" in known
         assert f"{column}: {column}: " not in known
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["recode = 3", "recode = {age = 5}", "bands = 5", "bands = [1]", "bands = {age = []}"],
+)
+def test_a_spec_that_was_written_amiss_is_told_of_and_mended(asked: Visitor, written: str) -> None:
+    (asked.project.folder / "spec.toml").write_text(
+        f'qi = ["age"]\nsensitive = "diagnosis"\nr = 3\n{written}\n', "utf-8"
+    )
+    answer = asked.get("/roles")
+    assert answer.status == 200
+    assert 'class="wrong"' in answer.text
+    assert change(asked, **{of("band", "age"): ""}).status == 303
+    assert asked.project.spec().qi == ("age",)

@@ -145,8 +145,7 @@ def with_bands(draft: Draft, typed: Mapping[str, str]) -> Draft:
 
 def band_texts(draft: Mapping[str, Any]) -> dict[str, str]:
     bands = draft.get("bands", {})
-    pairs = bands.items() if isinstance(bands, Mapping) else bands
-    return {str(name): _figure(width) for name, width in pairs}
+    return {n: _figure(width) for n, width in bands.items()} if isinstance(bands, Mapping) else {}
 
 
 def with_recipes(draft: Draft, typed: Mapping[str, str]) -> Draft:
@@ -168,8 +167,14 @@ def _recipe(column: str, text: str) -> dict[str, Any]:
 
 def recipe_texts(draft: Mapping[str, Any]) -> dict[str, str]:
     """How columns are recoded, in the words of --recode, several after a semicolon."""
-    recipes = draft.get("recode", {})
-    return {name: _recipe_text(given) for name, given in recipes.items()}
+    return {name: _recipe_text(given) for name, given in recipes_of(draft).items()}
+
+
+def recipes_of(draft: Mapping[str, Any]) -> dict[str, Any]:
+    """How columns are recoded, without what is no recipe: the spec itself says that of it."""
+    given = draft.get("recode", {})
+    pairs = given.items() if isinstance(given, Mapping) else ()
+    return {name: one for name, one in pairs if isinstance(one, Mapping | Recipe)}
 
 
 def _recipe_text(given: Any) -> str:

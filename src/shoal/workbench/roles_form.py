@@ -50,7 +50,7 @@ class RolesForm:
         draft = drafting.with_bands(draft, bands)
         recipes = drafting.recipe_texts(draft) | self.filled("recode", published)
         before, draft = draft, drafting.with_recipes(draft, recipes)
-        self._stay_inside(before.get("recode", {}), draft.get("recode", {}))
+        self._stay_inside(drafting.recipes_of(before), drafting.recipes_of(draft))
         for name in FIGURES:
             if name in self.visit.form:
                 draft = drafting.with_number(draft, name, self.visit.text(name))
@@ -125,7 +125,7 @@ class RolesForm:
             )
         of = [column] if len(sensitive) > 1 else []
         ticked = set(self.visit.texts(f"tick-{key}"))
-        recipe = draft.get("recode", {}).get(column)
+        recipe = drafting.recipes_of(draft).get(column)
         values = [text for text, _ in self.held.values(column, recipe) if key_of(text) in ticked]
         label, own = self.visit.text(f"label-{key}"), self.visit.text(f"own-r-{key}")
         events = drafting.events_of(draft)

@@ -198,7 +198,7 @@ def _sections(visit: Visit, held: Held, draft: Draft) -> list[dict[str, Any]]:
         if name not in held.profiles:
             continue
         try:
-            values = held.values(name, draft.get("recode", {}).get(name))
+            values = held.values(name, drafting.recipes_of(draft).get(name))
         except ShoalError:
             values = held.values(name)
         found = [one for one in values if search in one[0].casefold()]
