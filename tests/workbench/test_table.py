@@ -108,3 +108,22 @@ def test_a_table_that_vanished_is_not_said_to_be_none(visitor: Visitor) -> None:
     words = visitor.get("/table").words
     assert "[file-missing]" in words
     assert TEXTS["table.empty"] not in words
+
+
+def test_a_tab_can_be_written_as_a_word(visitor: Visitor) -> None:
+    (visitor.project.folder / "own.csv").write_text("a,b\tc\n1,5\tx\n2,5\ty\n", "utf-8")
+    form = {"path": "own.csv", "separator": "tab"}
+    assert "2 rows, 2 columns" in visitor.follow("/table/choose", form).words
+    assert visitor.project.source is not None
+    assert visitor.project.source.separator == "\t"
+    assert 'value="tab"' in visitor.get("/table").text
+
+
+def test_roles_stay_with_a_table_of_the_same_columns(visitor: Visitor) -> None:
+    visitor.send("first.csv", b"age,sex,diagnosis\n1,m,HIV\n2,f,flu\n")
+    draft = {"qi": ["sex"], "sensitive": "diagnosis", "r": 7, "identifiers": ["age"]}
+    visitor.project.write_draft(draft)
+    visitor.send("second.csv", b"diagnosis,sex,age,more\nHIV,m,1,x\nflu,f,2,y\n")
+    assert visitor.project.draft == draft
+    visitor.send("third.csv", b"age,illness\n1,HIV\n2,flu\n")
+    assert visitor.project.draft != draft

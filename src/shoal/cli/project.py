@@ -40,7 +40,7 @@ def state(
         "release_model": release_model,
         "reviewer": reviewer,
     }
-    kept = Project.open(project, create=True)
+    kept = Project.open(project, create=project.is_dir())  # a folder's name mistyped makes none
     kept.state(**{name: text for name, text in given.items() if text is not None})
     for name, text in kept.statement.items():
         typer.echo(f"{name.replace('_', ' ')}: {text}")

@@ -27,13 +27,13 @@ def _of(field: str, *codes: str) -> dict[str, str]:
 _FILE = (
     *("file-", "csv-columns", "csv-damaged", "csv-header", "csv-nul", "csv-quote", "csv-ragged"),
     *("excel-", "parquet-", "arrow-", "gzip-", "folder-", "header-", "frame-", "table-"),
-    *("output-", "extra-missing", "source-changed", "adult-"),
+    *("extra-missing", "source-changed", "adult-"),
 )
 _HOW = {
     **_of("encoding", "encoding-unknown", "csv-encoding"),
     **_of("separator", "separator-form", "csv-separator", "option-unused"),
 }
-UPLOADED: Fields = _of("file", "upload-", "csv-", *_FILE)
+UPLOADED: Fields = _of("file", "upload-", "output-", "csv-", *_FILE)
 CHOSEN: Fields = {**_HOW, **_of("path", "project-path", *_FILE)}
 DATABASE: Fields = _of("database", "url-", "database-", "project-path", "csv-", *_FILE)
 ROLES: Fields = {

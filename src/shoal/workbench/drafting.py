@@ -32,6 +32,12 @@ def names(value: Any) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list | tuple) else []
 
 
+def fits(draft: Mapping[str, Any], columns: Sequence[str]) -> bool:
+    """Whether all columns that a draft has a role for are there."""
+    wanted = {name for key in ("qi", "sensitive", "identifiers") for name in names(draft.get(key))}
+    return bool(wanted) and wanted <= set(columns)
+
+
 def role_of(draft: Mapping[str, Any], column: str) -> str:
     """The role that a draft gives a column."""
     for role, key in (("qi", "qi"), ("sensitive", "sensitive"), ("identifier", "identifiers")):

@@ -18,6 +18,8 @@ from shoal.workbench.bench import Bench
 from shoal.workbench.security import Keys
 
 HOST = "127.0.0.1"
+FIRST_SECONDS = 1.5
+"""Left to the first page, before all others are imported beside it."""
 AT_ONCE = 512
 """Connections that are answered at the same time."""
 
@@ -36,7 +38,9 @@ def serve(
             tell(f"{address}/?token={keys.token}")
             if browser:
                 webbrowser.open(f"{address}/?token={keys.token}")
-            threading.Thread(target=import_pages, daemon=True).start()
+            importing = threading.Timer(FIRST_SECONDS, import_pages)
+            importing.daemon = True
+            importing.start()
             server(app).run(sockets=[listener])
 
 

@@ -16,7 +16,7 @@ from shoal.project import Source
 from shoal.storage.location import parse_url
 from shoal.workbench.bench import Bench, Visit, broken, go
 from shoal.workbench.blame import CHOSEN, DATABASE, UPLOADED, Fields, beside, failed_before
-from shoal.workbench.drafting import proposed
+from shoal.workbench.drafting import fits, proposed
 from shoal.workbench.held import Held
 from shoal.workbench.inside import UPLOADS, inside, table_files
 from shoal.workbench.profiles import BINS, FEW, Profile
@@ -25,6 +25,8 @@ from shoal.workbench.texts import say
 from shoal.workbench.uploads import save_upload
 
 HOW = ("separator", "encoding")
+TAB = {"tab": "\t", "\\t": "\t"}
+"""How a sign is written that cannot be typed into a field."""
 
 
 def show(visit: Visit) -> Response:
@@ -41,7 +43,8 @@ def choose(visit: Visit) -> Response:
         address = (
             _database(visit, typed) if in_database else inside(visit.project.folder, typed["path"])
         )
-        _take(visit, Source(address, typed["separator"] or None, typed["encoding"] or None))
+        separator = TAB.get(typed["separator"], typed["separator"])
+        _take(visit, Source(address, separator or None, typed["encoding"] or None))
     except ShoalError as error:
         return _page(visit, typed, error, DATABASE if in_database else CHOSEN)
     return go("/table")
@@ -84,12 +87,13 @@ def _take_upload(visit: Visit, path: str) -> Response:
 
 def _take(visit: Visit, source: Source) -> None:
     """Makes a source the project's, if it can be read. Another table begins with the roles that
-    are proposed for it."""
+    are proposed for it, unless it has all columns of the roles that were given before."""
     project = visit.project
     held = visit.bench.tables.get(source, project.folder)
     old = project.source
     project.set_source(source)
-    if not project.draft or (old is not None and old != project.source):
+    other = old is not None and old != project.source
+    if not project.draft or (other and not fits(project.draft, held.columns)):
         draft, reasons = proposed(held.proposal)
         project.write_draft(draft)
         project.set_reasons(reasons)
@@ -142,7 +146,8 @@ def _kept(source: Source | None) -> dict[str, str]:
     if source is None:
         return {}
     place = "database" if source.is_url else "path"
-    told = {"separator": source.separator or "", "encoding": source.encoding or ""}
+    separator = "tab" if source.separator == "\t" else source.separator or ""
+    told = {"separator": separator, "encoding": source.encoding or ""}
     return {place: source.address, **told}
 
 
