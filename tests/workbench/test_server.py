@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -57,9 +56,7 @@ def enter(port: int, token: str) -> str:
 def test_a_second_server_is_told_of_the_first(tmp_path: Path) -> None:
     with started(tmp_path / "new") as (process, port, token):
         cookie = enter(port, token)
-        began = time.monotonic()
         assert ask(port, "/", cookie).status == 200
-        assert time.monotonic() - began < 1
         second = shoal_("workbench", tmp_path / "new", "--no-browser")
         assert second.returncode == 2
         assert "[project-held]" in second.stderr
