@@ -107,10 +107,12 @@ def _process_limits() -> list[int]:
     except ImportError:  # Windows
         return []
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit <= 0:  # none
+        return []
     # Of addresses, programs and their libraries take a good part.
     pages = _text(Path("/proc/self/statm")).partition(" ")[0]
     taken = int(pages) * resource.getpagesize() if pages.isdecimal() else 0
-    return [max(LEAST, limit - taken)] if limit > 0 else []
+    return [max(LEAST, limit - taken)]
 
 
 @cache

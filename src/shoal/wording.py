@@ -227,7 +227,9 @@ def whole(text: str) -> str:
 
 def visible(text: str) -> str:
     """Text whose invisible and direction-changing characters are spelt out, cut to a length."""
-    shown = "".join(_spelt(sign) for sign in text[:LONGEST])
+    front = text[:LONGEST]
+    plain = front.isascii() and front.isprintable()
+    shown = front if plain else "".join(map(_spelt, front))
     return shown if len(text) <= LONGEST else f"{shown}… ({len(text):,} characters)"
 
 
