@@ -15,6 +15,7 @@ from tests.workbench.visitor import Visitor
 from tools.error_codes import collect
 
 NO_FIELD = {
+    "adult-": "another command",
     "adversary-answer": "an adversary of one's own, in Python",
     "adversary-apart": "an adversary of one's own, in Python",
     "adversary-name": "an adversary of one's own, in Python",

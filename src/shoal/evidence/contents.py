@@ -174,12 +174,7 @@ def _columns(private: Path, reasons: dict[str, str]) -> list[Column]:
 
 def _attacks(run: Run, facts: Facts) -> list[Attacked]:
     """The run's own attacks, or those that were run on its release by hand."""
-    found = []
-    for number, step in enumerate(run.steps, start=1):
-        result = run.result(number)
-        if step[0] == "attack" and result is not None:
-            column = step[step.index("--column") + 1] if "--column" in step else None
-            found.append(Attacked(column, result))
+    found = [Attacked(column, result) for column, result in run.attacks]
     by_hand = [facts.attack, *facts.attack.get("others", [])] if facts.attack else []
     return found or [Attacked(one.get("column"), one) for one in by_hand]
 

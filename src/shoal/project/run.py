@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -143,6 +144,13 @@ class Run:
         return error
 
     @property
+    def attacks(self) -> list[tuple[str | None, dict[str, Any]]]:
+        """What the red team found, each with its column where several are sensitive."""
+        numbered = [(n, step) for n, step in enumerate(self.steps, 1) if step[0] == "attack"]
+        named = [(option_of(step, "--column"), self.result(n)) for n, step in numbered]
+        return [(column, found) for column, found in named if found is not None]
+
+    @property
     def warnings(self) -> list[str]:
         """What its commands warned of."""
         mark = "shoal: warning: "
@@ -275,6 +283,11 @@ class Run:
         told = read_json(self.folder / LOCK) or {}
         started = datetime.fromisoformat(told.get("started", now()))
         return max(0.0, (datetime.now(UTC) - started).total_seconds())
+
+
+def option_of(step: Sequence[str], option: str) -> str | None:
+    """What a command line gives for an option."""
+    return step[step.index(option) + 1] if option in step else None
 
 
 def _is_whole(told: dict[str, Any]) -> bool:

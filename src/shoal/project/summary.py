@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.project.run import Run
+from shoal.project.run import Run, option_of
 
 
 def summary(run: Run) -> dict[str, Any]:
@@ -13,7 +13,6 @@ def summary(run: Run) -> dict[str, Any]:
     made, state = run.made, run.state
     found = (run.result(1) if state == "done" else None) or {}
     checked = run.result("verify") or {}
-    step = run.steps[0]
     return {
         "run": run.name,
         "kind": made["kind"],
@@ -21,7 +20,7 @@ def summary(run: Run) -> dict[str, Any]:
         "made": made["made"],
         "state": state,
         "r": made["spec"].get("r") if made["kind"] in ("anonymize", "audit") else None,
-        "method": step[step.index("--method") + 1] if "--method" in step else None,
+        "method": option_of(run.steps[0], "--method"),
         "judged": "robust" in found,
         "robust": found.get("robust"),
         "confirmed": checked.get("confirmed"),

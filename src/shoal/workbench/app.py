@@ -77,7 +77,7 @@ def make_app(bench: Bench, keys: Keys) -> Starlette:
 
 def import_pages() -> None:
     """Imports every page, so that none makes its first visitor wait."""
-    for page in PAGES.values():
+    for page in (*PAGES.values(), *UPLOADS.values()):
         _named(page)
 
 

@@ -27,7 +27,7 @@ def _of(field: str, *codes: str) -> dict[str, str]:
 _FILE = (
     *("file-", "csv-columns", "csv-damaged", "csv-header", "csv-nul", "csv-quote", "csv-ragged"),
     *("excel-", "parquet-", "arrow-", "gzip-", "folder-", "header-", "frame-", "table-"),
-    *("extra-missing", "source-changed", "adult-"),
+    *("extra-missing", "source-changed"),
 )
 _HOW = {
     **_of("encoding", "encoding-unknown", "csv-encoding"),

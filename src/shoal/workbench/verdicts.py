@@ -67,16 +67,6 @@ def facts_of(run: Run) -> Facts | None:
         return None
 
 
-def attacks_of(run: Run) -> list[tuple[str, dict[str, Any]]]:
-    """What the red team did, by the column where there are several."""
-    found = []
-    for number, step in enumerate(run.steps, 1):
-        told = run.result(number) if step[0] == "attack" else None
-        if told is not None:
-            found.append((step[step.index("--column") + 1] if "--column" in step else "", told))
-    return found
-
-
 def _of_facts(facts: Facts, figures: Mapping[str, Any]) -> Verdict:
     """The report's own sentences."""
     found = facts.verdict

@@ -12,7 +12,6 @@ from shoal.wording import percent
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.rendering import duration
 from shoal.workbench.texts import say
-from shoal.workbench.verdicts import attacks_of
 
 MOST = 6
 Figures = dict[str, Any]
@@ -48,7 +47,7 @@ def _figures(run: Run) -> Figures | None:
         **found,
         "run": run,
         "verify": run.result("verify") or {},
-        "attacks": [found for _, found in attacks_of(run)],
+        "attacks": [found for _, found in run.attacks],
         "spec": run.made["spec"],
         "decision": run.decision or {},
     }

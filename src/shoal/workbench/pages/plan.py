@@ -10,6 +10,7 @@ from starlette.responses import Response
 from shoal.charts.plan import plan_chart
 from shoal.errors import InputError, ShoalError
 from shoal.project import Run, plan_steps
+from shoal.project.run import option_of
 from shoal.spec import Spec, checked_r
 from shoal.workbench.asked import Asked, after_roles, begin, last_run
 from shoal.workbench.bench import Visit, go
@@ -111,7 +112,7 @@ def _points(run: Run) -> list[dict[str, Any]]:
         told = run.result(number)
         if told is None:
             continue
-        text = step[step.index("--r") + 1] if "--r" in step else f"{run.made['spec'].get('r')}"
+        text = option_of(step, "--r") or f"{run.made['spec'].get('r')}"
         points.append({"r": float(text), "text": text, "plan": told, **_cost(told)})
     return points
 

@@ -129,7 +129,7 @@ def _page(
         unfit=unfitting(run) if (state, kind) == ("done", "anonymize") else [],
         found=run.result(1) if state == "done" else None,
         checked=run.result("verify") if state == "done" else None,
-        attacks=verdicts.attacks_of(run) if state == "done" else [],
+        attacks=run.attacks if state == "done" else [],
         warnings=run.warnings,
         files=there(run),
         decision=run.decision,
