@@ -37,6 +37,7 @@ def insider(results: dict[str, Any]) -> str:
     """Attackers from within on cells and on rows; of the insiders, the one who is right most."""
     head = ("table", "r", "1/r", "groups of", "limit", "suppressed", "people per carrier",
             "a random member", "best insider, everybody", "best insider, unknown before",
+            "unknown to models too", "best model alone, unknown before",
             "counting in all views")  # fmt: skip
     rows: list[tuple[Any, ...]] = []
     lines = results["insider"]["lines"]
@@ -44,10 +45,10 @@ def insider(results: dict[str, Any]) -> str:
         setting = (line["table"], f"{line['r']:g}", percent(1 / line["r"]), line["units"],
                    line["limit"])  # fmt: skip
         if "failed" in line:
-            rows.append((*setting, line["failed"], *[""] * 5))
+            rows.append((*setting, line["failed"], *[""] * (len(head) - len(setting) - 1)))
             continue
         found = {one["attacker"]: one for one in line["attackers"]}
-        best = [_best_insider(line, whom) for whom in ("everybody", "unknown")]
+        best = [_best(line, whom) for whom in ("everybody", "unknown", "unforeseen")]
         rows.append(
             (
                 *setting,
@@ -55,6 +56,7 @@ def insider(results: dict[str, Any]) -> str:
                 f"{line['people_per_carrier']:.1f}",
                 percent(found["a random member"]["everybody"]["rate"]),
                 *(rate(one) for one in best),
+                rate(_best(line, "unknown", "modeller")),
                 rate(found["counting in all views at once"]["everybody"]),
             )
         )
@@ -64,7 +66,8 @@ def insider(results: dict[str, Any]) -> str:
 def named(results: dict[str, Any]) -> str:
     """The same for Adult in brief: how often a carrier is named."""
     head = ("r", "limit", "1/r", "insider, blind groups", "carriers not known beforehand",
-            "insider, groups made row by row", "counting in all views, blind groups")  # fmt: skip
+            "not known to models either", "insider, groups made row by row",
+            "counting in all views, blind groups")  # fmt: skip
     lines = {
         (line["r"], line["units"]): line
         for line in results["insider"]["lines"]
@@ -80,19 +83,20 @@ def named(results: dict[str, Any]) -> str:
                     f"{r:g}",
                     line["limit"],
                     percent(1 / r),
-                    rate(_best_insider(line, "everybody")),
-                    rate(_best_insider(line, "unknown")),
-                    rate(_best_insider(lines[r, "rows"], "everybody")),
+                    rate(_best(line, "everybody")),
+                    rate(_best(line, "unknown")),
+                    rate(_best(line, "unforeseen")),
+                    rate(_best(lines[r, "rows"], "everybody")),
                     rate(found["counting in all views at once"]),
                 )
             )
     return table(head, rows)
 
 
-def _best_insider(line: dict[str, Any], whom: str) -> dict[str, float]:
-    """The rate of the insider who is right most."""
-    insiders = [one[whom] for one in line["attackers"] if one["kind"] == "insider"]
-    return max(insiders, key=lambda rate: float(rate["rate"]))
+def _best(line: dict[str, Any], whom: str, kind: str = "insider") -> dict[str, float]:
+    """The rate of the attacker of a kind who is right most."""
+    rates = [one[whom] for one in line["attackers"] if one["kind"] == kind]
+    return max(rates, key=lambda rate: float(rate["rate"]))
 
 
 def neighbours(results: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ carries the event, so that chance alone is right in carriers/size of the tries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -26,12 +27,17 @@ from shoal.attacks.odds import Floats
 from shoal.attacks.rules import rarity
 from shoal.errors import InputError
 from shoal.grouping import Grouping
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, event_chances
+from shoal.knowledge.models import fit_model
 from shoal.spec import Limit
 from shoal.table import Table
 
 Method = Callable[[Table, int], Grouping]
 """What makes groups of a table, from a seed."""
+Told = Callable[..., Finding]
+"""What becomes of an attacker's scores: `score` on one line-up."""
+MODELS = ("boosting", "logistic")
+"""What somebody can know of a person who takes all QIs together, without any release."""
 
 
 def attack(
@@ -53,18 +59,21 @@ def attack(
     lineup = scene.lineup
     if not lineup.cases:
         return []
-    found = list(_by_rule(lineup, scoring))
+    foretold = [foretell(table, name) for name in MODELS]
+    told = partial(score, lineup, rng=scoring, unforeseen=unforeseen(lineup, foretold))
+    found = list(_by_rule(lineup, told, scoring))
     if rows_searched:
-        told = _replayed(lineup, grouping, replaying)
-        found.append(score(lineup, "replay of the growth", told, scoring))
+        found.append(told("replay of the growth", _replayed(lineup, grouping, replaying)))
     streams = practising.spawn(resamples)
     made = [_practised(scene, method, stream) for stream in streams] if method else []
     practised = [one for one in made if one is not None and one.cases]
-    found += _learnt(lineup, practised, learning, scoring)
+    found += _learnt(lineup, practised, learning, told)
+    for name, chances in zip(MODELS, foretold, strict=True):
+        found.append(told(f"{name} model of all QIs", _chance(lineup, chances), kind="modeller"))
     counters = {"by class": by_class, "in all views at once": fitted}
     for name, counter in counters.items():
         scores = counter(lineup, knowledge.class_views)
-        found.append(score(lineup, f"counting {name}", scores, scoring, "counting"))
+        found.append(told(f"counting {name}", scores, kind="counting"))
     return found
 
 
@@ -74,22 +83,36 @@ def score(
     scores: Floats,
     rng: np.random.Generator,
     kind: Kind = "insider",
+    unforeseen: Bools | None = None,
 ) -> Finding:
     """The attacker who names the suspect with the largest score; of equals, anybody."""
     right = right_in(lineup, scores, rng)
-    quiet = right[unknown(lineup)]
-    return Finding(
-        attacker,
-        kind,
-        everybody=Rate(len(right), int(right.sum())),
-        unknown=Rate(len(quiet), int(quiet.sum())),
-    )
+    some = (right, right[unknown(lineup)], right[:0] if unforeseen is None else right[unforeseen])
+    return Finding(attacker, kind, *(Rate(len(one), int(one.sum())) for one in some))
 
 
 def unknown(lineup: Lineup) -> Bools:
     """The cases all of whose carriers are beforehand at 1/r at most, in every view."""
     known = (lineup.carrying > 0) & lineup.known
     return np.asarray(~np.logical_or.reduceat(known, lineup.start[:-1]))
+
+
+def foretell(table: Table, model: str) -> Floats:
+    """signatures x events: what a model says, fitted to people of other signatures."""
+    (view,) = fit_model(table, model).views
+    return np.asarray(event_chances(view, table)[view.index])
+
+
+def unforeseen(lineup: Lineup, foretold: list[Floats]) -> Bools:
+    """The unknown cases none of whose carriers a model puts above 1/r."""
+    highest = np.max([_chance(lineup, chances) for chances in foretold], axis=0)
+    above = (lineup.carrying > 0) & (highest > 1 / lineup.r[lineup.case])
+    return np.asarray(unknown(lineup) & ~np.logical_or.reduceat(above, lineup.start[:-1]))
+
+
+def _chance(lineup: Lineup, chances: Floats) -> Floats:
+    """What a model says of each suspect and the event of its case."""
+    return np.asarray(chances[lineup.signature, lineup.event[lineup.case]])
 
 
 def likeliest_in_worst_view(lineup: Lineup, rng: np.random.Generator) -> Finding:
@@ -118,13 +141,13 @@ def _practised(scene: Scene, method: Method, rng: np.random.Generator) -> Lineup
         return None
 
 
-def _by_rule(lineup: Lineup, rng: np.random.Generator) -> Iterator[Finding]:
-    yield score(lineup, "a random member", np.zeros(len(lineup.signature)), rng)
+def _by_rule(lineup: Lineup, told: Told, rng: np.random.Generator) -> Iterator[Finding]:
+    yield told("a random member", np.zeros(len(lineup.signature)))
     yield likeliest_in_worst_view(lineup, rng)
-    yield score(lineup, "likeliest on average", lineup.log_odds.mean(axis=1), rng)
-    yield score(lineup, "medoid", -to_all_others(lineup, as_searched), rng)
-    yield score(lineup, "medoid in log odds", -to_all_others(lineup, in_logs), rng)
-    yield score(lineup, "rarest", rarity(lineup), rng)
+    yield told("likeliest on average", lineup.log_odds.mean(axis=1))
+    yield told("medoid", -to_all_others(lineup, as_searched))
+    yield told("medoid in log odds", -to_all_others(lineup, in_logs))
+    yield told("rarest", rarity(lineup))
 
 
 def _replayed(lineup: Lineup, grouping: Grouping, rng: np.random.Generator) -> Floats:
@@ -134,13 +157,13 @@ def _replayed(lineup: Lineup, grouping: Grouping, rng: np.random.Generator) -> F
 
 
 def _learnt(
-    lineup: Lineup, practised: list[Lineup], rng: np.random.Generator, scoring: np.random.Generator
+    lineup: Lineup, practised: list[Lineup], rng: np.random.Generator, told: Told
 ) -> Iterator[Finding]:
-    told = features(lineup)
+    shown = features(lineup)
     practice = [(one, features(one)) for one in practised]
     for name, learner in learners().items():
-        scores = from_other_half(lineup, told, learner, rng)
-        yield score(lineup, f"{name}, from the other half", scores, scoring)
+        scores = from_other_half(lineup, shown, learner, rng)
+        yield told(f"{name}, from the other half", scores)
         if practice:
-            scores = from_practice(lineup, told, practice, learner, rng)
-            yield score(lineup, f"{name}, from resamples", scores, scoring)
+            scores = from_practice(lineup, shown, practice, learner, rng)
+            yield told(f"{name}, from resamples", scores)

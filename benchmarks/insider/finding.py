@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from shoal.attacks import Rate
+from shoal.attacks.rate import NOBODY
 
-Kind = Literal["insider", "counting"]
+Kind = Literal["insider", "modeller", "counting"]
 
 
 @dataclass(frozen=True)
@@ -16,12 +17,15 @@ class Finding:
 
     attacker: str
     kind: Kind
-    """counting: somebody who knows the exact number of carriers of every class, and so is right
-    more often than chance on groups that were drawn at random too."""
+    """modeller: somebody who knows nothing of how groups are made, and names the likeliest member
+    by a model of all QIs. counting: somebody who knows the exact number of carriers of every class.
+    Both are right more often than chance on groups that were drawn at random too."""
     everybody: Rate
     """Over all groups that hold an event."""
     unknown: Rate
     """Over those whose carriers were all at 1/r at most before publication, in every view."""
+    unforeseen: Rate = NOBODY
+    """Over those of them whose carriers no model of all QIs put above 1/r either."""
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -29,4 +33,5 @@ class Finding:
             "kind": self.kind,
             "everybody": self.everybody.facts(),
             "unknown": self.unknown.facts(),
+            "unforeseen": self.unforeseen.facts(),
         }

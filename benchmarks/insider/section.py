@@ -98,6 +98,7 @@ def _attacked(table: Table, units: Units, limit: Limit, say: Say) -> dict[str, A
 
 def _words(finding: Finding, r: float) -> str:
     """A finding in a line; a rate that is surely above 1/r is marked."""
-    rates = (finding.everybody, finding.unknown)
-    everybody, unknown = (f"{rate}{'!' if rate.interval[0] > 1 / r else ' '}" for rate in rates)
-    return f"{finding.attacker:<30} everybody {everybody} unknown before {unknown}"
+    rates = (finding.everybody, finding.unknown, finding.unforeseen)
+    shown = [f"{rate}{'!' if rate.interval[0] > 1 / r else ' '}" for rate in rates]
+    told = "everybody {} unknown before {} to models too {}".format(*shown)
+    return f"{finding.attacker:<30} {told}"

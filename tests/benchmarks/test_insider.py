@@ -11,7 +11,14 @@ import polars as pl
 import pytest
 
 from benchmarks.insider import Finding, attack
-from benchmarks.insider.attack import likeliest_in_worst_view, right_in, score, unknown
+from benchmarks.insider.attack import (
+    foretell,
+    likeliest_in_worst_view,
+    right_in,
+    score,
+    unforeseen,
+    unknown,
+)
 from benchmarks.insider.section import measured
 from benchmarks.settings import hospital_subject, icd9_chapter
 from shoal.anonymizers.art import Art
@@ -35,7 +42,19 @@ def test_rates_are_those_of_an_obvious_count(seed: int) -> None:
         assert quiet[case] == (not known)
     scores = np.random.default_rng(seed).random(len(lineup.signature))
     right = right_in(lineup, scores, np.random.default_rng(1))
-    found = score(lineup, "somebody", scores, np.random.default_rng(1))
+    foretold = [foretell(table, name) for name in ("boosting", "logistic")]
+    new = unforeseen(lineup, foretold)
+    for case in range(lineup.cases):
+        mine = range(int(lineup.start[case]), int(lineup.start[case + 1]))
+        event = lineup.event[case]
+        above = any(
+            lineup.carrying[i] and chances[lineup.signature[i], event] > 1 / lineup.r[case]
+            for i in mine
+            for chances in foretold
+        )
+        assert new[case] == (quiet[case] and not above)
+    found = score(lineup, "somebody", scores, np.random.default_rng(1), unforeseen=new)
+    assert (found.unforeseen.tries, found.unforeseen.hits) == (new.sum(), right[new].sum())
     assert (found.everybody.tries, found.everybody.hits) == (len(right), right.sum())
     assert (found.unknown.tries, found.unknown.hits) == (quiet.sum(), right[quiet].sum())
     worst = likeliest_in_worst_view(lineup, np.random.default_rng(1))
