@@ -98,19 +98,39 @@ def test_decoys_keep_the_counter_s_promise_and_every_limit(limit: str) -> None:
 
 
 @pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("more", [0, 3, np.inf])
 @pytest.mark.parametrize("seed", range(12))
-def test_lookalikes_are_enough_exactly_where_the_auditor_says_so(limit: str, seed: int) -> None:
-    """Groups may take few people, so that some carriers find none."""
+def test_lookalikes_are_enough_exactly_where_the_auditor_says_so(
+    limit: str, more: float, seed: int
+) -> None:
+    """Groups may take few people, so that some carriers find none; so many more may be lost."""
     table = random_table(seed, limit)
     groups = hidden(table, largest=3, cell=3)
     lost = groups.cells.waiting
-    enough = leave_out_lookalikes(groups, asked_of(table), np.random.default_rng(2), 1)
-    assert groups.cells.waiting == lost
+    random = np.random.default_rng(2)
+    enough = leave_out_lookalikes(groups, asked_of(table), random, 1, lost + more)
+    assert groups.cells.waiting <= lost + more
+    assert enough or groups.cells.waiting == lost, "groups are given up in vain"
     assert everybody_once(groups)
     if groups.grouping().published:
         found = audit(table, groups.grouping(), adversary=BOTH)
         assert found.problematic == 0
         assert found.absence.kept is enough
+
+
+def test_groups_are_given_up_where_nobody_else_is_left() -> None:
+    """Absence tells nothing of more tables if carriers may be lost for it, and their people who
+    help nobody are published."""
+
+    def enough(seed: int, more: float) -> bool:
+        table = random_table(seed, "prior")
+        groups = hidden(table, largest=3, cell=3)
+        random, most = np.random.default_rng(2), groups.cells.waiting + more
+        return leave_out_lookalikes(groups, asked_of(table), random, 1, most)
+
+    kept = [[enough(seed, more) for seed in range(12)] for more in (0, np.inf)]
+    assert all(now for before, now in zip(*kept, strict=True) if before)
+    assert sum(kept[1]) > sum(kept[0])
 
 
 def test_lookalikes_are_found_where_there_are_some() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from math import factorial, prod
 
@@ -11,10 +12,12 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymizers.art import Art
+from shoal.auditing.audit import audit as judged
 from shoal.grouping import Grouping
 from shoal.spec import Spec
 from shoal.table import Table
 from tests.dealing import row_groups
+from tests.oracle import classes as counted
 from tests.oracle.audit import Case, Protected, audit
 from tests.property.test_art import tables
 
@@ -93,3 +96,20 @@ def test_everybody_is_in_one_group_or_a_suppressed_carrier(
     assert (missing & carries).any() or not missing.any(), "lookalikes go with carriers only"
     again = row_groups(table, art.anonymize(table, seed=seed))
     assert groups.tolist() == again.tolist()
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(tables(most=60), CELLS, st.integers(0, 2**40))
+def test_who_counts_the_missing_of_every_class_finds_what_the_verdict_says(
+    made: tuple[pl.DataFrame, Spec], art: Art, seed: int
+) -> None:
+    frame, spec = made
+    table = Table.from_frame(frame, spec)
+    grouping = art.anonymize(table, seed=seed)
+    case = case_of(frame, table, grouping, "joint")
+    missing = [None if group < 0 else group for group in row_groups(table, grouping).tolist()]
+    told = counted.absence(replace(case, groups=missing))
+    if grouping.published:
+        kept = judged(table, grouping).absence.kept
+        assert kept is (not told.classes)
+        event(f"carriers are missing: {grouping.carriers(table) < table.carriers}, kept: {kept}")

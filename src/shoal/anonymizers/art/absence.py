@@ -3,20 +3,30 @@
 If only carriers were left out, whoever is missing would be one. So lookalikes are left out with
 them, until among the missing of every class of every view at most one in r carries (or, under the
 honest limit, the class's own share), or the whole class is missing.
+
+Steps (the same numbers stand in the code)
+1. People who are in no group are left out.
+2. Where few are lacking, groups are asked for members that they can do without.
+3. Groups are given up that hold more lookalikes than their own carriers need. Their people are
+   free: some are left out, and among the others carriers look for a group again, while whoever is
+   left out needlessly is let in.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked, Promise
 from shoal.anonymizers.art.cells import Assembly
-from shoal.anonymizers.art.classes import Lack, class_counts
+from shoal.anonymizers.art.classes import Counts, Lack, class_counts
 from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.fill import People, Seeds, Terms, fill
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 ROUNDS = 12
 """How often groups are asked for a member."""
 NEAR = 300
@@ -25,6 +35,19 @@ GIVERS = 50_000
 """Most groups of the same values that are asked, by chance where there are more."""
 MORE = 40
 """Most people who take the place of one."""
+FEW = 30
+"""Groups are asked for members where no class lacks more than so many."""
+TURNS = 80
+"""How often groups are given up, and carriers look for others."""
+STILL = 10
+"""So many turns without a gain are enough."""
+GIVEN_UP = 9
+"""Most groups that are given up in one turn."""
+HOPES = (1.0, 0.2)
+"""What share of the carriers of such groups is taken to be lost, first and where that leaves no
+group."""
+FAR = 2.0
+"""No more is given up if so many times the carriers are lost that may be."""
 
 
 def leave_out_lookalikes(
@@ -33,68 +56,113 @@ def leave_out_lookalikes(
     random: np.random.Generator,
     least: int,
     most_lost: float = np.inf,
+    hide_again: Callable[[], None] | None = None,
 ) -> bool:
-    """Withholds lookalikes of the carriers who are still free: those who are free too, then members
-    that groups can do without, of at least `least` people then; no more than `most_lost` carriers
-    may be lost with them. Whether there were enough."""
-    if asked.masks is not None:
-        return _leave_out_of_several(groups, asked, random, most_lost)
-    enough = True
+    """Withholds lookalikes of the carriers who are still free; groups keep at least `least` people.
+    No more than `most_lost` carriers may be lost in the end; `hide_again` finds groups for those
+    that it can. Whether there were enough."""
+    lacks = _withhold_free(groups, asked, random)  # 1
+    if lacks and asked.masks is None and _most(lacks) <= FEW:
+        lacks = _ask_for_members(groups, asked, lacks, random, least)  # 2
+    if not lacks:
+        return True
+    before, fewest, still = groups.saved(), _total(lacks), 0
+    for _ in range(TURNS):  # 3
+        if lacks and not _give_up(groups, asked, lacks, random):
+            break
+        lacks = _withhold_free(groups, asked, random)
+        if hide_again is not None:
+            _let_in(groups, asked, random)
+            hide_again()
+            lacks = _withhold_free(groups, asked, random)
+        if not lacks and groups.cells.waiting <= most_lost:
+            _let_in(groups, asked, random)
+            return True
+        still = 0 if _total(lacks) < fewest else still + 1
+        fewest = min(fewest, _total(lacks))
+        if still == STILL or groups.cells.waiting > FAR * most_lost:
+            break
+    groups.put_back(before)
+    return False
+
+
+Lacks = list[tuple[Promise, Lack]]
+"""What events still lack, those that do."""
+
+
+def _withhold_free(groups: Assembly, asked: Asked, random: np.random.Generator) -> Lacks:
+    """Leaves out people without an event who are in no group, as long as that helps; what is still
+    lacking then."""
+    cells, lacks = groups.cells, []
     for promise in asked.promises:
-        lost = _lost(groups, promise)
-        if not lost.any():
+        if not _lost(groups, promise).any():
             continue
-        lack = _lacking(groups, asked, promise, lost)
-        _withhold_free(groups, lack, random)
-        giving = [
-            _Givers(groups, asked, groups.open_up(which, GIVERS, random), x, y)
-            for (x, y), which in (groups.by_values().items() if lack.helps.any() else ())
-            if y < len(groups.table.values)
-        ]
+        lack = Lack(asked.knowledge, *_lacking(groups, asked, promise))
+        filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
+        while (pick := lack.pick(cells.signature[filler], cells.free[filler], random)) >= 0:
+            groups.withhold(int(filler[pick]))
+            lack.take(int(cells.signature[filler[pick]]))
+        if lack.helps.any():
+            lacks.append((promise, lack))
+    return lacks
+
+
+def _ask_for_members(
+    groups: Assembly, asked: Asked, lacks: Lacks, random: np.random.Generator, least: int
+) -> Lacks:
+    """Groups give members, as far as they can; what is lacking then."""
+    giving = [
+        _Givers(groups, asked, groups.open_up(which, GIVERS, random), x, y)
+        for (x, y), which in groups.by_values().items()
+        if y < len(groups.table.values)
+    ]
+    for _, lack in lacks:
         for _ in range(ROUNDS):
             if not lack.helps.any() or not sum(one.give(lack, least) for one in giving):
                 break
-        enough = enough and not lack.helps.any()
-    return enough
+    return [(promise, lack) for promise, lack in lacks if lack.helps.any()]
 
 
-def _leave_out_of_several(
-    groups: Assembly, asked: Asked, random: np.random.Generator, most_lost: float
-) -> bool:
-    """The same for several sensitive columns: people who are free, then whole groups, first those
-    who carry least of what is lost. If too many carriers are lost with them, all groups stay."""
-    before = groups.saved()
-    while True:
-        lacks = []
-        for promise in asked.promises:
-            lost = _lost(groups, promise)
-            if lost.any():
-                lacks.append((promise, _lacking(groups, asked, promise, lost)))
-                _withhold_free(groups, lacks[-1][1], random)
-        lacks = [(promise, lack) for promise, lack in lacks if lack.helps.any()]
-        group = _least_needed(groups, lacks) if lacks else -1
-        if group < 0 or groups.cells.waiting > most_lost:
-            break
-        groups.dissolve(group)
-    if lacks or groups.cells.waiting > most_lost:
-        groups.put_back(before)
-        return False
-    return True
-
-
-def _least_needed(groups: Assembly, lacks: list[tuple[Promise, Lack]]) -> int:
-    """The group whose absence helps most: by its people beyond what its own carriers need, and of
-    equal ones by its people, in classes that lack some. -1 if none helps."""
-    owner, member = groups.everybody()
-    signature, value = groups.cells.signature[member], groups.cells.value[member]
-    spare, people = np.zeros(len(member)), np.zeros(len(member))
+def _give_up(groups: Assembly, asked: Asked, lacks: Lacks, random: np.random.Generator) -> int:
+    """Takes the groups apart whose people help most beyond what their own carriers need, or would
+    need if some of these found a group again. How many they were."""
+    cells, members = groups.cells, groups.lines(np.arange(len(groups)))
+    signature, value = cells.signature[members.cell], cells.value[members.cell]
+    helps, price = np.zeros(len(members.cell)), np.zeros(len(members.cell))
     for promise, lack in lacks:
-        people += lack.helps[signature]
-        spare += lack.helps[signature] * (1.0 - promise.r * promise.holds[value])
-    helping = np.bincount(owner, people)
-    worth = np.where(helping > 0, np.bincount(owner, spare), -np.inf)
-    best = np.lexsort((helping, worth))[-1] if len(worth) else -1
-    return int(best) if len(worth) and helping[best] > 0 else -1
+        each = lack.weighed([1 / share for share in _shares(asked, promise)], promise.r)
+        helps += lack.helps[signature]
+        price += np.where(promise.holds[value], each[signature], 0.0)
+    for hope in HOPES:
+        worth = members.summed((helps - hope * price) * members.number)
+        best = np.argsort(-worth, kind="stable")[: max(1, min(GIVEN_UP, _most(lacks) // 3))]
+        best = best[worth[best] > 0]
+        if len(best):
+            break
+    for group in best:
+        groups.dissolve(int(groups.open_up(np.array([group]), 1, random)[0]))
+    return len(best)
+
+
+def _let_in(groups: Assembly, asked: Asked, random: np.random.Generator) -> None:
+    """Whoever is left out though nobody's absence needs it is free again."""
+    spare: Counts | None = None
+    overall = np.iinfo(np.int64).max
+    for promise in asked.promises:
+        lacking, everywhere = _lacking(groups, asked, promise)
+        more = [-one for one in lacking]
+        spare = (
+            more if spare is None else [np.minimum(*two) for two in zip(spare, more, strict=True)]
+        )
+        overall = min(overall, -everywhere)
+    room = Lack(asked.knowledge, spare or [], overall)
+    classes = room.classes
+    withheld = random.permutation(np.repeat(np.arange(len(groups.withheld)), groups.withheld))
+    for cell in withheld:
+        signature = int(groups.cells.signature[cell])
+        if room.helps[signature] == classes[signature]:
+            groups.let_in(int(cell))
+            room.take(signature)
 
 
 def _lost(groups: Assembly, promise: Promise) -> Ints:
@@ -104,29 +172,37 @@ def _lost(groups: Assembly, promise: Promise) -> Ints:
     return np.bincount(cells.signature, free, len(groups.table.signatures)).astype(np.int64)
 
 
-def _withhold_free(groups: Assembly, lack: Lack, random: np.random.Generator) -> None:
-    """Leaves out people without an event who are in no group, as long as that helps."""
-    cells = groups.cells
-    filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
-    while (pick := lack.pick(cells.signature[filler], cells.free[filler], random)) >= 0:
-        groups.withhold(int(filler[pick]))
-        lack.take(int(cells.signature[filler[pick]]))
+def _shares(asked: Asked, promise: Promise) -> list[Floats]:
+    """By view and class: how many of the missing may carry."""
+    least = 1 / promise.r
+    return [np.maximum(least, chance if asked.prior else 0.0) for chance in promise.chances]
 
 
-def _lacking(groups: Assembly, asked: Asked, promise: Promise, lost: Ints) -> Lack:
-    """How many more people of each class must be missing."""
-    table, r = groups.table, promise.r
+def _lacking(groups: Assembly, asked: Asked, promise: Promise) -> tuple[Counts, int]:
+    """How many more people of each class must be missing, and how many of all; below zero, how many
+    fewer could be."""
+    table, lost = groups.table, _lost(groups, promise)
     everybody = class_counts(asked.knowledge, table.signature_rows)
     carriers = class_counts(asked.knowledge, lost)
     missing = class_counts(asked.knowledge, groups.missing_people())
-    lacking = []
-    for chance, n, k, m in zip(promise.chances, everybody, carriers, missing, strict=True):
-        share = np.full(len(n), 1 / r)
-        if asked.prior:
-            share = np.maximum(share, chance)
-        lacking.append(np.minimum(n, np.ceil(k / share - 1e-9).astype(np.int64)) - m)
-    enough = min(table.rows, int(np.ceil(r * lost.sum() - 1e-9)))
-    return Lack(asked.knowledge, lacking, enough - int(groups.missing_people().sum()))
+    lacking = [
+        np.minimum(n, np.ceil(k / share - 1e-9).astype(np.int64)) - m
+        for share, n, k, m in zip(
+            _shares(asked, promise), everybody, carriers, missing, strict=True
+        )
+    ]
+    enough = min(table.rows, int(np.ceil(promise.r * lost.sum() - 1e-9)))
+    return lacking, enough - int(groups.missing_people().sum())
+
+
+def _most(lacks: Lacks) -> int:
+    """What the class lacks that lacks most."""
+    return max(lack.most for _, lack in lacks)
+
+
+def _total(lacks: Lacks) -> int:
+    """What all classes lack."""
+    return sum(lack.total for _, lack in lacks)
 
 
 class _Givers:

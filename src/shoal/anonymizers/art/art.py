@@ -36,7 +36,7 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.attempts import FEW, group_blindly
+from shoal.anonymizers.art.attempts import FEW, MANY, group_blindly
 from shoal.anonymizers.art.blind import Blindness
 from shoal.anonymizers.art.bound import merge_by_bound
 from shoal.anonymizers.art.cells import Assembly, Cells
@@ -153,6 +153,7 @@ class Art:
                 asked,
                 Blindness(cell=self.cell, largest=self.largest, least=self.smallest_group),
                 most_lost=min(self.max_suppression, FEW) * table.carriers,
+                may_lose=min(self.max_suppression, MANY) * table.carriers,
                 seed=seed,
                 progress=progress,
             )

@@ -7,6 +7,7 @@ numbers in the code are those of ART's steps (art.py).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,13 +20,14 @@ from shoal.anonymizers.art.cells import Assembly, Cells
 from shoal.anonymizers.art.decoys import add_decoys
 from shoal.anonymizers.art.everybody import gather_everybody
 from shoal.anonymizers.art.mixed import mix_events
-from shoal.grouping import Progress
+from shoal.grouping import Progress, silent
 
 ATTEMPTS, FEWER_ATTEMPTS = 6, 2
 """Fewer where several sensitive columns leave many masks, with few carriers each."""
 FEW, MANY = 0.05, 0.15
 """Shares of the carriers. Cells become smaller, and events are mixed at last, rather than lose more
-than a few, whatever may be lost; by a little if few are lost, and by far if many are."""
+than a few, whatever may be lost; by a little if few are lost, and by far if many are. Many are
+given up at most so that absence tells nothing."""
 SHRINKS = {True: (1.0, 0.7, 0.35), False: (0.7, 0.5, 0.5)}
 """How much smaller cells become where few are lost, or more, or many; by whether some were joined,
 which they are at the first attempt alone."""
@@ -47,11 +49,13 @@ def group_blindly(
     how: Blindness,
     *,
     most_lost: float,
+    may_lose: float,
     seed: int,
     progress: Progress,
 ) -> Attempt:
     """The best of some attempts: of those that lose at most `most_lost` carriers the one whose
-    absences tell least, and of these the one that loses fewest."""
+    absences tell least, and of these the one that loses fewest. If none is kept, as many as
+    `may_lose` are lost so that absence tells nothing."""
     random = np.random.default_rng(seed)
     attempts: list[Attempt] = []
     while len(attempts) < (ATTEMPTS if asked.whole.several is None else FEWER_ATTEMPTS):
@@ -64,7 +68,9 @@ def group_blindly(
     best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.lost))
     if best.lost > most_lost and asked.whole.several is None:
         mix_events(best.groups, asked, seed=seed, progress=progress)  # 4
-        leave_out_lookalikes(best.groups, asked, random, how.least, most_lost)
+    if not best.kept:
+        again = _hiding_again(best.groups, asked, best.how, random)
+        leave_out_lookalikes(best.groups, asked, random, how.least, may_lose, again)
     add_decoys(best.groups, asked, random)  # 6
     best.groups.drop_unsafe(asked)
     if how.least > 1:
@@ -89,7 +95,22 @@ def _attempt(
     if several:  # who goes where with which combination, is drawn for each group
         groups.separate()
     lost = groups.cells.waiting
+    again = _hiding_again(groups, asked, how, random)
     kept = lost <= most_lost and leave_out_lookalikes(
-        groups, asked, random, how.least, most_lost
+        groups, asked, random, how.least, most_lost, again
     )  # 5
-    return Attempt(groups, how, lost, kept)
+    return Attempt(groups, how, groups.cells.waiting, kept)
+
+
+def _hiding_again(
+    groups: Assembly, asked: Asked, how: Blindness, random: np.random.Generator
+) -> Callable[[], None]:
+    """Finds groups for carriers who are free, among people who are."""
+
+    def hide() -> None:
+        hide_blindly(groups, asked, how, random=random, progress=silent, rounds=1)
+        groups.drop_unsafe(asked)
+        if asked.whole.several is not None:
+            groups.separate()
+
+    return hide

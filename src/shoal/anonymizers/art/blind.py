@@ -74,8 +74,9 @@ def hide_blindly(
     *,
     random: np.random.Generator,
     progress: Progress,
+    rounds: int = ROUNDS,
 ) -> None:
-    """Groups for the carriers of every event; those who find none stay free."""
+    """Groups for the carriers of every event; those who find none in so many rounds stay free."""
     table, cells = groups.table, groups.cells
     values = np.flatnonzero(table.value_event >= 0)
     waiting = {int(v): int(cells.free[cells.value == v].sum()) for v in values}
@@ -83,7 +84,7 @@ def hide_blindly(
     rarest = _least_chances(asked)
     for value in sorted(waiting, key=lambda v: -waiting[v] * table.event_r[table.value_event[v]]):
         if waiting[value]:
-            _hide_value(groups, asked, how, value, rarest, random)
+            _hide_value(groups, asked, how, value, rarest, random, rounds)
         done += waiting[value]
         progress("hiding carriers", done, total)
 
@@ -95,16 +96,17 @@ def _hide_value(
     x: int,
     rarest: NDArray[np.float64],
     random: np.random.Generator,
+    rounds: int,
 ) -> None:
     table, cells = groups.table, groups.cells
     r = float(table.event_r[table.value_event[x]])
     terms = Terms(int(NEAR * r * r), how.largest, how.least)
     waiting = np.flatnonzero((cells.value == x) & (cells.free > 0))
     number, tried = cells.free[waiting], np.zeros((len(waiting), len(table.values)), bool)
-    for turn in range(ROUNDS + (asked.masks is None)):  # masks leave nothing to be pooled
+    for turn in range(rounds + (asked.masks is None)):  # masks leave nothing to be pooled
         if not len(waiting):
             return
-        if turn < ROUNDS:
+        if turn < rounds:
             drawn = _draw(rarest[cells.signature[waiting]], tried, number, random)  # 1
         else:
             drawn = np.zeros((len(waiting), len(table.values) + 1), np.int64)  # 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,21 +224,24 @@ class Assembly:
         """The signature of a group's first member."""
         return int(self.cells.signature[self.members(group)[0]])
 
-    def saved(self) -> tuple[Members, Ints, Ints]:
+    def saved(self) -> tuple[Members, tuple[NDArray[Any], ...]]:
         """Who is where, to come back to."""
-        return self._settle(), self.cells.free.copy(), self.withheld.copy()
+        members = self._settle()
+        rest = (self._kind, self._copies, self._checked, self.cells.free, self.withheld)
+        return members, tuple(one.copy() for one in rest)
 
-    def put_back(self, saved: tuple[Members, Ints, Ints]) -> None:
+    def put_back(self, saved: tuple[Members, tuple[NDArray[Any], ...]]) -> None:
         """Everybody is where they were."""
-        self._members, self._changed = saved[0], {}
-        self.cells.free[:], self.withheld[:] = saved[1], saved[2]
+        self._members, rest = saved
+        self._new, self._changed, self._before = [], {}, {}
+        kind, copies, checked, free, withheld = (one.copy() for one in rest)
+        self._kind, self._copies, self._checked = kind, copies, checked
+        self.cells.free[:], self.withheld[:] = free, withheld
 
     def dissolve(self, group: int) -> None:
-        """Nobody of a group is published: its carriers are free, all others are left out."""
+        """Nobody of a group is in it any more: all are free."""
         members = self.members(group)
-        carries = self.cells.event[members] >= 0
-        np.add.at(self.cells.free, members[carries], 1)
-        np.add.at(self.withheld, members[~carries], 1)
+        np.add.at(self.cells.free, members, 1)
         self._changed[group] = members[:0]
 
     def smallest(self) -> int | None:
@@ -286,6 +289,11 @@ class Assembly:
         """Somebody without an event who is left out."""
         self.cells.free[cell] -= 1
         self.withheld[cell] += 1
+
+    def let_in(self, cell: int) -> None:
+        """Somebody who was left out is free again."""
+        self.cells.free[cell] += 1
+        self.withheld[cell] -= 1
 
     def people_with(self, values: NDArray[np.bool_]) -> Ints:
         """Of each signature: how many people are in groups that hold one of some values."""
