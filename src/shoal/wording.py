@@ -111,7 +111,8 @@ def counter_words(counter: Mapping[str, Any], carriers: int) -> str:
     """What counting class by class tells of the `carriers`, and the worst class: for those who hold
     the table."""
     if counter["kept"]:
-        return _COUNTED
+        certain = counter.get("certain")
+        return f"{_COUNTED} {_group_by_group(certain)}" if certain else _COUNTED
     worst = counter["worst"][0]
     return (
         f"{_COUNTING} links {counter['carriers']:,} of the {carriers:,} people with an event above "
@@ -120,6 +121,10 @@ def counter_words(counter: Mapping[str, Any], carriers: int) -> str:
         f"{visible(worst['described'])}; {worst['among']:,} of these in question, "
         f"{worst['needed']:,} needed."
     )
+
+
+def _group_by_group(certain: int) -> str:
+    return f"Taken group by group, the same counts make {people(certain)} certain all the same."
 
 
 def public_counter_words(

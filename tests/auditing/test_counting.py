@@ -18,6 +18,7 @@ from shoal.auditing.counting import Counting
 from shoal.knowledge import Knowledge
 from shoal.spec import Event, Spec
 from shoal.table import Table
+from shoal.wording import counter_words
 from tests.oracle import classes as oracle
 from tests.oracle.audit import Case, Protected
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE
@@ -89,6 +90,7 @@ def agree(found: Counting, told: oracle.Told) -> None:
     worst = [(one.certain, one.needed / one.among) for one in found.classes]
     assert worst == sorted(worst, reverse=True)
     note("kept" if found.kept else "certain" if found.certain else "fails")
+    note(f"somebody is certain group by group alone: {found.forced > 0}")
 
 
 @settings(max_examples=300)
@@ -120,6 +122,28 @@ def test_as_many_carriers_as_people_in_their_groups_are_certain() -> None:
     (worst,) = found.counter.classes
     assert (worst.described, worst.people, worst.carriers, worst.among) == ("sex m", 10, 2, 2)
     assert found.to_dict()["counter"]["worst"][0]["certain"] is True
+
+
+def test_a_class_that_is_wide_enough_can_make_somebody_certain_group_by_group() -> None:
+    """Two of ten men carry x; a group with one x has one man, another all the others: six men and
+    more come into question, as many as are needed, and yet each group must have one of the two."""
+    groups = [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 0, 0, 2, 2, 3, 3, 2, 3]
+    table = Table.from_frame(SEXES, SEXES_SPEC)
+    found = audit(table, groups)
+    assert found.counter.kept
+    assert (found.counter.carriers, found.counter.certain, found.counter.forced) == (1, 1, 1)
+    told = counter_words(found.counter.to_dict(), 4)
+    assert told.endswith("the same counts make 1 person certain all the same.")
+    groups[2] = 0  # another man beside him
+    assert audit(table, groups).counter.certain == 0
+
+
+def test_who_is_certain_group_by_group_where_somebody_is_missing() -> None:
+    """One man with x is missing with three others, so that the one man beside two women carries."""
+    groups = [0, -1, -1, -1, -1, *range(10, 15), 2, 3, 0, 0, 2, 2, 3, 3, 2, 3]
+    found = audit(Table.from_frame(SEXES, SEXES_SPEC.with_(r=2)), groups).counter
+    assert found.kept
+    assert (found.carriers, found.certain) == (1, 1)
 
 
 def test_a_class_that_is_whole_or_wide_enough_is_kept() -> None:

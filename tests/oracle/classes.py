@@ -40,7 +40,32 @@ def counter(case: Case) -> Told:
             needed = min(Fraction(len(members)), event.r * len(mine))
             if len(among) < needed:
                 _add(told, (event.label, view, values), members, mine, among, needed)
+            forced = _forced(case, among, carriers, len(mine))
+            told.carriers.update(forced)
+            told.certain.update(forced)
     return told
+
+
+def _forced(case: Case, among: set[int], carriers: set[int], carrying: int) -> set[int]:
+    """Who of `among` is in every choice of so many of them that takes no more from any group, and
+    from the missing, than it has carriers."""
+    people: dict[int | None, set[int]] = {}
+    for j in among:
+        people.setdefault(case.groups[j], set()).add(j)
+    most = {
+        group: min(len(some), sum(case.groups[j] == group for j in carriers))
+        for group, some in people.items()
+    }
+    forced: set[int] = set()
+    for group, some in people.items():
+        sums = {0}
+        for other, limit in most.items():
+            if other != group:
+                sums = {one + more for one in sums for more in range(limit + 1)}
+        taken = {number for number in range(most[group] + 1) if carrying - number in sums}
+        if taken == {len(some)}:
+            forced |= some
+    return forced
 
 
 def absence(case: Case) -> Told:

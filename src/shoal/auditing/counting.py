@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.adversaries.judging import Case
+from shoal.auditing.forced import OWN_COUNT, forced_carriers
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge, View, attribute_codes, event_chances, known_values
 from shoal.spec import band_name
@@ -30,8 +31,6 @@ from shoal.table.table import Cells
 
 SHOWN_CLASSES = 20
 """So many classes, the worst, stand in plain data."""
-OWN_COUNT = 1e-6
-"""A class's carriers as a view has them are the table's own count if they are as near as this."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +63,14 @@ class Counting:
     """One of the two promises: kept, or in which classes it fails."""
 
     carriers: int
-    """People with an event who are in a class that fails for it."""
+    """People with an event who are in a class that fails for it, or are certain."""
     certain: int
     """Those of them who are linked with certainty in some class."""
     classes: tuple[TellingClass, ...]
     """The classes that fail, the worst first."""
+    forced: int = 0
+    """People who are certain only where a class is counted group by group; they are among the two
+    numbers above."""
 
     @property
     def kept(self) -> bool:
@@ -109,16 +111,24 @@ class Counting:
 
 
 def count_classes(case: Case, knowledge: Knowledge) -> Counting:
-    """The counter's promise. It takes the published tables and the distributions, no more."""
+    """The counter's promise. It takes the published tables and the distributions, no more; who is
+    certain group by group is told where the published values are true."""
     table = case.table
-    return _counting(table, table.cells, lambda event: _in_groups(case, knowledge, event))
+    found, told = _counting(table, table.cells, lambda event: _in_groups(case, knowledge, event))
+    linked, certain = _forced(case, knowledge, told).tolist()
+    return replace(
+        found,
+        carriers=found.carriers + linked,
+        certain=found.certain + certain,
+        forced=certain,
+    )
 
 
 def count_missing(case: Case, knowledge: Knowledge, missing: Cells) -> Counting:
     """The promise on absence; `missing` are the people who are not published. The whole table is a
     class too."""
     views = (_everybody(case.table), *knowledge.class_views)
-    return _counting(case.table, missing, lambda event: _gone(case, views, missing, event))
+    return _counting(case.table, missing, lambda event: _gone(case, views, missing, event))[0]
 
 
 def missing_people(table: Table, grouping: Grouping) -> Cells:
@@ -207,8 +217,32 @@ def _summed(
     return np.bincount(places, people, size).astype(np.float64, copy=False)
 
 
-def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Judged]]) -> Counting:
-    """All classes that fail for some event, and how many of the people counted carry it there."""
+def _forced(case: Case, knowledge: Knowledge, told: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many people are certain by counting group by group who are not told of yet, and not told
+    of as certain; `told` says it of the table's cells."""
+    table, part = case.table, case.partition
+    signature, value, _ = table.cells
+    pair = np.repeat(np.arange(len(part.pair_signature)), np.diff(part.world_start))
+    width = np.int64(len(table.values))
+    there = part.pair_signature[pair] * width + part.world_value
+    cell = np.searchsorted(signature * width + value, there).clip(max=len(value) - 1)
+    inside = np.zeros(len(pair), bool)
+    away = np.zeros((2, len(table.signatures)), bool)
+    for event in range(len(table.events)):
+        forced, gone = forced_carriers(case, knowledge, event)
+        inside |= forced[pair]
+        mine = told & table.holds(event)[value]
+        away |= gone & ~np.stack([_summed(signature, one, len(gone)) > 0 for one in mine])
+    people = part.world_count * np.repeat(part.copies, np.diff(part.group_start))[pair]
+    missing = table.signature_rows - part.signature_people
+    return np.asarray((inside & ~told[:, cell]) @ people + away @ missing)
+
+
+def _counting(
+    table: Table, counted: Cells, judged: Callable[[int], Iterator[_Judged]]
+) -> tuple[Counting, NDArray[np.bool_]]:
+    """All classes that fail for some event, and how many of the people counted carry it there; and
+    which of the cells of these they are, and which of them are certain."""
     signature, value, rows = counted
     classes: list[TellingClass] = []
     told = np.zeros((2, len(rows)), bool)  # whoever carries several events counts once
@@ -222,7 +256,8 @@ def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Ju
                 classes += _named(table, event.label, one, np.flatnonzero(fails))
         told |= table.holds(number)[value] & marked[:, signature]
     classes.sort(key=lambda one: (not one.certain, -one.needed / one.among, -one.carriers))
-    return Counting(int(rows[told[0]].sum()), int(rows[told[1]].sum()), tuple(classes))
+    found = Counting(int(rows[told[0]].sum()), int(rows[told[1]].sum()), tuple(classes))
+    return found, told
 
 
 def _named(

@@ -1,4 +1,4 @@
-"""Deviations of all groups in one view: a compiled loop."""
+"""Deviations of all groups in one view, and room for carriers of its classes: compiled loops."""
 
 from __future__ import annotations
 
@@ -49,3 +49,35 @@ def deviations(
         if carriers[g] > 1 or not (size >= r if delta == 0.0 else near):
             meets[g] = False
     return sums
+
+
+@kernel
+def room_for_carriers(
+    group_start: Ints,
+    copies: Ints,
+    row: NDArray[np.int32],
+    pair_size: Ints,
+    carriers: Ints,
+    full: NDArray[np.bool_],
+    classes: int,
+) -> Ints:
+    """For one event in one view: how many carriers of each class there can be in groups, of which
+    none has more than it has people of the class, or than it publishes. The pairs whose class has
+    no more people in their group than the group publishes carriers are noted in `full`.
+
+    group_start: the first pair of each group, and the number of pairs.
+    row: the class of each pair; pair_size: how many people it has.
+    carriers: of each group.
+    """
+    room, there = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
+    for g in range(len(copies)):
+        if carriers[g] == 0:
+            continue
+        for p in range(group_start[g], group_start[g + 1]):
+            there[row[p]] += pair_size[p]
+        for p in range(group_start[g], group_start[g + 1]):
+            full[p] = there[row[p]] <= carriers[g]
+        for p in range(group_start[g], group_start[g + 1]):
+            room[row[p]] += copies[g] * min(there[row[p]], carriers[g])
+            there[row[p]] = 0
+    return room

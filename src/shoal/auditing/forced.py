@@ -1,0 +1,55 @@
+"""Who is certain to carry an event by counting a class group by group.
+
+Of a class k people carry the event. A group that publishes c carriers has at most c of the class,
+and no more than it has people of it. If the groups have room for k of them and no more, every group
+has as many as it has room for; and where that is all its people of the class, each of them carries.
+Whoever is missing is in one more group, with the carriers that are not published.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.adversaries.judging import Case
+from shoal.auditing.kernels import room_for_carriers
+from shoal.knowledge import Knowledge, event_chances
+
+Bools = NDArray[np.bool_]
+OWN_COUNT = 1e-6
+"""A class's carriers as a view has them are the table's own count if they are as near as this."""
+
+
+def forced_carriers(case: Case, knowledge: Knowledge, event: int) -> tuple[Bools, Bools]:
+    """The pairs of the partition all of whose people carry the event in every world that agrees
+    with the carriers of some class; and the signatures whose missing people all do. Only classes
+    whose carriers are as many as the table has of them are counted, in tables that publish what is
+    true."""
+    table, part = case.table, case.partition
+    forced, gone = np.zeros(len(part.pair_signature), bool), np.zeros(len(table.signatures), bool)
+    if part.distorted:
+        return forced, gone
+    signature, value, rows = table.cells
+    holds = table.holds(event)
+    mine = np.flatnonzero(holds[value])
+    published = np.where(holds[part.value_code], part.value_count, 0)
+    group = np.repeat(np.arange(part.groups), np.diff(part.value_start))
+    carriers = np.bincount(group, published, part.groups).astype(np.int64)
+    lost = int(table.event_rows[event]) - int((carriers * part.copies).sum())
+    missing = table.signature_rows - part.signature_people
+    full = np.zeros(len(part.pair_signature), bool)
+    for view in knowledge.class_views:
+        size, row = len(view.distributions), view.index[part.pair_signature]
+        room = room_for_carriers(
+            part.group_start, part.copies, row, part.pair_size, carriers, full, size
+        )
+        away = np.bincount(view.index, missing, size).astype(np.int64)
+        room += np.minimum(away, lost)
+        own = np.bincount(view.index[signature[mine]], rows[mine], size)
+        people = np.bincount(view.index, table.signature_rows, size)
+        known = people * event_chances(view, table)[:, event]
+        told = (room == own) & (np.abs(known - own) < OWN_COUNT)
+        told[0] = False
+        forced |= full & told[row]
+        gone |= (told & (away > 0) & (away <= lost))[view.index]
+    return forced, gone & (missing > 0)
