@@ -7,10 +7,11 @@ from typing import Any
 from shoal.adversaries.adversary import BOTH, Adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.api.inputs import Known, frame_of, spec_of, table_of
-from shoal.api.released import align, spec_of_own
+from shoal.api.released import align, align_large, no_audit_by_engine, spec_of_own
 from shoal.auditing.align import labels_of
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
+from shoal.engines import Engine, engine_of
 from shoal.errors import InputError
 from shoal.grouping import Progress, silent
 from shoal.knowledge import Knowledge, warn_of_time
@@ -34,6 +35,7 @@ def audit(
     seed: int = 0,
     rows: IntArray | None = None,
     models: bool = False,
+    engine: Engine | None = None,
     progress: Progress = silent,
 ) -> Audit:
     """Judges what is published of a table: a frame, the path or URL of one, or a Table.
@@ -44,6 +46,8 @@ def audit(
     QI columns make the groups, and rows correspond by order or by the column `key`). `released` may
     also be the folder of a release of shoal's, with its private folder beside it; the spec is then
     in it. A Table knows its spec, so that its groups may come second: `audit(table, groups)`.
+    Two Spark frames are joined by `key` on the cluster, and paths by the `engine` (DuckDB or Spark)
+    if one is given: the adversary needs counts only, and no rows come here.
 
     `adversary` says who judges, one or several. `knowledge` replaces what the spec says that they
     know, a `model` (see `anonymize`) adds to it; `r` replaces the spec's r where an event has none
@@ -79,9 +83,16 @@ def audit(
         )
     if key is not None and released is None:
         raise InputError("key-alone", "key has nothing to align.", "Use it with released.")
+    engine = engine or engine_of(data)
     if released is not None:
         asked = spec_of(data, spec or spec_of_own(released), knowledge=knowledge)
-        table, groups, rows = align(frame_of(data), released, asked, key=key)
+        if engine is None:
+            aligned = align(frame_of(data), released, asked, key=key)
+        else:
+            aligned = align_large(data, released, asked, key=key, engine=engine, progress=progress)
+        table, groups, rows = aligned
+    elif engine is not None:
+        raise no_audit_by_engine()
     elif isinstance(groups, str):
         frame = frame_of(data)
         table = table_of(frame, spec_of(data, spec), knowledge=knowledge)

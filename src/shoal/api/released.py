@@ -10,10 +10,10 @@ import numpy as np
 
 from shoal.api.inputs import frame_of, is_location
 from shoal.auditing.align import Aligned, align_counted, align_release
-from shoal.engines import GID
-from shoal.engines.pairs import joined_pairs
+from shoal.engines import GID, Engine, Joining
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
+from shoal.grouping import Progress, silent
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS, refuse_strangers
 from shoal.release.record import row_groups_of
@@ -37,15 +37,17 @@ def spec_of_own(released: Any) -> Spec | None:
 
 
 def align_large(
-    table: str | Path,
-    released: str | Path,
+    table: Any,
+    released: Any,
     spec: Spec,
     *,
     key: str | None,
-    separator: str | None = None,
-    encoding: str | None = None,
+    engine: Engine,
+    progress: Progress = silent,
 ) -> Aligned:
-    """A table and what another tool released of it, joined and counted by DuckDB."""
+    """A table and what another tool released of it, joined and counted by an engine."""
+    if not isinstance(engine, Joining):
+        raise no_audit_by_engine()
     if key is None or is_own(released):
         raise InputError(
             "engine-key",
@@ -53,8 +55,16 @@ def align_large(
             "Name a column that both have with --key, or leave the engine out.",
         )
     columns = [*spec.qi, *spec.sensitive_columns]
-    text = {"separator": separator, "encoding": encoding}
-    return align_counted(joined_pairs(table, released, columns, columns, key, **text), spec)
+    return align_counted(engine.pairs(table, released, columns, key=key, progress=progress), spec)
+
+
+def no_audit_by_engine() -> InputError:
+    """The error for whatever engines do not judge."""
+    return InputError(
+        "engine-audit",
+        "Of the engines, duckdb and spark audit, and only what another tool released.",
+        "Name one of these with the released table and its key, or leave the engine out.",
+    )
 
 
 def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> Aligned:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.api.inputs import Known
-from shoal.engines import Engine, default_engine
+from shoal.engines import Engine, default_engine, engine_of
 from shoal.release.stated import read_certificate, stated_spec
 from shoal.spec import Spec
 from shoal.table import Table
@@ -52,6 +52,7 @@ def verify(
     False
     """
     original = table.frame if isinstance(table, Table) else table
+    holds = engine or engine_of(original) or default_engine()
     found = verify_folder(
         path,
         table=original,
@@ -59,7 +60,7 @@ def verify(
         knowledge=knowledge,
         hierarchies=hierarchies,
         key=key,
-        engine=engine,
+        engine=holds,
     )
     if spec is None:
         return found
@@ -67,7 +68,7 @@ def verify(
     stated = stated_spec(read_certificate(folder), folder)
     asked = spec.published()
     if stated != asked and original is not None:  # events may be written as ranges or patterns
-        asked = (engine or default_engine()).count(original, spec).spec.published()
+        asked = holds.count(original, spec).spec.published()
     check = Check("what was asked for", stated == asked, _differences(stated, asked))
     return replace(found, checks=(*found.checks, check))
 

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.auditing.order import check_order, check_values
-from shoal.engines.pairs import Pairs
+from shoal.engines.pairs import Keys, Pairs, check_keys, check_named
 from shoal.errors import InputError, nearest
 from shoal.grouping import Grouping
 from shoal.grouping.partition import number_groups
@@ -194,17 +194,8 @@ def _check(data: pl.DataFrame, other: pl.DataFrame, spec: Spec, key: str | None)
         raise InputError(
             "released-empty", "The release has no rows.", "Give a release with people in it."
         )
-    for side, name in ((data, "table"), (other, "release")):
-        if key is not None and key not in side.columns:
-            raise InputError(
-                "key-missing",
-                f'The {name} has no key column "{key}"{nearest(key, side.columns)}.',
-                "Name a column that both have.",
-            )
-        if key is not None and side[key].n_unique() < side.height:
-            raise InputError(
-                "key-twice", f'The key "{key}" repeats in the {name}.', "Use a unique key."
-            )
+    if key is not None:
+        check_named(key, table=data.columns, release=other.columns)
 
 
 def _check_released(name: str, other: pl.DataFrame) -> None:
@@ -220,13 +211,12 @@ def _positions(keys: pl.Series, released: pl.Series) -> IntArray:
     """Where each key stands in the release, -1 where it does not."""
     left = pl.DataFrame({"key": keys.cast(pl.String)})
     right = pl.DataFrame({"key": released.cast(pl.String)}).with_row_index("at")
-    stray = right.join(left, on="key", how="anti")
-    if stray.height:
-        raise InputError(
-            "key-stray",
-            f'The release has the key "{stray["key"][0]}", which the table lacks.',
-            "Release rows of the table only.",
-        )
+    check_keys(
+        keys.name,
+        table=Keys(len(keys), keys.n_unique()),
+        release=Keys(len(released), released.n_unique()),
+        stray=[str(key) for key in right.join(left, on="key", how="anti")["key"].head(1)],
+    )
     joined = left.join(right, on="key", how="left", maintain_order="left")
     return joined["at"].cast(pl.Int32).fill_null(-1).to_numpy()
 

@@ -18,6 +18,7 @@ from shoal.cli.report import (
     render_reports,
 )
 from shoal.cli.show import echo_table, emit_json, progress_bar
+from shoal.engine_names import ENGINES
 from shoal.errors import InputError
 from shoal.wording import (
     EXIT_CODES,
@@ -85,24 +86,19 @@ def audit(
     spec = asked.make_spec(released)
 
     from shoal.adversaries.adversary import BOTH
-    from shoal.api.released import align, align_large, is_own
+    from shoal.api.released import align, align_large, is_own, no_audit_by_engine
     from shoal.auditing.align import align_column, labels_of
     from shoal.auditing.audit import audit as judge
     from shoal.knowledge import Knowledge, warn_of_time
     from shoal.sources import read_table, write_table
 
     own = released is not None and is_own(released)
-    if engine is not None:
-        if engine != "duckdb" or released is None:
-            raise InputError(
-                "engine-audit",
-                "Of the engines, duckdb audits, and only what another tool released.",
-                "Use --engine duckdb with --released FILE and --key COLUMN, or leave it out.",
-            )
-        labels = None
-        aligned = align_large(
-            table, released, spec, key=key, separator=separator, encoding=encoding
-        )
+    if engine not in (None, ENGINES[0]):
+        if released is None:
+            raise no_audit_by_engine()
+        holds, labels = o.make_engine(engine, separator=separator, encoding=encoding), None
+        with progress_bar(quiet=json) as progress:
+            aligned = align_large(table, released, spec, key=key, engine=holds, progress=progress)
     else:
         frame = read_table(table, separator=separator, encoding=encoding)
         labels = None if groups is None else labels_of(frame, groups)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
-
 from shoal.engine_names import ENGINES
 from shoal.engines.cells import write_cells
 from shoal.engines.counting import Counted
-from shoal.engines.engine import Dealt, Distant, Engine, Part
+from shoal.engines.engine import Dealt, Distant, Engine, Joining, Part
 from shoal.engines.gathering import gather
 from shoal.engines.runs import GID, Runs
 from shoal.errors import InputError
+from shoal.table.frames import is_spark_frame
 
 
 def default_engine() -> Engine:
@@ -22,8 +21,7 @@ def default_engine() -> Engine:
 
 def engine_of(data: Any) -> Engine | None:
     """The engine that holds the rows of data, where that is no choice: Spark's, of its frames."""
-    known = nw.dependencies
-    if known.is_pyspark_dataframe(data) or known.is_pyspark_connect_dataframe(data):
+    if is_spark_frame(data):
         from shoal.engines.spark import SparkEngine
 
         return SparkEngine(data.sparkSession)
@@ -56,6 +54,7 @@ __all__ = [
     "Dealt",
     "Distant",
     "Engine",
+    "Joining",
     "Part",
     "Runs",
     "default_engine",

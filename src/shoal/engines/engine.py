@@ -8,7 +8,7 @@ people (`Table.from_cells`), and may refuse to deal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.counting import Counted
+from shoal.engines.pairs import Pairs
 from shoal.engines.runs import Runs
 from shoal.grouping import Grouping
 from shoal.grouping.grouping import Progress, silent
@@ -85,4 +86,23 @@ class Distant(Engine, Protocol):
 
     def write_rows(self, dealt: Any, path: Path, *, rows: int) -> None:
         """Writes it, whole or not at all."""
+        ...
+
+
+@runtime_checkable
+class Joining(Engine, Protocol):
+    """An engine that puts what another tool released beside the table, where the rows are."""
+
+    def pairs(
+        self,
+        table: Any,
+        released: Any,
+        columns: Sequence[str],
+        *,
+        key: str,
+        progress: Progress = silent,
+    ) -> Pairs:
+        """Pairs of the columns of a table and of those that the release has too, joined by the
+        column `key`; an InputError for keys that do not tell people apart, or that the table
+        lacks."""
         ...

@@ -34,6 +34,12 @@ def to_polars(frame: Any) -> pl.DataFrame:
     return copy
 
 
+def is_spark_frame(data: Any) -> bool:
+    """Whether the data is a frame of Spark, whose rows are elsewhere."""
+    known = nw.dependencies
+    return known.is_pyspark_dataframe(data) or known.is_pyspark_connect_dataframe(data)
+
+
 def free_name(name: str, taken: Collection[str]) -> str:
     """A name for another column of a table, like this one, that none of its columns has."""
     while name in taken:

@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.engines import engine_of
-from shoal.engines.spark import SparkEngine, cells, open_source
+from shoal.engines.spark import SparkEngine, brought, open_source
 from shoal.errors import InputError
 from shoal.spec import Spec
 from shoal.table import Table
@@ -60,7 +60,7 @@ def test_cells_are_stored_where_nobody_else_may_look(
         seen.append(folder.parent)
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(cells, "read_table", failing)
+    monkeypatch.setattr(brought, "read_table", failing)
     with pytest.raises(OSError, match="gone"):
         SparkEngine(spark).count(kinds[1], some_kinds("truth"))
     assert not seen[0].exists()
@@ -116,9 +116,24 @@ def test_cells_that_do_not_arrive_are_missed(
     spark: Any, kinds: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     some = pl.DataFrame({"c10": [True], "c14": ["flu"], "rows": [3], "key": [0]})
-    monkeypatch.setattr(cells, "read_table", lambda folder: some)
+    monkeypatch.setattr(brought, "read_table", lambda folder: some)
     with pytest.raises(InputError, match="3 of 300 rows did not arrive"):
         SparkEngine(spark).count(kinds[1], some_kinds("truth"))
+
+
+def test_a_file_of_cells_is_the_table_that_was_counted(
+    spark: Any, kinds: tuple[Path, Any], tmp_path: Path
+) -> None:
+    spec, file = some_kinds("truth", "price"), tmp_path / "cells.parquet"
+    shoal.count(kinds[0], spec, file)
+    assert SparkEngine(spark).count(file, spec).rows == 300
+    with pytest.raises(InputError, match="separator has a meaning"):
+        SparkEngine(spark, separator=";").count(file, spec)
+
+
+def test_frames_of_others_are_refused(spark: Any) -> None:
+    with pytest.raises(InputError, match="not a DataFrame of polars"):
+        SparkEngine(spark).count(all_kinds(), some_kinds("truth"))
 
 
 def test_only_frames_of_spark_are_taken_for_some(spark: Any) -> None:

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.engines.cells import read_cells
 from shoal.engines.counting import Counted, count_name
 from shoal.engines.engine import Dealt
+from shoal.engines.pairs import Pairs
 from shoal.engines.runs import Runs
 from shoal.engines.spark.cells import count_cells
 from shoal.engines.spark.jobs import watched
 from shoal.engines.spark.lines import as_frame
+from shoal.engines.spark.pairs import joined_pairs
 from shoal.engines.spark.parts import write_frame, write_parts
 from shoal.engines.spark.rows import SparkRows, row_groups
 from shoal.engines.spark.source import failures_told, is_text, open_session, open_source
+from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.sources.delimited import typed
+from shoal.sources.read import refuse_unused
 from shoal.spec import Spec
 from shoal.table import Table
+from shoal.table.frames import is_spark_frame
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 MOST_CELLS = 20_000_000
 """So many cells are brought to the driver, unless it is told otherwise."""
@@ -54,6 +61,9 @@ class SparkEngine:
         self.most_cells, self.progress = most_cells, progress
 
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
+        if isinstance(source, str | Path) and (cells := read_cells(source)) is not None:
+            refuse_unused("cells", **self._text)
+            return cells.table(spec)
         counted, rows = self._counted(source, spec, progress)
         return replace(counted.table(spec), source=rows)
 
@@ -63,12 +73,43 @@ class SparkEngine:
     def _counted(self, source: Any, spec: Spec, progress: Progress) -> tuple[Counted, SparkRows]:
         told = self.progress if progress is silent else progress
         with watched(self.session, "counting on Spark", told):
-            frame = open_source(source, **self._text) if isinstance(source, str | Path) else source
+            frame = self._frame(source)
             with failures_told():
                 cells, rows = count_cells(frame, spec, most=self.most_cells)
-        if isinstance(source, str | Path) and is_text(source):
-            cells = typed(cells)
+        cells = _typed(cells, source)
         return Counted(cells, pl.Series(count_name(cells.columns), rows.counts)), rows
+
+    def _frame(self, source: DataFrame | str | Path) -> DataFrame:
+        if isinstance(source, str | Path):
+            return open_source(source, self.session, **self._text)
+        if not is_spark_frame(source):
+            raise InputError(
+                "engine-source",
+                "The Spark engine takes Spark frames, files and tables of a catalog, not a "
+                f"{type(source).__name__} of {type(source).__module__.partition('.')[0]}.",
+                "Give a Spark frame or an address, or leave the engine out.",
+            )
+        return source
+
+    def pairs(
+        self,
+        table: Any,
+        released: Any,
+        columns: Sequence[str],
+        *,
+        key: str,
+        progress: Progress = silent,
+    ) -> Pairs:
+        told = self.progress if progress is silent else progress
+        with watched(self.session, "joining on Spark", told):
+            mine, theirs = self._frame(table), self._frame(released)
+            with failures_told():
+                found = joined_pairs(mine, theirs, columns, key, most=self.most_cells)
+        return replace(
+            found,
+            table=_typed(found.table, table),
+            released=_typed(found.released, released),
+        )
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         return None
@@ -94,3 +135,8 @@ class SparkEngine:
         """Writes one published table as a folder of parts, whole or not at all."""
         with watched(self.session, f"writing {path.name} on Spark", self.progress):
             write_parts(self.session, runs, path)
+
+
+def _typed(lines: pl.DataFrame, source: Any) -> pl.DataFrame:
+    """Lines with the types that the values of text files have."""
+    return typed(lines) if isinstance(source, str | Path) and is_text(source) else lines

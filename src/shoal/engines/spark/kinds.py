@@ -43,6 +43,13 @@ def sent(column: Column, kind: DataType, name: str) -> Column:
     )
 
 
+def as_key(column: Column, kind: DataType, name: str) -> Column:
+    """A column as text that is equal where its values are: a date is what CSV has for it, and a
+    moment its number, as an hour of the clock may come twice."""
+    told = column if kind.typeName() == "date" else sent(column, kind, name)
+    return told.cast("string")
+
+
 def received(column: pl.Series, kind: DataType) -> pl.Series:
     """What was stored, as the values that it stands for."""
     meant = WHEN.get(kind.typeName())

@@ -50,14 +50,18 @@ def open_session() -> SparkSession:
 
 
 def open_source(
-    address: str | Path, *, separator: str | None = None, encoding: str | None = None
+    address: str | Path,
+    session: SparkSession | None = None,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
 ) -> DataFrame:
     """A table as a Spark frame: `spark:catalog.table`, or the path of Parquet or CSV, as a file or
     a folder, anywhere that the session reads from. CSV has a header, and its cells stay texts: what
     type a column has is found from its distinct values, as of any CSV."""
     from pyspark.errors import AnalysisException
 
-    session, text = open_session(), str(address)
+    session, text = session or open_session(), str(address)
     if not is_text(text):
         refuse_unused("spark", separator=separator, encoding=encoding)
     try:

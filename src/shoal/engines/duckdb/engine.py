@@ -6,23 +6,23 @@ read again to be dealt, as by the Polars engine.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from shoal.engines.cells import read_cells
 from shoal.engines.counting import Counted, columns_of, count_name, count_rows, refuse_cells
 from shoal.engines.dealing import dealt_parts
+from shoal.engines.duckdb.pairs import joined_pairs
+from shoal.engines.duckdb.scratch import given_rows, scratch_connection
 from shoal.engines.engine import Dealt, Part
+from shoal.engines.pairs import Pairs
 from shoal.engines.runs import Runs
-from shoal.errors import InputError, missing_extra
+from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.grouping.grouping import Progress, silent
-from shoal.memory import allowed_memory
 from shoal.sources import read_table, write_parts
 from shoal.sources.database import count_database, quoted_name
 from shoal.sources.streamed import Rows, open_rows
@@ -30,9 +30,6 @@ from shoal.spec import Spec
 from shoal.storage.location import parse_url
 from shoal.table import Table
 from shoal.table.table import check_roles
-
-SHARE = 4
-"""DuckDB gets one part in so many of the memory that may be taken: the cells come after it."""
 
 
 class DuckDBEngine:
@@ -73,6 +70,27 @@ class DuckDBEngine:
         refuse_cells(cells, columns)
         return Counted.of(cells, columns, rows)
 
+    def pairs(
+        self,
+        table: Any,
+        released: Any,
+        columns: Sequence[str],
+        *,
+        key: str,
+        progress: Progress = silent,
+    ) -> Pairs:
+        return joined_pairs(self._opened(table), self._opened(released), columns, key)
+
+    def _opened(self, source: Any) -> Rows:
+        rows = self._open(source)
+        if rows is None:
+            raise InputError(
+                "engine-source",
+                f'"{source}" is of a kind that is read as a whole only.',
+                "Give CSV or Parquet, or leave the engine out.",
+            )
+        return rows
+
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         return None
 
@@ -92,60 +110,3 @@ def _counted(rows: Rows, columns: list[str], name: str) -> pl.DataFrame:
         found = pl.DataFrame(counted.to_arrow_table())
     kinds = {column: rows.schema[column] for column in columns}
     return found.with_columns(pl.col(one).cast(kind) for one, kind in kinds.items())
-
-
-class Scratch(NamedTuple):
-    """A connection, and what was wrong with rows that it was given."""
-
-    connection: Any
-    refused: list[InputError]
-
-
-@contextmanager
-def scratch_connection() -> Iterator[Scratch]:
-    """A connection that gets its share of the memory. What does not fit into it DuckDB lays aside,
-    in a folder of its own that nobody else can read."""
-    try:
-        import duckdb
-    except ImportError:
-        raise missing_extra("The DuckDB engine", "duckdb") from None
-    with tempfile.TemporaryDirectory() as folder:
-        config: dict[str, Any] = {
-            "memory_limit": f"{allowed_memory() // SHARE}B",
-            "temp_directory": folder,
-            "preserve_insertion_order": "false",
-        }
-        with duckdb.connect(config=config) as connection:
-            refused: list[InputError] = []
-            try:
-                yield Scratch(connection, refused)
-            except duckdb.Error:
-                if refused:
-                    raise refused[0] from None
-                raise
-
-
-def given_rows(scratch: Scratch, rows: Rows, columns: list[str]) -> Any:
-    """Rows as a relation. DuckDB reads Parquet files itself; texts are split as everywhere else."""
-    if rows.files:
-        return scratch.connection.read_parquet(rows.files, hive_partitioning=False)
-    return scratch.connection.from_arrow(_reader(rows, columns, scratch.refused))
-
-
-def _reader(rows: Rows, columns: list[str], refused: list[InputError]) -> Any:
-    """Rows as a stream of Arrow batches. DuckDB tells of what goes wrong in words of its own, so
-    that `refused` takes what is to be said instead."""
-    import pyarrow as pa
-
-    empty = pl.DataFrame(schema={column: rows.schema[column] for column in columns}).to_arrow()
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        try:
-            for frame in rows.frames(columns):
-                for batch in frame.to_arrow().to_batches():
-                    yield batch.cast(empty.schema)
-        except InputError as error:
-            refused.append(error)
-            raise
-
-    return pa.RecordBatchReader.from_batches(empty.schema, batches())
