@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from shoal.grouping import Progress, silent
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
+    from pyspark.sql.connect.shell.progress import ProgressHandler, StageInfo
 
 GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 """What a job group is told by; the user may have one already."""
@@ -26,7 +27,7 @@ def watched(session: SparkSession, step: str, progress: Progress = silent) -> It
     tasks are done, and a block that is left by an exception stops them."""
     context = _context(session)
     if context is None:
-        with _tagged(session):
+        with _tagged(session, step, progress):
             yield
         return
     name, ended = f"shoal-{secrets.token_hex(8)}", threading.Event()
@@ -55,16 +56,41 @@ def _context(session: SparkSession) -> SparkContext | None:
 
 
 @contextmanager
-def _tagged(session: SparkSession) -> Iterator[None]:
-    tag = f"shoal-{secrets.token_hex(8)}"
+def _tagged(session: SparkSession, step: str, progress: Progress) -> Iterator[None]:
+    """The same where a server runs the jobs, which tells how far they are and stops what is tagged."""
+    tag, heard = f"shoal-{secrets.token_hex(8)}", _heard(step, progress)
     session.addTag(tag)
+    session.registerProgressHandler(heard)
     try:
         yield
     except BaseException:
         session.interruptTag(tag)
         raise
     finally:
+        session.removeProgressHandler(heard)
         session.removeTag(tag)
+
+
+def _heard(step: str, progress: Progress) -> ProgressHandler:
+    """Tells how many tasks are done of all that the server has told of, operation by operation."""
+    tasks: dict[str | None, tuple[int, int]] = {}
+
+    def hear(
+        stages: Iterable[StageInfo] | None,
+        inflight_tasks: int,
+        operation_id: str | None,
+        done: bool,
+    ) -> None:
+        known = list(stages or ())
+        tasks[operation_id] = (
+            sum(one.num_completed_tasks for one in known),
+            sum(one.num_tasks for one in known),
+        )
+        finished, wanted = (sum(numbers) for numbers in zip(*tasks.values(), strict=True))
+        if wanted:
+            progress(step, finished, wanted)
+
+    return cast("ProgressHandler", hear)
 
 
 def _watch(

@@ -81,15 +81,18 @@ def open_source(
 @contextmanager
 def failures_told() -> Iterator[None]:
     """An InputError in place of what Spark or Java say where rows cannot be read."""
-    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     try:
         yield
-    except Py4JJavaError as error:
-        raise _unread(str(error.java_exception.getMessage())) from None
     except PySparkException as error:
         raise _unread(first_line(error)) from None
+    except Exception as error:
+        # What Java says comes through py4j, which a client of Spark Connect does without.
+        told = getattr(error, "java_exception", None)
+        if told is None:
+            raise
+        raise _unread(str(told.getMessage())) from None
 
 
 def _unread(why: str) -> InputError:
