@@ -59,14 +59,26 @@ def _below(pid: int, parents: dict[int, int]) -> bool:
 
 
 def same_release_from(session: Any, folder: Path) -> None:
-    """A release is made, written and verified on a cluster, as it would be here."""
+    """A release is made, written and verified on a cluster, as it would be here, and one of another
+    tool judged."""
     frame, spec = hospital(5000)
     write_table(frame, folder / "table.parquet")
-    there = shoal.anonymize(session.read.parquet(str(folder / "table.parquet")), spec, seed=3)
+    people = session.read.parquet(str(folder / "table.parquet"))
+    there = shoal.anonymize(people, spec, seed=3)
     assert there.certificate == shoal.anonymize(frame, spec, seed=3).certificate
     there.save(folder / "release", format="parquet")
     checked = shoal.verify(folder / "release", table=frame)
     assert checked.confirmed, checked
+    other = frame.sample(4900, seed=1).with_columns(region=pl.lit("any"))
+    write_table(other, folder / "other.parquet")
+    published = session.read.parquet(str(folder / "other.parquet"))
+    judged, expected = (
+        shoal.audit(table, spec, released=released, key="patient").worst
+        for table, released in ((people, published), (frame, other))
+    )
+    assert judged is not None
+    assert expected is not None
+    assert judged.posterior == expected.posterior
 
 
 def test_an_executor_is_killed_while_it_writes(tmp_path: Path) -> None:
