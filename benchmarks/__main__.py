@@ -1,7 +1,7 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
 python -m benchmarks [--only stages|ratios|art|every|arx|undecided|methods|models|several|redteam|
-    insider|neighbours|cells|large|spark|workbench] [--rows 100000,1000000]
+    insider|neighbours|cells|large|spark|sparkfile|workbench] [--rows 100000,1000000]
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ SECTIONS = (
     "cells",
     "large",
     "spark",
+    "sparkfile",
     "workbench",
 )
 NEED_ADULT = ("art", "every", "arx", "undecided", "methods", "models", "redteam")
@@ -74,6 +75,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.settings import adult_frame, adult_subject, hospital_subject
     from benchmarks.several import measure_several
     from benchmarks.spark import measure_spark
+    from benchmarks.spark_file import measure_spark_file
     from benchmarks.stages import measure_stages, warm_up
     from benchmarks.undecided import measure_undecided
     from benchmarks.workbench import measure_workbench
@@ -106,6 +108,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "cells": measure_cells,
         "large": measure_large,
         "spark": measure_spark,
+        "sparkfile": measure_spark_file,
         "workbench": measure_workbench,
     }
     no_adult = adult_frame() is None

@@ -4,7 +4,7 @@
 
 A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every, arx,
 undecided, methods, models, several, redteam, insider, named, neighbours, speed, large,
-spark, cells or workbench. `--check` changes
+spark, sparkfile, cells or workbench. `--check` changes
 nothing and fails when a table is not current.
 """
 

@@ -94,20 +94,20 @@ def _session() -> Any:
 
 def _peaks() -> dict[str, Any]:
     """The most memory that this process, the driver's Java and each executor had."""
-    found: dict[str, Any] = {"python": _peak(Path("/proc/self")), "java": 0, "executors": []}
+    found: dict[str, Any] = {"python": peak_of(Path("/proc/self")), "java": 0, "executors": []}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes()
         except OSError:  # it has just ended
             continue
         if EXECUTOR in command:
-            found["executors"].append(_peak(process))
+            found["executors"].append(peak_of(process))
         elif b"java" in command and MASTER.encode() in command:
-            found["java"] = max(found["java"], _peak(process))
+            found["java"] = max(found["java"], peak_of(process))
     return found
 
 
-def _peak(process: Path) -> int:
+def peak_of(process: Path) -> int:
     lines = (process / "status").read_text("utf-8").splitlines()
     return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
 

@@ -58,6 +58,23 @@ def spark(results: dict[str, Any]) -> str:
     return table(head, rows)
 
 
+def spark_file(results: dict[str, Any]) -> str:
+    """What the stages of a large file take on one machine with Spark."""
+    lines: Lines = results["sparkfile"]["lines"]
+    head = (f"{lines[0]['rows']:,} rows, {lines[0]['cells']:,} cells", "Python", "Java")
+    rows = [
+        (
+            line["stage"],
+            *(
+                f"{line['cpu'][who]:.0f} s, {line['peak_mb'][who] / 1000:.2f} GB"
+                for who in ("python", "java")
+            ),
+        )
+        for line in lines
+    ]
+    return table(head, rows)
+
+
 def workbench(results: dict[str, Any]) -> str:
     """How fast the workbench answers."""
     rows = [

@@ -182,6 +182,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "speed": speed_tables.speed,
     "large": speed_tables.large,
     "spark": speed_tables.spark,
+    "sparkfile": speed_tables.spark_file,
     "cells": speed_tables.cells,
     "workbench": speed_tables.workbench,
 }
