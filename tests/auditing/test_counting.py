@@ -13,8 +13,10 @@ from hypothesis import event as note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.auditing import counting
 from shoal.auditing.audit import audit
 from shoal.auditing.counting import Counting
+from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.spec import Event, Spec
 from shoal.table import Table
@@ -161,6 +163,28 @@ def test_missing_people_come_into_question_where_a_carrier_is_missing() -> None:
     groups[4] = 30
     (told,) = audit(Table.from_frame(SEXES, SEXES_SPEC), groups).counter.classes
     assert (told.people, told.carriers, told.among) == (10, 2, 5)
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000])
+def test_missing_people_are_those_of_no_line(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are looked up in blocks, copies counted."""
+    random = np.random.default_rng(block)
+    frame = pl.DataFrame({"q": random.choice(["a", "b"], 90), "v": random.choice(["x", "y"], 90)})
+    table = Table.from_frame(frame, Spec(qi=("q",), sensitive="v", protect=("x",), r=2))
+    signature, value, rows = table.cells
+    lines = np.repeat(np.arange(4, dtype=np.int32), 4)
+    copies = np.array([2, 1, 3, 1])
+    cell = np.tile(np.arange(4), 4)
+    some = np.minimum(random.integers(1, 3, 16), 2)
+    made = Grouping.of_lines(table, lines, signature[cell], value[cell], some, copies=copies)
+    expected = {
+        (int(signature[c]), int(value[c])): int(rows[c] - (some * copies[lines])[cell == c].sum())
+        for c in range(4)
+    }
+    monkeypatch.setattr(counting, "BLOCK", block)
+    left = counting.missing_people(table, made)
+    found = zip(left.signature.tolist(), left.value.tolist(), left.rows.tolist(), strict=True)
+    assert {(s, v): n for s, v, n in found} == {cell: n for cell, n in expected.items() if n}
 
 
 def test_what_an_outsider_believes_is_counted_as_believed() -> None:

@@ -120,7 +120,8 @@ class GroupReader(JointReader):
                 slot,
             )
             events, column = kernels.event_columns(values, value_event)
-            seen = SeenGroup(chances, people, part.value_count[held], column, len(events))
+            counts = part.value_count[held].astype(np.int64)
+            seen = SeenGroup(chances, people, counts, column, len(events))
             posterior = self._checked(self.posterior(seen), (len(people), len(events)))
             compared = posterior + kernels.TOLERANCE
             breach = case.event_r[events] * compared > 1.0

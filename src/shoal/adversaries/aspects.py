@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.adversaries.adversary import Adversary, Together
+from shoal.adversaries.adversary import Adversary, Binary, Joint, Together
+from shoal.adversaries.even import Even
 from shoal.adversaries.judging import Case, Judgement
 from shoal.errors import InputError
 from shoal.knowledge import View, seen_in
@@ -39,6 +40,19 @@ class Reading(NamedTuple):
             return self.adversary.judge(self.case, view, number)
         seen = seen_in(view, self.aspect.table)
         return _lifted(self, self.adversary.judge(self.case, seen, number))
+
+    @property
+    def evenly(self) -> bool:
+        """Whether this reader gives all who are alike the same share."""
+        reads = type(self.adversary).judge
+        return self.aspect is None and reads in (Joint.judge, Binary.judge)
+
+    def judge_apart(self, even: Even | None, view: View, number: int) -> Judgement:
+        """The same, with even groups judged apart where the reader and the view allow it."""
+        by_value = type(self.adversary).judge is Joint.judge
+        if even is None or not self.evenly or not even.possible(view, by_value=by_value):
+            return self.judge(view, number)
+        return even.judge(view, number, by_value=by_value)
 
 
 def for_table(adversaries: Sequence[Adversary], table: Table) -> tuple[Adversary, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ from shoal.grouping.partition import Partition
 from shoal.knowledge import View, event_chances, with_pool
 from shoal.spec import Limit
 from shoal.table import IntArray, Table
+
+if TYPE_CHECKING:
+    from shoal.adversaries.even import Even
 
 CALL_CONFIDENCE = 1 - 1e-7
 """An estimate may call a breach only at this confidence, so that a thousand of them stay honest."""
@@ -47,25 +51,25 @@ class Case:
     seed: int
 
     @cached_property
-    def holders(self) -> NDArray[np.int64]:
+    def holders(self) -> IntArray:
         """The groups that hold an event."""
-        return self.partition.holders(self._value_event)
+        return self.partition.holders(self.value_event)
 
     @cached_property
-    def held(self) -> NDArray[np.int64]:
+    def held(self) -> IntArray:
         """Their pairs."""
-        return self.partition.held_pairs(self._value_event)
+        return self.partition.held_pairs(self.value_event)
 
     @property
-    def _value_event(self) -> IntArray:
+    def value_event(self) -> IntArray:
+        """The event of each published value, or -1; one more entry, for the pooled value."""
         return np.append(self.table.value_event, np.int32(-1))
 
-    def arrays(
-        self, view: View, distributions: NDArray[np.float64]
-    ) -> tuple[kernels.Groups, kernels.Known]:
-        """The groups and what is known of them in one view, as the kernels take them."""
-        part, table = self.partition, self.table
-        groups = kernels.Groups(
+    @property
+    def groups(self) -> kernels.Groups:
+        """The groups, as the kernels take them."""
+        part = self.partition
+        return kernels.Groups(
             self.holders,
             part.copies,
             part.group_start,
@@ -78,16 +82,21 @@ class Case:
             part.carrier_event,
             part.carrier_count,
         )
+
+    def arrays(
+        self, view: View, distributions: NDArray[np.float64]
+    ) -> tuple[kernels.Groups, kernels.Known]:
+        """The groups and what is known of them in one view, as the kernels take them."""
         known = kernels.Known(
             view.index,
             distributions,
-            event_chances(view, table),
-            self._value_event,
+            event_chances(view, self.table),
+            self.value_event,
             self.event_r,
             self.known,
             self.limit == "prior",
         )
-        return groups, known
+        return self.groups, known
 
     def strength(self, view: View, signature: IntArray, event: IntArray) -> NDArray[np.float64]:
         """What the posterior of a person for an event is multiplied with to be compared with 1, in
@@ -118,6 +127,8 @@ class Judgement:
     """Each event's largest posterior."""
     event_pair: NDArray[np.int64]
     """The pair (of all) that has it, -1 where no group holds the event."""
+    even: Even | None = None
+    """The groups that were judged apart, whose pairs are not among those above."""
 
     @classmethod
     def of_record(
@@ -148,15 +159,22 @@ class Judgement:
         )
 
 
-def judge_groups(case: Case, view: View, number: int, *, by_value: bool) -> Judgement:
+def judge_groups(
+    case: Case,
+    view: View,
+    number: int,
+    *,
+    by_value: bool,
+    even: kernels.Even = kernels.NOTHING_EVEN,
+) -> Judgement:
     """All groups in one view, the `number`th. `by_value`: every published value is told apart;
-    otherwise only one event from all else."""
-    part, table = case.partition, case.table
-    distributions = with_pool(view, table)
-    value_event = np.append(table.value_event, np.int32(-1))
+    otherwise only one event from all else. `even`: what was found of groups that are judged apart.
+    """
+    part, value_event = case.partition, case.value_event
+    distributions = with_pool(view, case.table)
     groups, known = case.arrays(view, distributions)
     record = kernels.empty_record(part.groups, len(part.pair_signature), len(case.event_r))
-    judged = kernels.judge_view(by_value, case.budget, groups, known, record)
+    judged = kernels.judge_view(by_value, case.budget, groups, known, even, record)
     state = record.state
     kind = np.zeros(len(record.posterior), np.int8)
     undecided = np.zeros(len(record.posterior), bool)
@@ -233,7 +251,7 @@ def _settle(
     part = case.partition
     pairs = slice(part.group_start[group], part.group_start[group + 1])
     held = slice(part.value_start[group], part.value_start[group + 1])
-    values, counts = part.value_code[held], part.value_count[held]
+    values, counts = part.value_code[held], part.value_count[held].astype(np.int64)
     slot = np.full(len(distributions), -1, np.int32)
     weights, sizes, place = kernels.collect(
         part.pair_signature[pairs], part.pair_size[pairs], values, view.index, distributions, slot

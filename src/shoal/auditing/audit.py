@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from shoal.adversaries.adversary import Adversaries, Adversary, as_adversaries
 from shoal.adversaries.aspects import for_table, readings
+from shoal.adversaries.even import Even
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case, Judgement
 from shoal.auditing.beside import judge_beside
@@ -145,18 +146,16 @@ def _judge_all(
     progress: Progress,
 ) -> None:
     """Every adversary through every view, taken in one after another."""
-    pairs = [
-        (one, view, i)
-        for one in readings(adversaries, case)
-        for i, view in enumerate(knowledge.views)
-    ]
-    tasks = [partial(one.judge, view, i) for one, view, i in pairs]
+    read = readings(adversaries, case)
+    even = Even.of(case) if any(one.evenly for one in read) else None
+    pairs = [(one, view, i) for one in read for i, view in enumerate(knowledge.views)]
+    tasks = [partial(one.judge_apart, even, view, i) for one, view, i in pairs]
     few = case.table.rows < THREADED
     judgements = (task() for task in tasks) if few else _ahead(tasks)
     for number, ((one, view, _), judgement) in enumerate(zip(pairs, judgements, strict=True)):
         seen.take(Lens(one.adversary.name, view, judgement))
         progress("judging", number + 1, len(pairs))
-    for lens in judge_beside(case, adversaries, knowledge):
+    for lens in judge_beside(case, adversaries, knowledge, even):
         seen.take(lens, beside=True)
 
 
@@ -201,7 +200,7 @@ def _assemble(
         )
         for one in adversaries
     }
-    carriers = risks.carriers
+    carriers = part.carriers
     known = np.asarray(case.known.any(axis=1))
     deltas, meets, holding = deviations_by_view(case, knowledge)
     return Audit(
@@ -216,17 +215,17 @@ def _assemble(
         rows=table.rows,
         published=part.published,
         suppressed=table.rows - part.published,
-        suppressed_carriers=table.carriers - int(carriers.sum()),
+        suppressed_carriers=table.carriers - carriers,
         groups=part.all_groups,
         shown_openly=grouping.shown_openly(table),
         views=len(knowledge.views),
         knowledge=knowledge.source,
         worst=worst_witness(risks, table),
         worst_by_event=worst_by_event(case, seen, risks),
-        problematic=int(risks.sizes[breach].sum()),
-        carriers=int(carriers.sum()),
-        problematic_carriers=int(carriers[risks.held[breach]].sum()),
-        undecided=int(risks.sizes[undecided].sum()),
+        problematic=int(part.people_of(risks.held[breach]).sum()),
+        carriers=carriers,
+        problematic_carriers=part.carriers_of(risks.held[breach]),
+        undecided=int(part.people_of(risks.held[undecided]).sum()),
         contradictory=contradictory,
         average_delta=float(deltas[:, 0].mean()),
         average_delta_carrying=float(deltas[:, 1].mean()),

@@ -16,19 +16,26 @@ from collections.abc import Sequence
 
 from shoal.adversaries.adversary import Adversary
 from shoal.adversaries.aspects import readings
+from shoal.adversaries.even import Even
 from shoal.adversaries.judging import Case
 from shoal.auditing.seen import Lens
 from shoal.knowledge import Knowledge, known_values, whole_view
 
 
-def judge_beside(case: Case, adversaries: Sequence[Adversary], knowledge: Knowledge) -> list[Lens]:
-    """Nothing if the whole table is among the views; knowledge from elsewhere is taken as it is."""
+def judge_beside(
+    case: Case,
+    adversaries: Sequence[Adversary],
+    knowledge: Knowledge,
+    even: Even | None = None,
+) -> list[Lens]:
+    """Nothing if the whole table is among the views; knowledge from elsewhere is taken as it is.
+    `even` are groups that are judged apart."""
     views = knowledge.views
     own = knowledge.of_the_table and all(view.attributes for view in views)
     if not own or case.limit == "prior":
         return []
     whole = whole_view(known_values(case.table))
     return [
-        Lens(one.adversary.name, whole, one.judge(whole, len(views)))
+        Lens(one.adversary.name, whole, one.judge_apart(even, whole, len(views)))
         for one in readings(adversaries, case)
     ]

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from shoal.adversaries.judging import Case
 from shoal.auditing.forced import OWN_COUNT, forced_carriers
+from shoal.auditing.kernels import count_held, count_people
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge, View, attribute_codes, event_chances, known_values
 from shoal.spec import band_name
@@ -31,6 +32,8 @@ from shoal.table.table import Cells
 
 SHOWN_CLASSES = 20
 """So many classes, the worst, stand in plain data."""
+BLOCK = 1 << 20
+"""So many lines of a grouping are looked up at once."""
 
 
 @dataclass(frozen=True)
@@ -135,9 +138,12 @@ def missing_people(table: Table, grouping: Grouping) -> Cells:
     """The people of a table whom a grouping does not publish."""
     signature, value, rows = table.cells
     width = np.int64(len(table.values))
-    keys = signature * width + value
-    place = np.searchsorted(keys, grouping.signature * width + grouping.value)
-    left = rows - np.bincount(place, grouping.people, len(rows)).astype(np.int64)
+    keys, left = signature * width + value, rows.copy()
+    for first in range(0, len(grouping.group), BLOCK):
+        some = slice(first, first + BLOCK)
+        place = np.searchsorted(keys, grouping.signature[some] * width + grouping.value[some])
+        people = grouping.rows[some] * grouping.copies[grouping.group[some]]
+        left -= np.bincount(place, people, len(rows)).astype(np.int64)
     gone = np.flatnonzero(left)
     return Cells(signature[gone], value[gone], left[gone])
 
@@ -168,11 +174,16 @@ class _Judged(NamedTuple):
 def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged]:
     """Carriers among the people of their class who are in groups that hold the event."""
     table, part = case.table, case.partition
-    holds = table.holds(event)
-    inside = part.held_pairs(np.where(holds, np.int32(event), np.int32(-1)))
-    held = _summed(part.pair_signature[inside], part.pair_people[inside], len(table.signatures))
-    held_by = np.repeat(part.copies, np.diff(part.value_start)) * part.value_count
-    if held_by[holds[part.value_code]].sum() < table.event_rows[event]:
+    shown = count_held(part.value_start, part.value_code, part.value_count, table.holds(event))
+    held = count_people(
+        part.group_start,
+        part.copies,
+        part.pair_signature,
+        part.pair_size,
+        shown,
+        len(table.signatures),
+    )
+    if shown @ part.copies < table.event_rows[event]:
         held += table.signature_rows - part.signature_people
     for view, people, carriers in _classes(table, knowledge.class_views, event):
         among = _summed(view.index, held, len(people))

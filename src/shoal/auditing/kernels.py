@@ -1,4 +1,5 @@
-"""Deviations of all groups in one view, and room for carriers of its classes: compiled loops."""
+"""Deviations of all groups in one view, what they hold, and room for carriers of a view's classes:
+compiled loops."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ Ints = NDArray[np.int64]
 
 @kernel
 def deviations(
-    group_start: Ints,
+    group_start: NDArray[np.int32],
     copies: Ints,
     row: NDArray[np.int32],
-    pair_size: Ints,
+    pair_size: NDArray[np.integer],
     chance: NDArray[np.float64],
     carriers: Ints,
     r: float,
@@ -53,10 +54,10 @@ def deviations(
 
 @kernel
 def room_for_carriers(
-    group_start: Ints,
+    group_start: NDArray[np.int32],
     copies: Ints,
     row: NDArray[np.int32],
-    pair_size: Ints,
+    pair_size: NDArray[np.integer],
     carriers: Ints,
     full: NDArray[np.bool_],
     classes: int,
@@ -81,3 +82,43 @@ def room_for_carriers(
             room[row[p]] += copies[g] * min(there[row[p]], carriers[g])
             there[row[p]] = 0
     return room
+
+
+@kernel
+def count_held(
+    value_start: NDArray[np.int32],
+    value_code: NDArray[np.int32],
+    value_count: NDArray[np.integer],
+    holds: NDArray[np.bool_],
+) -> Ints:
+    """How many people of each group publish one of the values that `holds` marks.
+
+    value_start: where the values of each group begin in the next two, and their length.
+    """
+    counts = np.zeros(len(value_start) - 1, np.int64)
+    for g in range(len(counts)):
+        for v in range(value_start[g], value_start[g + 1]):
+            if holds[value_code[v]]:
+                counts[g] += value_count[v]
+    return counts
+
+
+@kernel
+def count_people(
+    group_start: NDArray[np.int32],
+    copies: Ints,
+    pair_signature: NDArray[np.int32],
+    pair_size: NDArray[np.integer],
+    held: Ints,
+    signatures: int,
+) -> NDArray[np.float64]:
+    """How many people of each signature are in groups of which `held` is not 0, copies counted.
+
+    group_start: where the pairs of each group begin in the next two but one, and their length.
+    """
+    people = np.zeros(signatures)
+    for g in range(len(copies)):
+        if held[g] > 0:
+            for p in range(group_start[g], group_start[g + 1]):
+                people[pair_signature[p]] += copies[g] * pair_size[p]
+    return people

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.adversaries.judging import Case
-from shoal.auditing.kernels import deviations
+from shoal.auditing.kernels import count_held, deviations
 from shoal.auditing.row_risks import People, RowRisks
 from shoal.auditing.seen import Flags, Seen
 from shoal.auditing.seen import Lens as Lens
@@ -47,7 +47,7 @@ def verdict_of(
 ) -> AdversaryVerdict:
     """The same where it is known of each held pair whether any view exposes it, or leaves it
     undecided and none exposes it."""
-    sizes = case.partition.pair_people[case.held]
+    part, held = case.partition, case.held
     impossible = any(len(one.judged.contradictory) for one in lenses)
     return AdversaryVerdict(
         reasoning=reasoning,
@@ -57,8 +57,8 @@ def verdict_of(
             contradictory=impossible,
         ),
         worst_posterior=max(float(one.judged.event_worst.max(initial=0.0)) for one in lenses),
-        problematic=int(sizes[breach].sum()),
-        undecided=int(sizes[undecided].sum()),
+        problematic=int(part.people_of(held[breach]).sum()),
+        undecided=int(part.people_of(held[undecided]).sum()),
         posteriors=counted(lenses),
     )
 
@@ -84,7 +84,7 @@ def row_risks(case: Case, seen: Seen, people: People, before: NDArray[np.float64
                 "adversary": _named([lens.adversary for lens in lenses], seen.through, event >= 0),
                 "before": chance,
                 "posterior": seen.posterior,
-                "exposure": np.maximum(seen.exposure, 0.0),
+                "exposure": np.maximum(seen.exposure, 0.0, out=seen.exposure),
                 "kind": _named(list(KINDS), seen.kind, event >= 0),
                 "problematic": seen.breach,
                 "undecided": seen.undecided & ~seen.breach,
@@ -151,11 +151,10 @@ def deviations_by_view(
     """Per view: the mean deviation over all groups, over those that hold an event, and Theorem 1's
     bound there. Per group: whether it meets that bound in every view, whether it holds an event."""
     table, part = case.table, case.partition
-    group = np.repeat(np.arange(part.groups), np.diff(part.value_start))
     counts = np.zeros((len(table.events), part.groups), np.int64)
     for event in range(len(table.events)):
-        held = table.holds(event)[part.value_code]
-        counts[event] = np.bincount(group[held], part.value_count[held], part.groups)
+        held = table.holds(event)
+        counts[event] = count_held(part.value_start, part.value_code, part.value_count, held)
     meets, sums = np.ones(part.groups, bool), np.zeros((len(knowledge.views), len(counts), 4))
     for number, view in enumerate(knowledge.views):
         row, chances = view.index[part.pair_signature], event_chances(view, table)

@@ -47,7 +47,7 @@ class People:
         """The pair of each row, -1 where it is alone or suppressed."""
         return self.partition.find_pairs(self.dealt, self.table.row_signature)
 
-    def first_of(self, pairs: NDArray[np.int64]) -> tuple[int | None, int]:
+    def first_of(self, pairs: NDArray[np.integer]) -> tuple[int | None, int]:
         """The first row of some pairs and its pair; without rows, the first of the pairs."""
         if self.rows is None:
             return None, int(pairs.min())
@@ -75,7 +75,7 @@ class RowRisks:
 
     table: Table
     people: People
-    held: NDArray[np.int64]
+    held: IntArray
     """The pairs in groups that hold an event, in order."""
     worst: pl.DataFrame
     """The worst case of each held pair: event, view, adversary, before, posterior, exposure, kind,
@@ -97,14 +97,6 @@ class RowRisks:
         """Which rows are published."""
         return self.row_group >= 0
 
-    @cached_property
-    def carriers(self) -> NDArray[np.int64]:
-        """How many people of each pair carry an event."""
-        part = self.partition
-        pair = np.repeat(np.arange(len(part.pair_size)), np.diff(part.carrier_start))
-        count = part.carrier_count * np.repeat(part.copies, np.diff(part.group_start))[pair]
-        return np.bincount(pair, count, len(part.pair_size)).astype(np.int64)
-
     @property
     def row_pair(self) -> IntArray:
         """The pair of each row, -1 where it is alone or suppressed."""
@@ -125,7 +117,7 @@ class RowRisks:
         group = int(np.searchsorted(self.partition.group_start, pair, side="right")) - 1
         return self.people.name(int(self.partition.group_number[group]))
 
-    def first_of(self, pairs: NDArray[np.int64]) -> tuple[int | None, int]:
+    def first_of(self, pairs: NDArray[np.integer]) -> tuple[int | None, int]:
         """The first row of some pairs and its pair; without rows, the first of the pairs."""
         return self.people.first_of(pairs)
 
@@ -201,11 +193,11 @@ class RowRisks:
         lines = self.of_rows(self._rows_where(chosen))
         return lines.sort("exposure", "row", descending=[True, False]).head(count)
 
-    def worst_pairs(self) -> NDArray[np.int64]:
+    def worst_pairs(self) -> IntArray:
         """The pairs with the largest exposure, and posterior among these."""
         linked = self.worst["event"].is_not_null().to_numpy()
         if not linked.any():
-            return np.zeros(0, np.int64)
+            return np.zeros(0, np.int32)
         exposure, posterior = self.exposure, self.worst["posterior"].to_numpy()
         linked = linked & (exposure == exposure[linked].max())
         linked &= posterior == posterior[linked].max()

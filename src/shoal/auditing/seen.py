@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.adversaries.even import Even
 from shoal.adversaries.judging import Case, Judgement
 from shoal.auditing.row_risks import People
 from shoal.auditing.verdict import KINDS, Kind
@@ -65,23 +66,29 @@ class Seen:
         self.by_view: list[Most] = []
         self._exposed: list[NDArray[np.uint8]] = []
         self._by_adversary: dict[str, tuple[Flags, Flags]] = {}
+        self._evenly: set[str] = set()
+        """The adversaries of whom even groups were taken in."""
 
     def take(self, lens: Lens, *, beside: bool = False) -> None:
         """Takes one more lens in: those of all views in turn, or one beside the views."""
         number, (name, view, one) = len(self.lenses), lens
-        with_r = one.posterior * self._case.strength(view, self._signature, one.event)
-        worse = np.flatnonzero(with_r > self.exposure)
-        self.exposure[worse], self.posterior[worse] = with_r[worse], one.posterior[worse]
-        self.event[worse], self.kind[worse] = one.event[worse], one.kind[worse]
-        self.through[worse] = number
-        self.breach |= one.breach
-        self.undecided |= one.undecided
         if name not in self._by_adversary:
             self._by_adversary[name] = np.zeros_like(self.breach), np.zeros_like(self.breach)
+        if one.even is not None and name not in self._evenly:
+            self._take_even(number, name, one.even)
+        mine = slice(None) if one.even is None else one.even.others
+        with_r = one.posterior * self._case.strength(view, self._signature[mine], one.event)
+        worse = np.flatnonzero(with_r > self.exposure[mine])
+        at = worse if one.even is None else one.even.others[worse]
+        self.exposure[at], self.posterior[at] = with_r[worse], one.posterior[worse]
+        self.event[at], self.kind[at] = one.event[worse], one.kind[worse]
+        self.through[at] = number
+        self.breach[mine] |= one.breach
+        self.undecided[mine] |= one.undecided
         breach, undecided = self._by_adversary[name]
-        breach |= one.breach
+        breach[mine] |= one.breach
         if not beside:
-            undecided |= one.undecided
+            undecided[mine] |= one.undecided
             self._take_largest(number, one)
             self._take_view(number % self._views, one, with_r)
         none = np.zeros(0, bool)
@@ -92,8 +99,20 @@ class Seen:
             kind=np.zeros(0, np.int8),
             breach=none,
             undecided=none,
+            even=None,
         )
         self.lenses.append(lens._replace(judged=kept))
+
+    def _take_even(self, number: int, name: str, even: Even) -> None:
+        """Takes in what is true of even groups in every view, once for each adversary."""
+        self._evenly.add(name)
+        judged, worse = even.judged, even.exposure > self.exposure[even.places]
+        at = even.places[worse]
+        self.exposure[at] = even.exposure[worse]
+        self.posterior[at] = judged.posterior[worse]
+        self.event[at], self.kind[at], self.through[at] = judged.event[worse], 0, number
+        for breach in (self.breach, self._by_adversary[name][0]):
+            breach[even.places] |= judged.breach
 
     def flags(self, adversary: str) -> tuple[Flags, Flags]:
         """Of each held pair: whether an adversary exposes it, or else leaves it undecided."""
@@ -103,7 +122,7 @@ class Seen:
     def exposed(self, view: int) -> int:
         """How many people are linked above their limit through a view."""
         breach = np.unpackbits(self._exposed[view], count=len(self.breach)).view(bool)
-        return int(self._case.partition.pair_people[self._case.held[breach]].sum())
+        return int(self._case.partition.people_of(self._case.held[breach]).sum())
 
     def _take_largest(self, number: int, one: Judgement) -> None:
         for event in np.flatnonzero(one.event_pair >= 0).tolist():
@@ -113,21 +132,16 @@ class Seen:
             if known is not None and posterior == known.posterior and self.people.rows is None:
                 continue  # who was found first stays so, where nobody has a row
             # The first that was found, and those for whom no other event is worse.
-            same = np.flatnonzero((one.posterior == posterior) & (one.event == event))
-            pairs = np.append(self._case.held[same], one.event_pair[event])
+            pairs = np.append(self._case.held[_same(one, posterior, event)], one.event_pair[event])
             row, pair = self.people.first_of(pairs)
-            kind = KINDS[one.kind[np.searchsorted(self._case.held, pair)]]
+            kind = _kind(one, int(np.searchsorted(self._case.held, pair)))
             found = Largest(posterior, row, number, pair, kind)
             earlier = known is not None and posterior == known.posterior
             if not earlier or _order(found) < _order(known):
                 self.largest[event] = found
 
     def _take_view(self, view: int, one: Judgement, with_r: NDArray[np.float64]) -> None:
-        most = Most(0.0, 0.0, "exact")
-        if len(with_r):
-            worst = int(np.argmax(with_r))
-            most = Most(float(with_r[worst]), float(one.posterior[worst]), KINDS[one.kind[worst]])
-        breach = np.packbits(one.breach)
+        most, breach = _most(one, with_r), _exposed(one)
         if view == len(self.by_view):
             self.by_view.append(most)
             self._exposed.append(breach)
@@ -135,6 +149,48 @@ class Seen:
         self._exposed[view] |= breach
         if most.exposure > self.by_view[view].exposure:
             self.by_view[view] = most
+
+
+def _same(one: Judgement, posterior: float, event: int) -> NDArray[np.int64]:
+    """The held pairs with that posterior for that event."""
+    same = np.flatnonzero((one.posterior == posterior) & (one.event == event))
+    if one.even is None:
+        return same
+    alike = (one.even.judged.posterior == posterior) & (one.even.judged.event == event)
+    return np.concatenate([one.even.others[same], one.even.places[alike]])
+
+
+def _kind(one: Judgement, place: int) -> Kind:
+    """How a held pair was judged."""
+    if one.even is not None:
+        other = int(np.searchsorted(one.even.others, place))
+        if other == len(one.even.others) or one.even.others[other] != place:
+            return "exact"
+        place = other
+    return KINDS[int(one.kind[place])]
+
+
+def _most(one: Judgement, with_r: NDArray[np.float64]) -> Most:
+    """The largest exposure; of equal ones that of the first pair."""
+    found = [(Most(0.0, 0.0, "exact"), -1)] if not len(with_r) else []
+    if len(with_r):
+        worst = int(np.argmax(with_r))
+        most = Most(float(with_r[worst]), float(one.posterior[worst]), KINDS[one.kind[worst]])
+        found.append((most, worst if one.even is None else int(one.even.others[worst])))
+    if one.even is not None:
+        worst, exposure = one.even.most_exposed
+        most = Most(exposure, float(one.even.judged.posterior[worst]), "exact")
+        found.append((most, int(one.even.places[worst])))
+    return min(found, key=lambda one: (-one[0].exposure, one[1]))[0]
+
+
+def _exposed(one: Judgement) -> NDArray[np.uint8]:
+    """Of each held pair, in bits: whether it is exposed."""
+    if one.even is None:
+        return np.packbits(one.breach)
+    exposed = np.zeros(len(one.even.places) + len(one.even.others), bool)
+    exposed[one.even.others] = one.breach
+    return np.packbits(exposed) | one.even.exposed
 
 
 def _order(one: Largest | None) -> tuple[int, int, int]:

@@ -175,7 +175,8 @@ class Trial:
         """The problematic share if everybody who could not be judged were problematic."""
         risks = audit.risks
         open_ = (risks.worst["problematic"] | risks.worst["undecided"]).to_numpy()
-        return float(risks.carriers[risks.held[open_]].sum() / max(1, audit.carriers))
+        found = risks.partition.carriers_of(risks.held[open_])
+        return float(found / max(1, audit.carriers))
 
 
 CLASS_ERRORS = (

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -172,7 +171,7 @@ class Grouping:
         """The number of groups, copies counted."""
         return int(self.copies.sum())
 
-    @cached_property
+    @property
     def people(self) -> Counts:
         """How many people each line stands for, in all copies of its group."""
         return self.rows * self.copies[self.group]
@@ -182,12 +181,15 @@ class Grouping:
         """The number of published rows."""
         return int(self.people.sum())
 
-    @cached_property
+    @property
     def sizes(self) -> Counts:
         """How many people each group has."""
-        return np.bincount(self.group, self.rows, len(self.copies)).astype(np.int64)
+        if not len(self.group):
+            return np.zeros(0, np.int64)
+        first = np.flatnonzero(np.diff(self.group, prepend=np.int32(-1)))
+        return np.add.reduceat(self.rows, first)
 
-    @cached_property
+    @property
     def first_number(self) -> Counts:
         """The number of the first copy of each group, when all copies are numbered in order."""
         return np.cumsum(self.copies) - self.copies
@@ -210,9 +212,9 @@ class Grouping:
 
     def shown_openly(self, table: Table) -> int:
         """How many people are in a group of one that publishes a value (a pooled one is none)."""
-        alone = (self.sizes == 1)[self.group]
-        told = self.published_values(table) < len(table.values)
-        return int(self.people[alone & told].sum())
+        told = (self.sizes == 1)[self.group]
+        told &= self.published_values(table) < len(table.values)
+        return int(self.copies[self.group[told]].sum())
 
     def carriers(self, table: Table) -> int:
         """How many of the published people carry an event."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from shoal.grouping.grouping import Grouping
+from shoal.grouping.pairs import Rows, count_pairs
+from shoal.grouping.pairs import ragged as ragged
+from shoal.grouping.pairs import starts as starts
 from shoal.table import IntArray, Table, code_column
 from shoal.table.several import Aspect
 
@@ -34,20 +36,20 @@ class Partition:
     """How many groups with its content there are."""
     alone: int
     """Groups of one person that publish no event."""
-    group_start: NDArray[np.int64]
+    group_start: IntArray
     pair_signature: IntArray
-    pair_size: NDArray[np.int64]
-    value_start: NDArray[np.int64]
+    pair_size: Rows
+    value_start: IntArray
     value_code: IntArray
     """Published value codes; `len(table.values)` stands for the pooled value."""
-    value_count: NDArray[np.int64]
-    carrier_start: NDArray[np.int64]
+    value_count: Rows
+    carrier_start: IntArray
     carrier_event: IntArray
-    carrier_count: NDArray[np.int64]
-    world_start: NDArray[np.int64]
+    carrier_count: Rows
+    world_start: IntArray
     world_value: IntArray
     """Published value codes of a pair's people; in a release of unknown origin, possible ones."""
-    world_count: NDArray[np.int64]
+    world_count: Rows
     signature_people: NDArray[np.int64]
     """How many people of each signature are published, alone or not."""
     distorted: bool
@@ -75,18 +77,37 @@ class Partition:
         """How many people each pair stands for, in all copies of its group."""
         return np.asarray(self.pair_size * np.repeat(self.copies, np.diff(self.group_start)))
 
-    def holders(self, value_event: IntArray) -> NDArray[np.int64]:
-        """The groups that hold an event; `value_event` has one more entry, for the pooled value."""
-        held = np.flatnonzero(value_event[self.value_code] >= 0)
-        holds = np.zeros(self.groups, bool)
-        holds[np.searchsorted(self.value_start, held, side="right") - 1] = True
-        return np.flatnonzero(holds)
+    def people_of(self, pairs: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The same of some pairs."""
+        group = np.searchsorted(self.group_start, pairs, side="right") - 1
+        return np.asarray(self.pair_size[pairs] * self.copies[group])
 
-    def held_pairs(self, value_event: IntArray) -> NDArray[np.int64]:
+    @property
+    def carriers(self) -> int:
+        """How many people carry an event."""
+        before = np.append(0, np.cumsum(self.carrier_count, dtype=np.int64))
+        return int(np.diff(before[self.carrier_start[self.group_start]]) @ self.copies)
+
+    def carriers_of(self, pairs: NDArray[np.integer]) -> int:
+        """How many people of some pairs do."""
+        owner, entry = ragged(self.carrier_start, pairs)
+        group = np.searchsorted(self.group_start, pairs, side="right") - 1
+        return int((self.carrier_count[entry] * self.copies[group[owner]]).sum())
+
+    def holders(self, value_event: IntArray) -> IntArray:
+        """The groups that hold an event; `value_event` has one more entry, for the pooled value."""
+        return np.flatnonzero(self._hold(value_event)).astype(np.int32)
+
+    def held_pairs(self, value_event: IntArray) -> IntArray:
         """The pairs of the groups that hold an event, in order."""
-        holds = np.zeros(self.groups, bool)
-        holds[self.holders(value_event)] = True
-        return np.flatnonzero(np.repeat(holds, np.diff(self.group_start)))
+        holds = np.repeat(self._hold(value_event), np.diff(self.group_start))
+        return np.flatnonzero(holds).astype(np.int32)
+
+    def _hold(self, value_event: IntArray) -> NDArray[np.bool_]:
+        """Of each group, which has at least one value: whether it holds an event."""
+        if not self.groups:
+            return np.zeros(0, bool)
+        return np.logical_or.reduceat((value_event >= 0)[self.value_code], self.value_start[:-1])
 
     @cached_property
     def _pair_keys(self) -> NDArray[np.int64]:
@@ -104,13 +125,36 @@ class Partition:
         pairs[inside] = np.searchsorted(self._pair_keys, place[inside] * width + signatures[inside])
         return pairs
 
+    def some(self, groups: NDArray[np.int64]) -> Partition:
+        """Some of the groups alone, under their numbers."""
+        pair_group, pair = ragged(self.group_start, groups)
+        value_group, value = ragged(self.value_start, groups)
+        carrier_pair, carrier = ragged(self.carrier_start, pair)
+        world_pair, world = ragged(self.world_start, pair)
+        return replace(
+            self,
+            group_number=self.group_number[groups],
+            copies=self.copies[groups],
+            group_start=starts(pair_group, len(groups)).astype(np.int32),
+            pair_signature=self.pair_signature[pair],
+            pair_size=self.pair_size[pair],
+            value_start=starts(value_group, len(groups)).astype(np.int32),
+            value_code=self.value_code[value],
+            value_count=self.value_count[value],
+            carrier_start=starts(carrier_pair, len(pair)).astype(np.int32),
+            carrier_event=self.carrier_event[carrier],
+            carrier_count=self.carrier_count[carrier],
+            world_start=starts(world_pair, len(pair)).astype(np.int32),
+            world_value=self.world_value[world],
+            world_count=self.world_count[world],
+        )
+
     def read(self, aspect: Aspect) -> Partition:
         """The same groups in one aspect of several sensitive columns."""
         table = aspect.table
         shown = aspect.value[self.world_value]
         pair = np.repeat(np.arange(len(self.pair_signature)), np.diff(self.world_start))
         return Partition._counted(
-            table,
             group_number=self.group_number,
             copies=self.copies,
             alone=self.alone,
@@ -126,21 +170,20 @@ class Partition:
     @classmethod
     def of(cls, table: Table, grouping: Grouping) -> Partition:
         """Any grouping of the table as the adversary sees it."""
-        holds = grouping.holding(table)
+        everybody, holds = grouping.signature_people(table), grouping.holding(table)
         alone = (grouping.sizes == 1) & ~holds
         chosen = np.flatnonzero(~alone)
         group, line = ragged(starts(grouping.group, len(holds)), chosen)
         return cls._counted(
-            table,
             group_number=grouping.first_number[chosen],
             copies=grouping.copies[chosen],
             alone=int(grouping.copies[alone].sum()),
-            group=group.astype(np.int64),
+            group=group,
             signature=grouping.signature[line],
             shown=grouping.published_values(table)[line],
-            rows=grouping.rows[line],
+            rows=_narrow(grouping.rows)[line],
             event=table.value_event[grouping.value[line]],
-            signature_people=grouping.signature_people(table),
+            signature_people=everybody,
             distorted=grouping.values_changed > 0,
         )
 
@@ -173,7 +216,6 @@ class Partition:
         chosen = np.flatnonzero(~alone)
         lines = np.flatnonzero(~alone[line_group])
         return cls._counted(
-            table,
             group_number=(np.cumsum(copies) - copies)[chosen],
             copies=copies[chosen],
             alone=int(copies[alone].sum()),
@@ -189,27 +231,24 @@ class Partition:
     @classmethod
     def _counted(
         cls,
-        table: Table,
         *,
         group_number: NDArray[np.int64],
         copies: NDArray[np.int64],
         alone: int,
-        group: NDArray[np.int64],
+        group: NDArray[np.integer],
         signature: IntArray,
         shown: IntArray,
-        rows: NDArray[np.int64],
+        rows: Rows,
         event: IntArray,
         signature_people: NDArray[np.int64],
         distorted: bool,
     ) -> Partition:
-        groups, width = len(group_number), len(table.values) + 1
-        pair, pairs = _counted_pairs(group, signature, len(table.signatures), rows, groups)
-        count = len(pairs.right)
-        _, values = _counted_pairs(group, shown, width, rows, groups)
-        carries = np.flatnonzero(event >= 0)
-        events = max(1, len(table.events))
-        _, carriers = _counted_pairs(pair[carries], event[carries], events, rows[carries], count)
-        _, worlds = _counted_pairs(pair, shown, width, rows, count)
+        groups, rows = len(group_number), _narrow(rows)
+        pair, pairs = count_pairs(group, signature, rows, groups)
+        _, values = count_pairs(group, shown, rows, groups)
+        carries, count = np.flatnonzero(event >= 0), len(pairs.right)
+        _, carriers = count_pairs(pair[carries], event[carries], rows[carries], count)
+        _, worlds = count_pairs(pair, shown, rows, count)
         return cls(
             group_number=group_number.astype(np.int64),
             copies=copies,
@@ -231,53 +270,9 @@ class Partition:
         )
 
 
-def ragged(
-    start: NDArray[np.int64], chosen: NDArray[np.integer]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """All places of some stretches, one after another, and which of the stretches each is from."""
-    lengths = (start[1:] - start[:-1])[chosen]
-    owner = np.repeat(np.arange(len(chosen), dtype=np.int32), lengths)
-    shift = (start[chosen] - np.cumsum(lengths) + lengths).astype(np.int32)
-    place = np.arange(len(owner), dtype=np.int32)
-    place += shift[owner]
-    return owner, place
-
-
-def _sorted_pairs(
-    left: NDArray[np.integer], right: NDArray[np.integer], width: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which of the distinct pairs each line has, and these as sorted keys left * width + right."""
-    keys = left.astype(np.int64) * width + right
-    new = np.diff(keys, prepend=-1)
-    if (new >= 0).all():  # in order already, as a grouping's lines are
-        return np.cumsum(new > 0) - 1, keys[new > 0]
-    keys, line = np.unique(keys, return_inverse=True)
-    return line, keys
-
-
-class _Pairs(NamedTuple):
-    """The distinct pairs of two numbers among lines, sorted."""
-
-    start: NDArray[np.int64]
-    """Where the pairs of each left number begin, and where the last ends."""
-    right: IntArray
-    rows: NDArray[np.int64]
-
-
-def _counted_pairs(
-    left: NDArray[np.integer],
-    right: NDArray[np.integer],
-    width: int,
-    rows: NDArray[np.int64],
-    count: int,
-) -> tuple[NDArray[np.int64], _Pairs]:
-    """Which pair each line has, and the pairs; there are `count` left numbers."""
-    line, keys = _sorted_pairs(left, right, width)
-    return line, _Pairs(
-        starts(keys // width, count),
-        (keys % width).astype(np.int32),
-        np.bincount(line, rows, len(keys)).astype(np.int64),
-    )
+def _narrow(rows: Rows) -> Rows:
+    """The same in half the memory, if no sum of them can be too large for that."""
+    return rows.astype(np.int32, copy=False) if int(rows.sum()) < 2**31 else rows
 
 
 def number_groups(labels: pl.Series) -> tuple[IntArray, tuple[str, ...]]:
@@ -290,10 +285,3 @@ def number_groups(labels: pl.Series) -> tuple[IntArray, tuple[str, ...]]:
     number = np.where(unpublished, -1, np.cumsum(~unpublished) - 1).astype(np.int32)
     kept = tuple(label for label, gone in zip(column.labels, unpublished, strict=True) if not gone)
     return number[codes], kept
-
-
-def starts(sorted_owner: NDArray[np.integer], count: int) -> NDArray[np.int64]:
-    """Where the stretch of each owner begins in lines sorted by them, and where the last ends."""
-    start = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(sorted_owner, minlength=count), out=start[1:])
-    return start

@@ -27,24 +27,24 @@ class Groups(NamedTuple):
     """The groups of a partition. A *pair* is (group, signature), and pairs lie in order of group;
     a *carrier* entry is (pair, event)."""
 
-    holders: NDArray[np.int64]
+    holders: NDArray[np.int32]
     """The groups that hold an event: in all others there is nothing to judge."""
     copies: NDArray[np.int64]
     """How many groups like it there are."""
-    group_start: NDArray[np.int64]
+    group_start: NDArray[np.int32]
     """The first pair of each group, and the number of pairs."""
     pair_signature: NDArray[np.int32]
-    pair_size: NDArray[np.int64]
+    pair_size: NDArray[np.integer]
     """The tuples of each pair."""
-    value_start: NDArray[np.int64]
+    value_start: NDArray[np.int32]
     """The first published value of each group in the next two, and their length."""
     value_code: NDArray[np.int32]
-    value_count: NDArray[np.int64]
+    value_count: NDArray[np.integer]
     """How often the group publishes it."""
-    carrier_start: NDArray[np.int64]
+    carrier_start: NDArray[np.int32]
     """The first carrier entry of each pair in the next two, and their length."""
     carrier_event: NDArray[np.int32]
-    carrier_count: NDArray[np.int64]
+    carrier_count: NDArray[np.integer]
     """How many tuples of the pair carry the event in truth."""
 
 
@@ -82,6 +82,32 @@ class Answer(NamedTuple):
     posterior, and of an estimate what it surely comes to."""
 
 
+class Even(NamedTuple):
+    """Groups that were judged apart (even.py), whose guesses are counted where they would stand."""
+
+    before: NDArray[np.int64]
+    """Of each holder: how many of them stand before it."""
+    right: NDArray[np.float64]
+    """How many guesses are right, in all copies of each."""
+    known: NDArray[np.bool_]
+    """Whether a carrier was known before."""
+    made: NDArray[np.float64]
+    """[unknown before, known before]: guesses."""
+    event_worst: NDArray[np.float64]
+    """Each event's largest posterior."""
+
+
+NOTHING_EVEN = Even(
+    np.zeros(0, np.int64),
+    np.zeros(0),
+    np.zeros(0, np.bool_),
+    np.zeros(2),
+    np.zeros(0),
+)
+IN_EVEN = -2
+"""Instead of the pair that has the largest posterior: it is in a group that was judged apart."""
+
+
 class Record(NamedTuple):
     """What is written down of all groups; changed in place."""
 
@@ -98,7 +124,7 @@ class Record(NamedTuple):
     event_worst: NDArray[np.float64]
     """Each event's largest posterior."""
     event_pair: NDArray[np.int64]
-    """The pair that has it, -1: nobody."""
+    """The pair that has it, -1: nobody; or IN_EVEN."""
 
 
 def empty_record(groups: int, pairs: int, events: int) -> Record:
@@ -117,7 +143,7 @@ def empty_record(groups: int, pairs: int, events: int) -> Record:
 @kernel
 def collect(
     pairs: NDArray[np.int32],
-    sizes: NDArray[np.int64],
+    sizes: NDArray[np.integer],
     values: NDArray[np.int32],
     index: NDArray[np.int32],
     distributions: NDArray[np.float64],
@@ -278,11 +304,13 @@ def write_down(group: int, answer: Answer, groups: Groups, known: Known, record:
 
 
 @kernel
-def _judge_plain(joint: bool, groups: Groups, known: Known, record: Record) -> int:
+def _judge_plain(joint: bool, groups: Groups, known: Known, apart: Even, record: Record) -> int:
     """Judges most groups in the shortest way, and counts the posteriors: those with one value of an
     event in which either all are alike, who have the group's share of it, or one carries, and the
     others hold one value or are not told apart: then everybody's posterior is their part of all
     odds. Others, and those in which somebody cannot have what is published, are left as they are.
+    Guesses are added up in the order of all groups, so that rounding is the same whoever is judged
+    apart.
     """
     # An array that is taken out of a tuple within the loop would be counted each time.
     copies, group_start, value_start = groups.copies, groups.group_start, groups.value_start
@@ -293,8 +321,12 @@ def _judge_plain(joint: bool, groups: Groups, known: Known, record: Record) -> i
     known_row, distributions, event_chance = known.row, known.distributions, known.event_chance
     state, written, of_event, exposed = record.state, record.posterior, record.event, record.breach
     guesses, event_worst, event_pair = record.guesses, record.event_worst, record.event_pair
-    judged, odds = 0, np.empty(MERGE_LIMIT)
-    for g in groups.holders:
+    before, right_apart, known_apart = apart.before, apart.right, apart.known
+    judged, odds, passed = 0, np.empty(MERGE_LIMIT), 0
+    for i in range(len(groups.holders)):
+        g = groups.holders[i]
+        if len(before) > 0:
+            passed = _pass_by(passed, before[i], right_apart, known_apart, guesses)
         first, last = group_start[g], group_start[g + 1]
         event, at, other, count, held = -1, -1, -1, 0, 0
         for v in range(value_start[g], value_start[g + 1]):
@@ -348,23 +380,47 @@ def _judge_plain(joint: bool, groups: Groups, known: Known, record: Record) -> i
                         known_before = 1
         guesses[known_before, 0] += copies[g] * (right / tied)
         guesses[known_before, 1] += copies[g]
+    _pass_by(passed, len(right_apart), right_apart, known_apart, guesses)
+    for k in range(2):
+        guesses[k, 1] += apart.made[k]
+    for e in range(len(apart.event_worst)):
+        if apart.event_worst[e] > event_worst[e]:
+            event_worst[e], event_pair[e] = apart.event_worst[e], IN_EVEN
     return judged
 
 
 @kernel
-def judge_view(joint: bool, budget: float, groups: Groups, known: Known, record: Record) -> int:
+def _pass_by(
+    first: int,
+    last: int,
+    right: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    guesses: NDArray[np.float64],
+) -> int:
+    """Counts the right guesses in some of the groups that were judged apart."""
+    for k in range(first, last):
+        guesses[1 if known[k] else 0, 0] += right[k]
+    return last
+
+
+@kernel
+def judge_view(
+    joint: bool, budget: float, groups: Groups, known: Known, apart: Even, record: Record
+) -> int:
     """Judges the groups that hold an event in one view: writes into `record`, and counts the
     posteriors that were computed. A joint posterior may take `budget` steps."""
     slot = np.empty(len(known.distributions), np.int32)
     for row in range(len(slot)):
         slot[row] = -1
-    judged, state = _judge_plain(joint, groups, known, record), record.state
+    judged, state = _judge_plain(joint, groups, known, apart, record), record.state
     for g in groups.holders:
         if state[g] == EXACT:
             continue
         first, last = groups.group_start[g], groups.group_start[g + 1]
         values = groups.value_code[groups.value_start[g] : groups.value_start[g + 1]]
-        counts = groups.value_count[groups.value_start[g] : groups.value_start[g + 1]]
+        counts = groups.value_count[groups.value_start[g] : groups.value_start[g + 1]].astype(
+            np.int64
+        )
         events, column = event_columns(values, known.value_event)
         E = len(events)
         if E == 0:
