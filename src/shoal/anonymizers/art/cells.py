@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.kernels.links import drop_linked
+from shoal.anonymizers.art.kernels.order import sort_lines
 from shoal.grouping import Grouping
-from shoal.grouping.partition import ragged, starts
+from shoal.grouping.pairs import Pairs, count_pairs, ragged, starts
 from shoal.table import IntArray, Table
 
 GroupKind = Literal["pure", "pooled", "mixed", "bound", "alike", "open"]
@@ -314,21 +315,21 @@ class Assembly:
     def grouping(self, hidden: tuple[GroupKind, ...] = ("pooled",)) -> Grouping:
         """The groups as counts, those of the `hidden` kinds published pooled, and rows without an
         event that nobody needs alone; carriers who are still free are in no group."""
-        cells, table, members = self.cells, self.table, self._settle()
+        cells, members = self.cells, self._settle()
         alone = np.flatnonzero((cells.event < 0) & (cells.free > 0))
         there = np.diff(members.start) > 0
-        number = np.cumsum(there) - 1
         count = int(there.sum())
-        member = np.concatenate([members.cell, alone])
         codes = [GROUP_KINDS.index(kind) for kind in hidden]
         pooled = np.append(np.isin(self._kind[there], codes), np.zeros(len(alone), bool))
-        return Grouping.of_lines(
-            table,
-            np.concatenate([number[members.owner], count + np.arange(len(alone))]).astype(np.int32),
-            cells.signature[member],
-            cells.value[member],
-            np.concatenate([members.number, np.ones(len(alone), np.int64)]),
-            copies=np.concatenate([self._copies[there], cells.free[alone]]),
+        lines = _added_up(members, there, count)
+        group = np.repeat(np.arange(count, dtype=np.int32), np.diff(lines.start))
+        member = np.append(lines.right, alone.astype(np.int32))
+        return Grouping(
+            group=np.append(group, np.arange(count, count + len(alone), dtype=np.int32)),
+            signature=cells.signature[member],
+            value=cells.value[member],
+            rows=np.append(lines.rows, np.ones(len(alone), np.int64)),
+            copies=np.append(self._copies[there], cells.free[alone]),
             pooled=pooled if pooled.any() else None,
         )
 
@@ -388,20 +389,30 @@ class Assembly:
         pooled = self._kind == GROUP_KINDS.index("pooled")
         there = (self._kind == GROUP_KINDS.index("pure")) | pooled
         there &= True if some is None else some
-        which = np.flatnonzero(there & (np.diff(members.start) > 0))
-        if not len(which):
+        held = np.flatnonzero(np.diff(members.start))
+        if not there[held].any():
             return {}
-        lines = members.of(which)
-        value, carries = cells.value[lines.cell], cells.event[lines.cell] >= 0
-        x = np.maximum.reduceat(np.where(carries, value, -1), lines.start[:-1])
-        y = np.maximum.reduceat(np.where(carries, -1, value), lines.start[:-1])
+        begin, value = members.start[held], cells.value[members.cell]
+        carries = (cells.event >= 0)[members.cell]
+        x = np.maximum.reduceat(np.where(carries, value, np.int32(-1)), begin)[there[held]]
+        y = np.maximum.reduceat(np.where(carries, np.int32(-1), value), begin)[there[held]]
+        which = held[there[held]]
         y = np.where(pooled[which] | (y < 0), other, y).astype(np.int64)
-        keys, line = np.unique(x * (other + 1) + y, return_inverse=True)
+        keys, line = np.unique(x.astype(np.int64) * (other + 1) + y, return_inverse=True)
         by_key = np.split(which[np.argsort(line, kind="stable")], np.cumsum(np.bincount(line))[:-1])
         return {
             (int(key) // (other + 1), int(key) % (other + 1)): mine
             for key, mine in zip(keys, by_key, strict=True)
         }
+
+
+def _added_up(members: Members, there: NDArray[np.bool_], count: int) -> Pairs:
+    """The lines of the `count` groups that are there by cell, each cell of a group once."""
+    number = np.cumsum(there, dtype=np.int32)
+    number -= 1
+    cell, people = members.cell.astype(np.int32), members.number.copy()
+    sort_lines(members.start, cell, people)
+    return count_pairs(np.repeat(number, np.diff(members.start)), cell, people, count)[1]
 
 
 def _columns(asked: Asked, x: int, y: int) -> Iterator[tuple[IntArray, Floats, Floats, Floats]]:

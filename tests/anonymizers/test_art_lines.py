@@ -1,0 +1,75 @@
+"""ART's groups as lines of a grouping: in order, each cell of a group once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.kernels.order import sort_lines
+from shoal.grouping import Grouping
+from shoal.spec import Spec
+from shoal.table import Table
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_lines_are_sorted_group_by_group(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    sizes = random.integers(0, 6, 12)
+    start = np.append(0, np.cumsum(sizes))
+    cell = random.integers(0, 9, start[-1]).astype(np.int32)
+    number = np.arange(start[-1])
+    expected = [
+        sorted(zip(cell[first:last].tolist(), number[first:last].tolist(), strict=True))
+        for first, last in pairwise(start)
+    ]
+    sort_lines(start, cell, number)
+    found = list(zip(cell.tolist(), number.tolist(), strict=True))
+    assert found == [line for lines in expected for line in lines]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_grouping_is_that_of_its_lines_in_any_order(seed: int) -> None:
+    """With cells that stand twice in a group, groups that are gone, kinds that are pooled."""
+    random = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {"q": random.choice(list("abcd"), 400), "v": random.choice(list("xyzw"), 400)}
+    )
+    spec = Spec(qi=("q",), sensitive="v", protect=("y",), r=3, min_support=5)
+    table = Table.from_frame(frame, spec)
+    cells = Cells.of(table)
+    groups = Assembly(table, cells)
+    count = len(cells.free)
+    for kind in ("pure", "pooled", "alike"):
+        owner = np.sort(np.append(np.arange(5), random.integers(0, 5, 9)))
+        cell, number = random.integers(0, count, 14), random.integers(1, 3, 14)
+        groups.add_many(owner, cell, number, random.integers(1, 3, 5), kind)  # type: ignore[arg-type]
+    cells.free[:] = np.maximum(cells.free, 0)
+    groups.dissolve(3)
+    found = groups.grouping(hidden=("pooled", "alike"))
+
+    members = groups.lines(np.arange(15))
+    kept = np.flatnonzero(np.diff(members.start) > 0)
+    assert kept.tolist() == [0, 1, 2, *range(4, 15)]
+    alone = np.flatnonzero((cells.event < 0) & (cells.free > 0))
+    assert len(alone)
+    every = np.append(members.cell, alone)
+    owner = np.append(np.searchsorted(kept, members.owner), len(kept) + np.arange(len(alone)))
+    expected = Grouping.of_lines(
+        table,
+        owner.astype(np.int32),
+        cells.signature[every],
+        cells.value[every],
+        np.append(members.number, np.ones(len(alone), np.int64)),
+        copies=found.copies,
+    )
+    for name in ("group", "signature", "value", "rows"):
+        one, other = getattr(found, name), getattr(expected, name)
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    assert found.copies[len(kept) :].tolist() == cells.free[alone].tolist()
+    assert found.pooled is not None
+    assert found.pooled.tolist() == [i >= 5 for i in kept] + [False] * len(alone)
