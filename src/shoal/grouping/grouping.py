@@ -184,10 +184,9 @@ class Grouping:
     @property
     def sizes(self) -> Counts:
         """How many people each group has."""
-        if not len(self.group):
-            return np.zeros(0, np.int64)
-        first = np.flatnonzero(np.diff(self.group, prepend=np.int32(-1)))
-        return np.add.reduceat(self.rows, first)
+        begins = np.ones(len(self.group), bool)
+        np.not_equal(self.group[1:], self.group[:-1], out=begins[1:])
+        return np.add.reduceat(self.rows, np.flatnonzero(begins))
 
     @property
     def first_number(self) -> Counts:
