@@ -25,6 +25,7 @@ from shoal.adversaries.judging import Case
 from shoal.auditing.forced import OWN_COUNT, forced_carriers
 from shoal.auditing.kernels import count_held, count_people
 from shoal.grouping import Grouping
+from shoal.grouping.partition import ragged
 from shoal.knowledge import Knowledge, View, attribute_codes, event_chances, known_values
 from shoal.spec import band_name
 from shoal.table import IntArray, Table
@@ -233,20 +234,22 @@ def _forced(case: Case, knowledge: Knowledge, told: NDArray[np.bool_]) -> NDArra
     of as certain; `told` says it of the table's cells."""
     table, part = case.table, case.partition
     signature, value, _ = table.cells
-    pair = np.repeat(np.arange(len(part.pair_signature)), np.diff(part.world_start))
-    width = np.int64(len(table.values))
-    there = part.pair_signature[pair] * width + part.world_value
-    cell = np.searchsorted(signature * width + value, there).clip(max=len(value) - 1)
-    inside = np.zeros(len(pair), bool)
+    inside = np.zeros(len(part.pair_signature), bool)
     away = np.zeros((2, len(table.signatures)), bool)
     for event in range(len(table.events)):
         forced, gone = forced_carriers(case, knowledge, event)
-        inside |= forced[pair]
+        inside |= forced
         mine = told & table.holds(event)[value]
         away |= gone & ~np.stack([_summed(signature, one, len(gone)) > 0 for one in mine])
-    people = part.world_count * np.repeat(part.copies, np.diff(part.group_start))[pair]
+    pairs = np.flatnonzero(inside)
+    owner, world = ragged(part.world_start, pairs)
+    width = np.int64(len(table.values))
+    there = part.pair_signature[pairs[owner]] * width + part.world_value[world]
+    cell = np.searchsorted(signature * width + value, there).clip(max=len(value) - 1)
+    group = np.searchsorted(part.group_start, pairs, side="right") - 1
+    people = part.world_count[world] * part.copies[group][owner]
     missing = table.signature_rows - part.signature_people
-    return np.asarray((inside & ~told[:, cell]) @ people + away @ missing)
+    return np.asarray(~told[:, cell] @ people + away @ missing)
 
 
 def _counting(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.adversaries.judging import Case
-from shoal.auditing.kernels import room_for_carriers
+from shoal.auditing.kernels import count_held, room_for_carriers
 from shoal.knowledge import Knowledge, event_chances
 
 Bools = NDArray[np.bool_]
@@ -32,10 +32,8 @@ def forced_carriers(case: Case, knowledge: Knowledge, event: int) -> tuple[Bools
     signature, value, rows = table.cells
     holds = table.holds(event)
     mine = np.flatnonzero(holds[value])
-    published = np.where(holds[part.value_code], part.value_count, 0)
-    group = np.repeat(np.arange(part.groups), np.diff(part.value_start))
-    carriers = np.bincount(group, published, part.groups).astype(np.int64)
-    lost = int(table.event_rows[event]) - int((carriers * part.copies).sum())
+    carriers = count_held(part.value_start, part.value_code, part.value_count, holds)
+    lost = int(table.event_rows[event]) - int(carriers @ part.copies)
     missing = table.signature_rows - part.signature_people
     full = np.zeros(len(part.pair_signature), bool)
     for view in knowledge.class_views:
