@@ -10,9 +10,15 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal import memory
+from shoal.adversaries.adversary import BOTH
+from shoal.anonymizers.art import Art
+from shoal.auditing.audit import audit
+from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.errors import InputError
-from shoal.knowledge import size
+from shoal.knowledge import Knowledge, size
 from shoal.spec import InputWarning, Spec
+from shoal.table import Table
 
 FRAME = pl.DataFrame({"q": ["a", "b"] * 200, "v": [str(i % 200) for i in range(400)]})
 SPEC = Spec(qi="q", sensitive="v", r=2, min_support=50)
@@ -38,6 +44,35 @@ def test_too_many_values_for_the_memory(verb: Any, monkeypatch: pytest.MonkeyPat
         "for 2 combinations of QI values takes 32,000 bytes of memory, and 10,000 bytes may be "
         f"taken. {REMEDY}"
     )
+
+
+def test_too_many_signatures_in_views_for_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "allowed_memory", lambda: 3)
+    with pytest.raises(InputError) as raised:
+        Knowledge.of(Table.from_frame(FRAME, SPEC))
+    assert raised.value.code == "memory"
+    assert raised.value.problem == (
+        "To know the class of 2 combinations of QI values in 1 views takes 4 bytes of memory or "
+        "more, and 3 bytes may be taken."
+    )
+
+
+@pytest.mark.parametrize("limit", ["absolute", "prior"])
+def test_smaller_numbers_give_the_same_release(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search and audit do not ask how the classes of signatures are kept."""
+    made = []
+    for many in (size.MANY_PLACES, 0):
+        monkeypatch.setattr(size, "MANY_PLACES", many)
+        spec = Spec(
+            qi=HOSPITAL_QI, sensitive=HOSPITAL_SENSITIVE, protect=HOSPITAL_EVENT, r=3, limit=limit
+        )
+        table = Table.from_frame(hospital(1500, 1), spec)
+        known = Knowledge.of(table)
+        assert {view.index.dtype for view in known.views} == {np.dtype("i4" if many else "u2")}
+        grouping = Art(max_suppression=1, knowledge=known).anonymize(table)
+        found = audit(table, grouping, knowledge=known, adversary=BOTH)
+        made.append((grouping.group.tolist(), grouping.signature.tolist(), found.to_dict()))
+    assert made[0] == made[1]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 def deviations(
     group_start: NDArray[np.int32],
     copies: Ints,
-    row: NDArray[np.int32],
+    row: NDArray[np.integer],
     pair_size: NDArray[np.integer],
     chance: NDArray[np.float64],
     carriers: Ints,
@@ -56,7 +56,7 @@ def deviations(
 def room_for_carriers(
     group_start: NDArray[np.int32],
     copies: Ints,
-    row: NDArray[np.int32],
+    row: NDArray[np.integer],
     pair_size: NDArray[np.integer],
     carriers: Ints,
     full: NDArray[np.bool_],

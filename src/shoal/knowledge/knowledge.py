@@ -21,7 +21,7 @@ from shoal.display import counted
 from shoal.errors import InputError, InternalError
 from shoal.knowledge.attributes import attribute_codes, attribute_sets
 from shoal.knowledge.fitted import Fitted
-from shoal.knowledge.size import check_size
+from shoal.knowledge.size import check_size, check_views
 from shoal.table import IntArray, Table, factorize
 from shoal.wording import visible
 
@@ -39,7 +39,7 @@ class View:
 
     attributes: tuple[str, ...]
     """The attributes that the view knows; for a fitted model, its name."""
-    index: IntArray
+    index: NDArray[np.integer]
     """For each signature of the table, its row in `distributions`."""
     distributions: NDArray[np.float64]
     """Row 0 is the fall-back, the whole table's distribution; columns are published values."""
@@ -141,10 +141,12 @@ class Knowledge:
         """The worst case: the exact distributions of the table itself; where there are several
         sensitive columns, of their masks, from which those of every event follow."""
         table, support = known_values(table), table.spec.min_support
+        sets = attribute_sets(table)
+        many = check_views(table, len(sets))
         classes = [
             one
-            for attributes in attribute_sets(table)
-            if (one := _classes(table, attributes, support)) is not None
+            for attributes in sets
+            if (one := _classes(table, attributes, support, many)) is not None
         ]
         check_size(table, sum(one.size for one in classes))
         views = [_counted_view(table, one) for one in classes]
@@ -284,12 +286,15 @@ class _Classes:
     """The classes of people that a view tells apart."""
 
     attributes: tuple[str, ...]
-    index: IntArray
+    index: NDArray[np.integer]
     """Of each signature; 0 for those whom too few share."""
     size: int
 
 
-def _classes(table: Table, attributes: tuple[str, ...], min_support: int) -> _Classes | None:
+def _classes(
+    table: Table, attributes: tuple[str, ...], min_support: int, many: bool
+) -> _Classes | None:
+    """Where there are `many` numbers to keep, they are kept as small ones if that is possible."""
     if not attributes:
         return _Classes((), np.zeros(len(table.signatures), np.int32), 1)
     coded = [attribute_codes(table, name) for name in attributes]
@@ -298,8 +303,11 @@ def _classes(table: Table, attributes: tuple[str, ...], min_support: int) -> _Cl
     known = support >= min_support
     if not known.any():
         return None
-    rank = np.where(known, np.cumsum(known), 0).astype(np.int32)
-    return _Classes(attributes, rank[group], int(known.sum()) + 1)
+    size = int(known.sum()) + 1
+    narrow = many and size <= 1 << 16
+    rank = np.where(known, np.cumsum(known), 0)
+    index = (rank.astype(np.uint16) if narrow else rank.astype(np.int32))[group]
+    return _Classes(attributes, index, size)
 
 
 def _counted_view(table: Table, classes: _Classes) -> View:
@@ -316,7 +324,7 @@ def whole_view(table: Table) -> View:
     return View((), index, table_distribution(table)[None], people=np.array([table.rows]))
 
 
-def count_values(table: Table, index: IntArray, size: int) -> NDArray[np.float64]:
+def count_values(table: Table, index: NDArray[np.integer], size: int) -> NDArray[np.float64]:
     """How many rows with each published value there are in each class of signatures."""
     signature, value, rows = table.cells
     width = len(table.values)

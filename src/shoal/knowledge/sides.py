@@ -37,7 +37,7 @@ class Sides:
 
 
 def _carriers(
-    table: Table, at: NDArray[np.int32], classes: int, events: NDArray[np.int64]
+    table: Table, at: NDArray[np.integer], classes: int, events: NDArray[np.int64]
 ) -> Floats:
     _, value, rows = table.cells
     width = len(events)

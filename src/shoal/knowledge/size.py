@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
+
 from shoal.errors import InputError
-from shoal.memory import allowed_memory, size_words
+from shoal.memory import allowed_memory, refuse_memory, size_words
 from shoal.spec import InputWarning
 from shoal.table import Table
 from shoal.wording import visible
@@ -14,6 +16,8 @@ COPIES = 4
 """How often such an array is held at the same time by whoever judges or searches."""
 LARGE = 3
 """Groups of several events hold at most about so many times r people."""
+MANY_PLACES = 1 << 26
+"""Signatures times views: above this it is worth compiling kernels for smaller numbers."""
 MANY_STEPS = 10**10
 """Events times views times people: some seconds for a thousand million."""
 
@@ -28,6 +32,19 @@ def check_size(table: Table, classes: int) -> None:
         f"to hold their distributions in {classes:,} classes and chances for "
         f"{len(table.signatures):,} combinations of QI values",
     )
+
+
+def check_views(table: Table, views: int) -> bool:
+    """An InputError if there is no memory for the class of every signature in every view. Whether
+    they are so many that they should be kept small."""
+    signatures = len(table.signatures)
+    refuse_memory(
+        np.dtype(np.uint16).itemsize * signatures * views,
+        f"To know the class of {signatures:,} combinations of QI values in {views:,} views",
+        "Drop a QI, make one coarser (--recode age:bands=10), or limit the adversary with "
+        "--max-attributes.",
+    )
+    return signatures * views > MANY_PLACES
 
 
 def check_groups(table: Table, groups: int | None = None) -> None:

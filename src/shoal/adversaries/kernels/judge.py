@@ -51,7 +51,7 @@ class Groups(NamedTuple):
 class Known(NamedTuple):
     """What the adversary knows in one view, and what is protected."""
 
-    row: NDArray[np.int32]
+    row: NDArray[np.integer]
     """Where each signature stands in the next two."""
     distributions: NDArray[np.float64]
     """Over the published values."""
@@ -145,7 +145,7 @@ def collect(
     pairs: NDArray[np.int32],
     sizes: NDArray[np.integer],
     values: NDArray[np.int32],
-    index: NDArray[np.int32],
+    index: NDArray[np.integer],
     distributions: NDArray[np.float64],
     slot: NDArray[np.int32],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]:

@@ -415,7 +415,9 @@ def _added_up(members: Members, there: NDArray[np.bool_], count: int) -> Pairs:
     return count_pairs(np.repeat(number, np.diff(members.start)), cell, people, count)[1]
 
 
-def _columns(asked: Asked, x: int, y: int) -> Iterator[tuple[IntArray, Floats, Floats, Floats]]:
+def _columns(
+    asked: Asked, x: int, y: int
+) -> Iterator[tuple[NDArray[np.integer], Floats, Floats, Floats]]:
     """Column by column: where people stand by their signatures, and there the odds of x against y,
     one over the limit, and the probabilities that a reader knows of them."""
     if asked.masks is not None:

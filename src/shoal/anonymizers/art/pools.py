@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Cells
-from shoal.table import IntArray
 
 Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]
@@ -95,7 +94,7 @@ class Pools:
             free[chosen[i]] -= 1
         return chosen
 
-    def _columns(self) -> Iterator[tuple[int, IntArray, Singles, Singles]]:
+    def _columns(self) -> Iterator[tuple[int, NDArray[np.integer], Singles, Singles]]:
         """Number, index, odds against each pool and strength of every column."""
         for w, one in enumerate(self._asked.columns(self._x, self._choices)):
             yield w, one.view.index, one.odds.astype(np.float32), one.strength.astype(np.float32)
