@@ -13,7 +13,7 @@ from shoal.anonymizers.art.absence import leave_out_lookalikes
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.blind import Blindness, hide_blindly
 from shoal.anonymizers.art.cells import Assembly, Cells
-from shoal.anonymizers.art.classes import Lack, class_counts
+from shoal.anonymizers.art.classes import Lack, Waiting, class_counts
 from shoal.anonymizers.art.decoys import add_decoys
 from shoal.auditing.audit import audit
 from shoal.errors import InputError
@@ -68,6 +68,31 @@ def test_lack_keeps_its_books(seed: int) -> None:
             for s in range(len(table.signatures))
         ]
         assert lack.helps.tolist() == helps
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_who_waits_is_picked_as_by_looking_at_all_of_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(seed, "absolute")
+    known = Knowledge.of(table)
+    lacking = [rng.integers(-2, 6, len(view.distributions)) for view in known.views]
+    signature = np.sort(rng.integers(0, len(table.signatures), 30))
+    free = rng.integers(1, 3, len(signature))
+    books = [Lack(known, [one.copy() for one in lacking], overall=9) for _ in range(2)]
+    slow, fast = (np.random.default_rng(seed) for _ in range(2))
+    waiting, steps = Waiting(books[1], signature), 0
+    while (pick := books[0].pick(signature, free, slow)) >= 0:
+        assert waiting.pick(fast) == pick
+        free[pick] = 0 if steps % 4 == 3 else free[pick] - 1  # every fourth does not fit
+        if free[pick] == 0:
+            waiting.drop(pick)
+        if steps % 4 != 3:
+            books[0].take(int(signature[pick]))
+            books[1].take(int(signature[pick]), waiting)
+        assert books[0].helps.tolist() == books[1].helps.tolist()
+        steps += 1
+    assert waiting.pick(fast) == -1
+    assert steps > 3
 
 
 def test_classes_are_counted() -> None:

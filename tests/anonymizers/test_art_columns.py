@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shoal.anonymizers.art import columns as module
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.columns import PRESSURE, SMALLEST_ODDS, Columns
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
@@ -61,18 +62,30 @@ def test_columns_hold_odds_and_strengths(
     x, code = codes(asked, "Influenza", y)
     kinds = np.flatnonzero(np.arange(len(asked.table.signatures)) % 3 == 0)
     columns = Columns.of(asked, kinds, x, code)
-    assert columns.odds.shape[1] == asked.width
+    all_odds, strengths = rows(columns)
+    assert all_odds.shape[1] == columns.width == asked.width
     views = len(asked.knowledge.views)
     for c, (reader, w) in enumerate((reader, w) for reader in readers for w in range(views)):
         for i, kind in enumerate(kinds):
             odds, strength = slow_column(asked, reader, w, int(kind), x, code)
-            assert columns.odds[i, c] == pytest.approx(odds, rel=1e-12)
-            assert columns.strength[i, c] == pytest.approx(strength, rel=1e-12)
+            assert all_odds[i, c] == pytest.approx(odds, rel=1e-12)
+            assert strengths[i, c] == pytest.approx(strength, rel=1e-12)
     if limit == "prior":
-        assert columns.strength.min() < columns.strength.max()
-    few = columns.some(kinds % 2 == 0)
-    assert few.odds.tolist() == columns.odds[kinds % 2 == 0].tolist()
-    assert few.strength.tolist() == columns.strength[kinds % 2 == 0].tolist()
+        assert strengths.min() < strengths.max()
+    assert columns.share.tolist() == (1 / strengths.min(axis=1)).tolist()
+    for w in range(columns.width):
+        assert columns.column(w, np.arange(len(kinds))).tolist() == all_odds[:, w].tolist()
+    middle = float(np.median(all_odds.max(axis=1)))
+    assert columns.below(middle).tolist() == (all_odds < middle).all(axis=1).tolist()
+    every_other = kinds % 2 == 0
+    few = columns.reduced(every_other)
+    assert rows(few)[0].tolist() == all_odds[every_other].tolist()
+    assert rows(few)[1].tolist() == strengths[every_other].tolist()
+
+
+def rows(columns: Columns) -> tuple[Any, Any]:
+    """Odds and strengths of all kinds in all columns."""
+    return columns.rows(np.arange(len(columns)))
 
 
 def test_readers_who_weigh_a_view_alike_share_its_column() -> None:
@@ -80,32 +93,30 @@ def test_readers_who_weigh_a_view_alike_share_its_column() -> None:
     asked = asked_of(event="one")
     x, pool = codes(asked, "HIV", "(other)")
     kinds, views = np.arange(len(asked.table.signatures)), len(asked.knowledge.views)
-    assert Columns.of(asked, kinds, x, pool).odds.shape[1] == views
+    assert Columns.of(asked, kinds, x, pool).width == views
     _, single = codes(asked, "HIV", "Influenza")
-    assert Columns.of(asked, kinds, x, single).odds.shape[1] == 2 * views
+    assert Columns.of(asked, kinds, x, single).width == 2 * views
     alone = Columns.of(asked_of(("binary",), event="one"), kinds, x, pool)
-    assert Columns.of(asked, kinds, x, pool).odds.tolist() == alone.odds.tolist()
+    assert rows(Columns.of(asked, kinds, x, pool))[0].tolist() == rows(alone)[0].tolist()
 
 
 def some_columns(seed: int) -> tuple[Columns, Any]:
     rng = np.random.default_rng(seed)
     odds = 10.0 ** rng.uniform(-8, 2, (25, 6))
     strength, chance = rng.uniform(1, 9, (25, 6)), rng.uniform(0, 0.2, 25)
-    return Columns(odds, strength, chance), rng.integers(1, 9, 25)
+    return Columns.one_by_one(odds, strength, chance), rng.integers(1, 9, 25)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_places_are_as_far_apart_as_weighted_log_odds(seed: int) -> None:
     """With no more columns than features, principal components only turn them."""
     columns, people = some_columns(seed)
+    odds, strength = rows(columns)
     use = np.zeros(6)
     for w in range(6):
-        wanted = sum(
-            people[s] * columns.chance[s] * columns.odds[s, w] * columns.strength[s, w]
-            for s in range(25)
-        )
-        use[w] = wanted / sum(people[s] * columns.odds[s, w] for s in range(25))
-    logs = np.log(np.maximum(columns.odds, SMALLEST_ODDS)) * (use / use.mean()) ** PRESSURE
+        wanted = sum(people[s] * columns.chance[s] * odds[s, w] * strength[s, w] for s in range(25))
+        use[w] = wanted / sum(people[s] * odds[s, w] for s in range(25))
+    logs = np.log(np.maximum(odds, SMALLEST_ODDS)) * (use / use.mean()) ** PRESSURE
     place = columns.places(people)
     for s in range(25):
         true = np.linalg.norm(logs - logs[s], axis=1)
@@ -115,13 +126,51 @@ def test_places_are_as_far_apart_as_weighted_log_odds(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
+def test_kinds_in_stretches_come_to_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, people = some_columns(seed)
+    kind, start = np.random.default_rng(seed).integers(0, 25, 20), np.array([0, 5, 6, 13])
+    place, need = whole.places(people), whole.need(kind, start, people)
+    monkeypatch.setattr(module, "TOGETHER", 6 * 4)
+    monkeypatch.setattr(module, "STRETCH", 7)
+    apart = np.linalg.norm(place[:, None] - place, axis=2)
+    found = whole.places(people)
+    assert np.linalg.norm(found[:, None] - found, axis=2) == pytest.approx(
+        apart, rel=1e-4, abs=1e-4
+    )
+    assert whole.need(kind, start, people) == pytest.approx(need, rel=1e-12)
+    odds, strength = rows(whole)
+    few = whole.reduced(people > 4)
+    assert rows(few)[0].tolist() == odds[people > 4].tolist()
+    assert rows(few)[1].tolist() == strength[people > 4].tolist()
+
+
+def test_who_has_no_finite_odds_has_a_place() -> None:
+    """Where a value is impossible odds count as 1, in all columns of that kind."""
+    asked = asked_of(event="one")
+    x, y = codes(asked, "HIV", "Schizophrenia")
+    columns = Columns.of(asked, np.arange(len(asked.table.signatures)), x, y)
+    odds, strength = rows(columns)
+    finite = np.isfinite(odds).all(axis=1)
+    assert finite.any()
+    assert not finite.all()
+    usable, found = columns.finite()
+    assert usable.tolist() == finite.tolist()
+    odds[~finite] = 1.0
+    assert rows(found)[0].tolist() == odds.tolist()
+    assert rows(found)[1].tolist() == strength.tolist()
+    assert found.chance.tolist() == columns.chance.tolist()
+    assert np.isfinite(found.places(np.ones(len(odds), np.int64))).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
 def test_need_is_the_largest_demand_of_a_cell_in_average_people(seed: int) -> None:
     columns, people = some_columns(seed)
+    odds, strength = rows(columns)
     kind, start = np.random.default_rng(seed).integers(0, 25, 20), np.array([0, 5, 6, 13])
     found = columns.need(kind, start, people)
     for i, cell in enumerate(np.split(kind, start[1:])):
         true = 0.0
         for w in range(6):
-            typical = np.average(columns.odds[:, w], weights=people)
-            true += max(columns.odds[s, w] * columns.strength[s, w] for s in cell) / typical / 6
+            typical = np.average(odds[:, w], weights=people)
+            true += max(odds[s, w] * strength[s, w] for s in cell) / typical / 6
         assert found[i] == pytest.approx(true, rel=1e-5)

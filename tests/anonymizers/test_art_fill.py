@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shoal.anonymizers.art.columns import Columns
+from shoal.anonymizers.art.kernels.boxes import boxes_of
 from shoal.anonymizers.art.kernels.fill import (
     ALMOST,
     CLOSE,
@@ -34,7 +36,22 @@ def some_people(seed: int, limit: str, spread: float = 0.5, kinds: int = 30) -> 
     known = (limit == "prior") & (rng.random(odds.shape) < 0.2)
     strength = np.where(known, rng.uniform(1.2, 3.5, odds.shape), 3.5)
     place = np.log(odds).astype(np.float32)
-    return People(odds, strength, place, rng.integers(0, 5, kinds))
+    return people_of(odds, strength, place, rng.integers(0, 5, kinds))
+
+
+def people_of(odds: Any, strength: Any, place: Any, free: Any) -> People:
+    """From kinds x columns."""
+    weights = Columns.one_by_one(odds, strength, np.zeros(len(odds))).weights
+    return People(weights, boxes_of(place), free)
+
+
+def odds_of(people: People) -> Any:
+    """kinds x columns."""
+    return people.weights.odds.reshape(-1, len(people.free)).T
+
+
+def strength_of(people: People) -> Any:
+    return people.weights.strength.reshape(-1, len(people.free)).T
 
 
 def some_cells(seed: int, carriers: int, cells: int = 6, kinds: int = 30) -> Seeds:
@@ -63,12 +80,14 @@ def filled(seeds: Seeds, people: People, terms: Terms) -> tuple[Any, Any, Any]:
 def slow_worst(members: list[int], carriers: int, people: People) -> Fraction:
     """The largest posterior over its limit, from the elementary symmetric sums in fractions."""
     worst = Fraction(0)
-    for w in range(people.odds.shape[1]):
-        odds = [Fraction(float(people.odds[s, w])) for s in members]
+    for w in range(odds_of(people).shape[1]):
+        odds = [Fraction(float(odds_of(people)[s, w])) for s in members]
         every = _sums(odds, carriers)[carriers]
         for j, s in enumerate(members):
             others = _sums(odds[:j] + odds[j + 1 :], carriers)[carriers - 1]
-            worst = max(worst, odds[j] * others / every * Fraction(float(people.strength[s, w])))
+            worst = max(
+                worst, odds[j] * others / every * Fraction(float(strength_of(people)[s, w]))
+            )
     return worst
 
 
@@ -86,25 +105,25 @@ class SlowFill:
     def __init__(self, cell: list[int], carriers: int, people: People, terms: Terms) -> None:
         self.cell, self.carriers, self.people, self.terms = cell, carriers, people, terms
         self.h = 0.0 if carriers == 1 else 1.0
-        self.demand = people.odds * people.strength - self.h * people.odds
+        self.demand = odds_of(people) * strength_of(people) - self.h * odds_of(people)
         self.target = carriers * float(CLOSE)
 
     def state(self, members: list[int]) -> tuple[Any, Any]:
         """The sum and the largest demand of each column."""
-        top, odds = self.demand[members].max(axis=0), self.people.odds[members]
+        top, odds = self.demand[members].max(axis=0), odds_of(self.people)[members]
         return (odds / (top + self.h * odds)).sum(axis=0), top
 
     def gain(self, s: int, total: Any, top: Any) -> float:
         highest = np.maximum(top, self.demand[s])
-        mine = self.people.odds[s] / (highest + self.h * self.people.odds[s])
+        mine = odds_of(self.people)[s] / (highest + self.h * odds_of(self.people)[s])
         closed = np.minimum(total * top / highest + mine, self.target)
         closed -= np.minimum(total, self.target)
         return float((closed - float(THRIFT) * (mine - closed)).sum())
 
     def alike(self, members: list[int]) -> Any:
         """The columns in which all have the same odds and limits."""
-        return (np.ptp(self.people.odds[members], axis=0) == 0) & (
-            np.ptp(self.people.strength[members], axis=0) == 0
+        return (np.ptp(odds_of(self.people)[members], axis=0) == 0) & (
+            np.ptp(strength_of(self.people)[members], axis=0) == 0
         )
 
     def is_over(self, members: list[int]) -> float:
@@ -146,7 +165,7 @@ class SlowFill:
         total, top = self.state(members)
         kept = list(members)
         for s in members[len(self.cell) :]:
-            mine = self.people.odds[s] / (top + self.h * self.people.odds[s])
+            mine = odds_of(self.people)[s] / (top + self.h * odds_of(self.people)[s])
             if len(kept) > self.terms.least and (total - mine >= self.target).all():
                 total = total - mine
                 kept = kept[: len(self.cell)] + _without(kept[len(self.cell) :], s)
@@ -213,7 +232,7 @@ def test_of_people_who_are_alike_as_many_as_r_asks_for_are_enough(carriers: int,
     seeds = seeds_of(np.array([0, carriers]), np.zeros(carriers, np.int64), np.array([carriers]))
     odds, strength, place = np.full((1, 3), 0.3), np.full((1, 3), r), np.zeros((1, 1), np.float32)
     for free, enough in ((needed - carriers, True), (needed - carriers - 1, False)):
-        people = People(odds, strength, place, np.array([free]))
+        people = people_of(odds, strength, place, np.array([free]))
         safe, _, added = filled(seeds, people, Terms(9, 50, 1))
         assert safe.tolist() == [enough]
         assert len(added) == (free if enough else 0)
@@ -225,7 +244,7 @@ def test_only_the_nearest_are_looked_at() -> None:
     place = np.array([[0.0], [9.0], [1.0], [2.0]], np.float32)
     seeds = seeds_of(np.array([0, 1]), np.array([0]), np.array([1]))
     for length, found in ((2, False), (3, True)):
-        people = People(odds, strength, place, np.array([0, 1, 1, 1]))
+        people = people_of(odds, strength, place, np.array([0, 1, 1, 1]))
         safe, _, added = filled(seeds, people, Terms(length, 9, 1))
         assert safe.tolist() == [found]
         assert sorted(added) == ([1, 2, 3] if found else [])
@@ -269,7 +288,7 @@ def test_a_seed_of_one_kind_is_no_case_apart(carriers: int, r: float) -> None:
         each = seeds_of(np.array([0, size]), kind, np.array([carriers]))
         whole = Seeds(np.array([0, 1]), kind[:1], size * one, carriers * one, one)
         slow, fast = (
-            fill(seeds, People(odds, strength, place, np.zeros(1, np.int64)), Terms(9, 50, 4))
+            fill(seeds, people_of(odds, strength, place, np.zeros(1, np.int64)), Terms(9, 50, 4))
             for seeds in (each, whole)
         )
         assert [one.tolist() for one in slow] == [one.tolist() for one in fast]

@@ -23,6 +23,7 @@ from shoal.anonymizers.art.asked import Asked, Promise
 from shoal.anonymizers.art.cells import Assembly
 from shoal.anonymizers.art.classes import Counts, Lack, class_counts
 from shoal.anonymizers.art.columns import Columns
+from shoal.anonymizers.art.kernels.boxes import boxes_of
 from shoal.anonymizers.art.kernels.fill import People, Seeds, Terms, fill
 
 Ints = NDArray[np.int64]
@@ -212,9 +213,9 @@ class _Givers:
         cells = groups.cells
         self._groups, self._which, self._x, self._y = groups, which.tolist(), x, y
         self._kinds = np.unique(cells.signature[(cells.value == y) | (cells.value == x)])
-        self._columns = Columns.of(asked, self._kinds, x, y)
-        usable = self._columns.finite()
-        self._place = self._columns.places(np.ones(len(self._kinds), np.int64))
+        usable, columns = Columns.of(asked, self._kinds, x, y).finite()
+        self._weights = columns.weights
+        self._boxes = boxes_of(columns.places(np.ones(len(self._kinds), np.int64)))
         self._free = np.flatnonzero(
             (cells.value == y) & np.isin(cells.signature, self._kinds[usable])
         )
@@ -233,7 +234,7 @@ class _Givers:
                 [self._kind(one) for one in rest],
                 np.array([(cells.value[one] == self._x).sum() for one in rest], np.int64),
             ),
-            People(self._columns.odds, self._columns.strength, self._place, free),
+            People(self._weights, self._boxes, free),
             Terms(NEAR, MORE, least),
         )
         instead = {

@@ -68,13 +68,16 @@ class Lack:
             total += np.where(lack > 0, weight, 0.0)[index]
         return total
 
-    def take(self, signature: int) -> None:
-        """Somebody of this signature is taken."""
+    def take(self, signature: int, waiting: Waiting | None = None) -> None:
+        """Somebody of this signature is taken, of those who are waiting."""
         for index, lack in zip(self._index, self._lack, strict=True):
             one = index[signature]
             lack[one] -= 1
             if lack[one] == 0:
-                self.helps[index == one] -= 1
+                others = np.flatnonzero(index == one)
+                self.helps[others] -= 1
+                if waiting is not None:
+                    waiting.help_less(others)
 
     def give(self, signature: int) -> None:
         """Somebody of this signature is given back."""
@@ -89,3 +92,29 @@ class Lack:
         helps = np.where(free > 0, self.helps[signature], 0)
         most = helps.max(initial=0)
         return int(random.choice(np.flatnonzero(helps == most))) if most > 0 else -1
+
+
+class Waiting:
+    """Those who may be taken, line by line in the order of their signatures, and how much it would
+    help: the same as `Lack.pick` finds out each time anew."""
+
+    def __init__(self, lack: Lack, signature: NDArray[np.integer]) -> None:
+        signatures = np.arange(len(lack.helps) + 1)
+        self._start = np.searchsorted(signature, signatures).astype(np.int64)
+        self._helps = lack.helps[signature].astype(np.int16)  # there are fewer views
+
+    def help_less(self, signatures: Ints) -> None:
+        """One class less that these are in lacks people."""
+        first, last = self._start[signatures], self._start[signatures + 1]
+        lengths = last - first
+        line = np.arange(lengths.sum()) + np.repeat(last - np.cumsum(lengths), lengths)
+        self._helps[line] -= self._helps[line] > 0
+
+    def drop(self, line: int) -> None:
+        """Nobody of this line can be taken any more."""
+        self._helps[line] = 0
+
+    def pick(self, random: np.random.Generator) -> int:
+        """One of the lines that help most; -1 if nobody helps."""
+        most = self._helps.max(initial=0)
+        return int(random.choice(np.flatnonzero(self._helps == most))) if most > 0 else -1

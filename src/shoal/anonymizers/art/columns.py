@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.kernels.weights import (
+    Weights,
+    gathered,
+    largest_sums,
+    people_by_class,
+)
 from shoal.anonymizers.art.masks import Block, Masks
 
 Ints = NDArray[np.int64]
@@ -19,6 +26,12 @@ PRESSURE = 3
 first decide."""
 SMALLEST_ODDS = 1e-6
 ROUNDING = 1e-13
+TOGETHER = 1 << 22
+"""So many numbers of kinds in columns are written out at the same time."""
+MANY = 1 << 26
+"""Of more numbers than that every second kind, every third or so tells who is alike."""
+STRETCH = 4096
+"""Kinds that are looked up at the same time."""
 
 
 def _same(one: Block, other: Block) -> bool:
@@ -30,36 +43,46 @@ def _same(one: Block, other: Block) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """kinds x columns, for carriers of one event value among people of one other value."""
+    """Kinds in columns, for carriers of one event value among people of one other value."""
 
-    odds: Floats
-    strength: Floats
-    """One over the limit."""
+    weights: Weights
     chance: Floats
     """Of each kind: the event's probability, on average over columns."""
-    leading: int | None = None
-    """How many columns, the first, tell who is alike; None: all."""
+    leading: int
+    """How many columns, the first, tell who is alike."""
+
+    def __len__(self) -> int:
+        """The number of kinds."""
+        return len(self.chance)
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.weights.through)
 
     @classmethod
     def of(cls, asked: Asked, kinds: NDArray[np.integer], x: int, y: int) -> Columns:
         """For the signatures `kinds`; readers who weigh a view alike share its column."""
         if asked.masks is not None:
             return cls._of_masks(asked.masks, kinds, x)
+        views = asked.knowledge.views
+        number = {view: n for n, view in enumerate(views)}
         seen: dict[str, list[Floats]] = {}
-        odds, strength = (np.empty((asked.width, len(kinds))) for _ in range(2))
-        chance, width = np.zeros(len(kinds)), 0
+        view, odds, strength, chance = [], [], [], np.zeros(len(kinds))
         for column in asked.columns(x, np.array([y], np.int32)):
             before = seen.setdefault(column.view.name, [])
             if any(np.array_equal(column.odds, other) for other in before):
                 continue
             before.append(column.odds)
-            row = column.view.index[kinds]
-            odds[width], strength[width] = column.odds[row, 0], column.strength[row]
-            chance += column.chance[row]
-            width += 1
-        odds, strength = (np.ascontiguousarray(one[:width].T) for one in (odds, strength))
-        odds[np.isnan(odds)] = np.inf
-        return cls(odds, strength, chance / width)
+            view.append(number[column.view])
+            odds.append(column.odds[:, 0])
+            strength.append(column.strength)
+            chance += column.chance[column.view.index[kinds]]
+        at = np.empty((len(kinds), len(views)), narrow(max(len(one) for one in odds)))
+        for first in range(0, len(kinds), STRETCH):
+            some = kinds[first : first + STRETCH]
+            at[first : first + STRETCH] = np.column_stack([one.index[some] for one in views])
+        return cls._by_class(at, view, odds, strength, chance / len(view))
 
     @classmethod
     def _of_masks(cls, masks: Masks, kinds: NDArray[np.integer], x: int) -> Columns:
@@ -71,52 +94,151 @@ class Columns:
             np.hstack([getattr(one, name)[kinds] for one in blocks])
             for name in ("odds", "strength")
         )
-        odds[np.isnan(odds)] = np.inf
         chance = np.mean([one.chance[kinds].mean(axis=1) for one in blocks], axis=0)
-        return cls(odds, strength, chance, blocks[0].odds.shape[1])
+        return cls.one_by_one(odds, strength, chance, blocks[0].odds.shape[1])
 
-    def finite(self) -> NDArray[np.bool_]:
-        """The kinds whose odds are finite in every column; those of the others become 1, so that
-        they have a place."""
-        usable: NDArray[np.bool_] = np.all(self.odds < np.inf, axis=1)
-        self.odds[~usable] = 1.0
-        return usable
+    @classmethod
+    def one_by_one(
+        cls, odds: Floats, strength: Floats, chance: Floats, leading: int | None = None
+    ) -> Columns:
+        """From kinds x columns, each kind a class of its own."""
+        at = np.arange(len(odds)).astype(narrow(len(odds)))[:, None]
+        made = cls._by_class(at, [0] * odds.shape[1], list(odds.T), list(strength.T), chance)
+        return made if leading is None else replace(made, leading=leading)
 
-    def some(self, which: NDArray[np.bool_]) -> Columns:
-        """Those of some kinds."""
-        if which.all():
-            return self
-        return Columns(self.odds[which], self.strength[which], self.chance[which], self.leading)
+    @classmethod
+    def _by_class(
+        cls,
+        at: NDArray[np.integer],
+        view: list[int],
+        odds: list[Floats],
+        strength: list[Floats],
+        chance: Floats,
+    ) -> Columns:
+        """From the view of each column, and by column the odds and strength of its classes."""
+        first = np.cumsum([0, *(len(one) for one in odds)])
+        together = np.concatenate(odds)
+        together[np.isnan(together)] = np.inf
+        weights = Weights(at, np.array(view), first, together, np.concatenate(strength))
+        return cls(weights, chance, len(view))
+
+    def finite(self) -> tuple[NDArray[np.bool_], Columns]:
+        """The kinds whose odds are finite in every column; and the same with those of the others
+        as 1, so that they have a place."""
+        usable = self.below(np.inf)
+        if usable.all():
+            return usable, self
+        at, view, first, _, _ = self.weights
+        others = np.flatnonzero(~usable)
+        sizes = np.zeros(at.shape[1], np.int64)
+        sizes[view] = np.diff(first)
+        at = at.astype(narrow(int(sizes.max()) + len(others)))
+        at[others] = sizes + np.arange(len(others))[:, None]  # classes of their own
+        _, strength = self.rows(others)
+        odds = [np.append(one, np.ones(len(others))) for one in self._by_column("odds")]
+        limits = zip(self._by_column("strength"), strength.T, strict=True)
+        strengths = [np.append(one, more) for one, more in limits]
+        made = self._by_class(at, view.tolist(), odds, strengths, self.chance)
+        return usable, replace(made, leading=self.leading)
+
+    def _by_column(self, name: str) -> list[Floats]:
+        """The odds or strengths of the classes of each column."""
+        return np.split(getattr(self.weights, name), self.weights.first[1:-1])
+
+    def below(self, most: float) -> NDArray[np.bool_]:
+        """The kinds whose odds are below so much in every column."""
+        below = np.ones(len(self), bool)
+        for w, odds in enumerate(self._by_column("odds")):
+            fits = odds < most
+            if not fits.all():
+                below &= fits[self.weights.at[:, self.weights.through[w]]]
+        return below
+
+    def reduced(self, which: NDArray[np.bool_]) -> Columns:
+        """Those of some kinds, in the same memory: these columns hold nothing any more."""
+        at, kept = self.weights.at, 0
+        for first in range(0, len(at), STRETCH):
+            mine = at[first : first + STRETCH][which[first : first + STRETCH]]
+            at[kept : kept + len(mine)] = mine
+            kept += len(mine)
+        return Columns(self.weights._replace(at=at[:kept]), self.chance[which], self.leading)
+
+    def rows(self, kinds: NDArray[np.integer]) -> tuple[Floats, Floats]:
+        """kinds x columns: odds and strengths."""
+        return self._rows(self.weights.odds, kinds), self._rows(self.weights.strength, kinds)
+
+    def column(self, w: int, kinds: NDArray[np.integer]) -> Floats:
+        """The odds of kinds in one column."""
+        weights = self.weights
+        where = weights.first[w] + weights.at[kinds, weights.through[w]]
+        return np.asarray(weights.odds[where])
+
+    def _rows(
+        self, numbers: Floats, kinds: NDArray[np.integer], width: int | None = None
+    ) -> Floats:
+        return gathered(self.weights, numbers, kinds.astype(np.int64), width or self.width)
+
+    def _stretches(
+        self, numbers: Floats, width: int, each: int = 1
+    ) -> Iterator[tuple[slice, Floats]]:
+        """Kinds x columns, from numbers by class; not more of them at the same time than fit. Of
+        all kinds, or every second and so on."""
+        step = max(1, TOGETHER // width) * each
+        for first in range(0, len(self), step):
+            some = slice(first, min(len(self), first + step), each)
+            yield some, self._rows(numbers, np.arange(len(self))[some], width)
+
+    def _summed(self, people: NDArray[np.number], numbers: Floats, width: int) -> Floats:
+        """Of each column: the numbers of all people, added up; class by class where there are too
+        many kinds to write them out together."""
+        if len(self) * width <= TOGETHER:
+            return np.asarray(people @ self._rows(numbers, np.arange(len(self)), width))
+        first = self.weights.first
+        counted = people_by_class(self.weights, people.astype(np.float64), width)
+        return np.add.reduceat(counted * numbers[: first[width]], first[:width])
 
     @property
     def share(self) -> Floats:
         """Of each kind: the limit, in the column where it is most."""
-        return np.asarray(1.0 / self.strength.min(axis=1))
+        least = np.full(len(self), np.inf)
+        for w, strength in enumerate(self._by_column("strength")):
+            mine = strength[:1]
+            if (strength != mine).any():
+                mine = strength[self.weights.at[:, self.weights.through[w]]]
+            np.minimum(least, mine, out=least)
+        return np.asarray(1.0 / least)
 
     def places(self, people: Ints) -> NDArray[np.float32]:
         """kinds x features: the leading principal components of the log odds. What a column will be
         used is what public knowledge expects: the demand of those who will carry, over all odds."""
-        odds, strength = self.odds[:, : self.leading], self.strength[:, : self.leading]
-        wanted = (people * self.chance) @ (odds * strength)
-        use = wanted / np.maximum(people @ odds, 1e-300)
-        logs = np.log(np.maximum(odds, SMALLEST_ODDS))
-        logs *= (use / max(use.mean(), 1e-300)) ** PRESSURE
-        logs -= (people @ logs) / people.sum()
-        _, directions = np.linalg.eigh((logs * people[:, None]).T @ logs)
-        return np.ascontiguousarray(logs @ directions[:, ::-1][:, :FEATURES], np.float32)
+        width, (_, _, first, odds, strength) = self.leading, self.weights
+        wanted = self._summed(people * self.chance, odds * strength, width)
+        use = wanted / np.maximum(self._summed(people, odds, width), 1e-300)
+        used = (use / max(use.mean(), 1e-300)) ** PRESSURE
+        column = np.repeat(np.arange(width), np.diff(first[: width + 1]))
+        logs = np.log(np.maximum(odds[: len(column)], SMALLEST_ODDS))
+        logs *= used[column]
+        logs -= (self._summed(people, logs, width) / people.sum())[column]
+        spread = np.zeros((width, width))
+        for some, rows in self._stretches(logs, width, 1 + len(self) * width // MANY):
+            spread += (rows * people[some, None]).T @ rows
+        _, directions = np.linalg.eigh(spread)
+        leading = directions[:, ::-1][:, :FEATURES]
+        place = np.empty((len(self), leading.shape[1]), np.float32)
+        for some, rows in self._stretches(logs, width):
+            place[some] = rows @ leading
+        return place
 
     def need(self, kind: Ints, start: Ints, people: Ints) -> Floats:
         """How many average people the largest demand of each stretch of kinds is worth, on average
         over columns."""
-        typical = np.maximum(people @ self.odds / people.sum(), 1e-300)
-        lengths = np.diff(start, append=len(kind))
-        several = lengths > 1
-        entries = kind[np.repeat(several, lengths)]
-        begin = np.cumsum(lengths[several]) - lengths[several]
-        alone, together = np.zeros(len(people)), np.zeros(len(begin))
-        for demand in np.ascontiguousarray((self.odds * self.strength / typical).T):
-            alone += demand
-            together += np.maximum.reduceat(demand[entries], begin)
-        need = alone[kind[start]]
-        need[several] = together
-        return np.asarray(need / len(typical))
+        _, _, first, odds, strength = self.weights
+        typical = np.maximum(self._summed(people, odds, self.width) / people.sum(), 1e-300)
+        demand = odds * strength / np.repeat(typical, np.diff(first))
+        ends = np.append(start, len(kind))
+        return largest_sums(self.weights, demand, kind, ends) / self.width
+
+
+def narrow(classes: int) -> type[np.unsignedinteger | np.signedinteger]:
+    """The smaller of two kinds of numbers that can tell so many classes apart."""
+    return np.uint16 if classes <= 1 << 16 else np.int32

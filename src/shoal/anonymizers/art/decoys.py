@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked, Promise
 from shoal.anonymizers.art.cells import Assembly
-from shoal.anonymizers.art.classes import Lack, class_counts
+from shoal.anonymizers.art.classes import Lack, Waiting, class_counts
 from shoal.anonymizers.art.columns import Columns
 
 Ints = NDArray[np.int64]
@@ -125,30 +125,34 @@ def _join(
     members = groups.lines(which)
     signature = np.concatenate([cells.signature[filler], cells.signature[members.cell]])
     kinds, kind = np.unique(signature, return_inverse=True)
-    columns = Columns.of(asked, kinds, x, y)
-    usable = columns.finite()
+    usable, columns = Columns.of(asked, kinds, x, y).finite()
     place = columns.places(np.ones(len(kinds), np.int64))
     mine, kind = kind[: len(filler)], kind[len(filler) :]
     sizes = members.summed(members.number)
     open_ = _Open(
-        np.column_stack([members.summed(members.number * one[kind]) for one in columns.odds.T]),
+        np.column_stack(
+            [members.summed(members.number * columns.column(w, kind)) for w in range(columns.width)]
+        ),
         np.column_stack([members.summed(members.number * one[kind]) for one in place.T])
         / sizes[:, None],
         members.summed(np.where(cells.value[members.cell] == x, members.number, 0)),
     )
     nearer = np.where(groups.is_pooled(which), ALREADY_POOLED, 1.0)
-    while (pick := lack.pick(cells.signature[filler], cells.free[filler], random)) >= 0:
-        odds, strength = columns.odds[mine[pick]], columns.strength[mine[pick]]
+    waiting = Waiting(lack, cells.signature[filler])
+    while (pick := waiting.pick(random)) >= 0:
+        odds, strength = (one[0] for one in columns.rows(mine[pick : pick + 1]))
         apart = ((open_.middle - place[mine[pick]]) ** 2).sum(axis=1)
         apart *= nearer if pooled else 1.0
         chosen = _nearest_fit(open_, apart, odds, strength) if usable[mine[pick]] else -1
         if chosen < 0:
-            filler, mine = np.delete(filler, pick), np.delete(mine, pick)
+            waiting.drop(pick)
             continue
         open_.total[chosen] += odds
         nearer[chosen] = ALREADY_POOLED if pooled else nearer[chosen]
         groups.join(int(which[chosen]), int(filler[pick]), pooled=pooled)
-        lack.take(int(cells.signature[filler[pick]]))
+        if cells.free[filler[pick]] == 0:
+            waiting.drop(pick)
+        lack.take(int(cells.signature[filler[pick]]), waiting)
 
 
 def _nearest_fit(open_: _Open, apart: Floats, odds: Floats, strength: Floats) -> int:

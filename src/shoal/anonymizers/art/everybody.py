@@ -35,8 +35,7 @@ def gather_everybody(
         return
     kinds, kind = np.unique(cells.signature[filler], return_inverse=True)
     x = int(np.flatnonzero(table.value_event >= 0)[0])
-    columns = Columns.of(asked, kinds, x, len(table.values))
-    columns.finite()
+    _, columns = Columns.of(asked, kinds, x, len(table.values)).finite()
     people = np.bincount(kind, cells.free[filler], len(kinds)).astype(np.int64)
     noise = random.random(len(kinds), np.float32)
     owner, of_kind, number = _one_by_one(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Assembly
 from shoal.anonymizers.art.columns import Columns
+from shoal.anonymizers.art.kernels.boxes import boxes_of
 from shoal.anonymizers.art.kernels.cut import cut
 from shoal.anonymizers.art.kernels.fill import Filled, People, Terms, fill
 from shoal.anonymizers.art.seeds import Seeds
@@ -43,8 +44,8 @@ class Lookalikes:
         filler = np.flatnonzero(holds & (cells.free > 0))
         kinds = np.unique(np.concatenate([cells.signature[filler], signature]))
         columns = Columns.of(asked, kinds, x, y)
-        usable = np.all(columns.odds < LARGEST_ODDS, axis=1)
-        self._kinds, self._columns = kinds[usable], columns.some(usable)
+        usable = columns.below(LARGEST_ODDS)
+        self._kinds, self._columns = kinds[usable], columns.reduced(usable)
         self._filler = filler[np.isin(cells.signature[filler], self._kinds)]
         """The cells that people are taken from, in the order of their kinds."""
         self._filler_kind = np.searchsorted(self._kinds, cells.signature[self._filler])
@@ -71,7 +72,7 @@ class Lookalikes:
         seeds = Seeds.dealt(*cells, carrying, share, random)
         taken = (seeds.people - seeds.carrying) * seeds.copies[seeds.cell]
         free -= np.bincount(seeds.kind, taken, kinds).astype(np.int64)
-        people = People(self._columns.odds, self._columns.strength, place, free)
+        people = People(self._columns.weights, boxes_of(place), free)
         hidden = np.zeros(kinds, np.int64)
         for parted in (False, True):
             now = seeds.parted(random) if parted else seeds  # 5

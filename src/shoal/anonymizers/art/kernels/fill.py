@@ -20,8 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymizers.art.kernels.boxes import Boxes, count_free, nearest_to
 from shoal.anonymizers.art.kernels.links import posteriors
 from shoal.anonymizers.art.kernels.nearest import smallest_but
+from shoal.anonymizers.art.kernels.weights import Weights
 from shoal.compiling import search_kernel
 
 CLOSE = np.float32(1.0 + 1e-5)
@@ -65,12 +67,10 @@ class Filled(NamedTuple):
 class People(NamedTuple):
     """What is known of each kind of people, and how many of them are free."""
 
-    odds: NDArray[np.float64]
-    """kinds x W."""
-    strength: NDArray[np.float64]
-    """kinds x W: one over the limit."""
-    place: NDArray[np.float32]
-    """kinds x features: people who are near one another are alike."""
+    weights: Weights
+    """Their odds and limits in W columns."""
+    boxes: Boxes
+    """Where they are: people who are near one another are alike."""
     free: NDArray[np.int64]
 
 
@@ -90,43 +90,33 @@ def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
     """Adds free people to each seed in turn, until it is safe with its carriers, and takes them out
     of `people.free`. A seed that finds nobody keeps what it has for itself. Seeds that are alike
     are filled alike, as long as that is what each of them would choose."""
-    kinds, W = people.odds.shape
     made, filled = np.empty((2, len(seeds.carriers) + 16), np.int64), 0
     begin = np.zeros(len(seeds.carriers) + 17, np.int64)
     added, at = np.empty(len(seeds.carriers) + 16, np.int64), 0
-    odds, demand = np.empty((kinds, W), np.float32), np.empty((2, kinds, W), np.float32)
-    for s in range(kinds):
-        for w in range(W):
-            odds[s, w] = people.odds[s, w]
-            whole = people.odds[s, w] * people.strength[s, w]
-            demand[0, s, w] = whole
-            demand[1, s, w] = whole - people.odds[s, w]
-    used, strongest = np.zeros(kinds, np.int64), np.zeros(kinds)
-    for s in range(kinds):
-        for w in range(W):
-            strongest[s] = max(strongest[s], people.strength[s, w])
+    used, left_in = np.zeros(len(people.free), np.int64), count_free(people.boxes, people.free)
+    known = _by_class(people.weights)
+    near = _room(0, people.weights)
     for i in range(len(seeds.carriers)):
-        first, left = seeds.start[i], seeds.copies[i]
+        first, last, left = seeds.start[i], seeds.start[i + 1], seeds.copies[i]
         if filled == made.shape[1]:
             made, begin = _longer(made), _longer(begin.reshape(1, -1))[0]
-        if seeds.start[i + 1] - first == 1 and seeds.people[first] >= terms.least:
+        if last - first == 1 and seeds.people[first] >= terms.least:
             # People of one kind are alike: as many as the limit asks for are enough.
             each = seeds.carriers[i] / seeds.people[first]
-            if each * strongest[seeds.kind[first]] <= 1.0:
+            if each * _strongest(seeds.kind[first], people.weights) <= 1.0:
                 made[0, filled], made[1, filled] = i, left
                 filled += 1
                 begin[filled] = at
                 continue
-        cell = _people(seeds, i)
+        room = last - first + min(terms.length, len(people.free))
+        if room > len(near.kind):
+            near = _room(room, people.weights)
+        cell, h = _people(seeds, i), min(1, seeds.carriers[i] - 1)
+        for e in range(first, last):
+            _look_up(seeds.kind[e], h, e - first, people, known, near)
         while left > 0:
             members, size, tried = _fill_one(
-                cell,
-                seeds.carriers[i],
-                odds,
-                demand[min(1, seeds.carriers[i] - 1)],
-                people,
-                terms,
-                used,
+                cell, last - first, seeds.carriers[i], known, near, people, left_in, terms
             )
             if size == 0:
                 break
@@ -138,6 +128,8 @@ def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
                 added = _longer(added.reshape(1, -1), len(mine))[0]
             for s in mine:
                 added[at] = s
+                if times > 0 and people.free[s] == times:
+                    left_in[people.boxes.box[s]] -= 1
                 people.free[s] -= times
                 at += 1
             made[0, filled], made[1, filled] = i, times
@@ -147,16 +139,72 @@ def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
     return Filled(made[0, :filled], made[1, :filled], begin[: filled + 1], added[:at])
 
 
+class _Near(NamedTuple):
+    """The kinds that are looked at for one seed: those of its cell, then the nearest."""
+
+    kind: NDArray[np.int64]
+    free: NDArray[np.int64]
+    odds: NDArray[np.float32]
+    """kinds looked at x W."""
+    demand: NDArray[np.float32]
+
+
+@search_kernel
+def _by_class(weights: Weights) -> NDArray[np.float32]:
+    """classes x 3: odds, the demand for one carrier, and for several, in single precision. They are
+    side by side, since whoever reads one of them waits for memory rather than for anything else."""
+    known = np.empty((len(weights.odds), 3), np.float32)
+    for c in range(len(known)):
+        whole = weights.odds[c] * weights.strength[c]
+        known[c, 0], known[c, 1] = weights.odds[c], whole
+        known[c, 2] = whole - weights.odds[c]
+    return known
+
+
+@search_kernel
+def _room(kinds: int, weights: Weights) -> _Near:
+    W = len(weights.through)
+    return _Near(
+        np.empty(kinds, np.int64),
+        np.empty(kinds, np.int64),
+        np.empty((kinds, W), np.float32),
+        np.empty((kinds, W), np.float32),
+    )
+
+
+@search_kernel
+def _look_up(
+    kind: int, several: int, place: int, people: People, known: NDArray[np.float32], near: _Near
+) -> None:
+    """Writes down what is known of a kind."""
+    near.kind[place], near.free[place] = kind, people.free[kind]
+    weights, at = people.weights, people.weights.at[kind]
+    odds, demand = near.odds[place], near.demand[place]
+    for w in range(len(odds)):
+        c = weights.first[w] + at[weights.through[w]]
+        odds[w], demand[w] = known[c, 0], known[c, 1 + several]
+
+
+@search_kernel
+def _strongest(kind: int, weights: Weights) -> float:
+    """One over the least limit of a kind."""
+    strongest = 0.0
+    for w in range(len(weights.through)):
+        c = weights.first[w] + weights.at[kind, weights.through[w]]
+        strongest = max(strongest, weights.strength[c])
+    return strongest
+
+
 @search_kernel
 def _people(seeds: Seeds, i: int) -> NDArray[np.int64]:
-    """The kind of each person of a cell."""
+    """The entry of each person of a cell."""
     size, at = 0, 0
     for e in range(seeds.start[i], seeds.start[i + 1]):
         size += seeds.people[e]
     cell = np.empty(size, np.int64)
     for e in range(seeds.start[i], seeds.start[i + 1]):
         for _ in range(seeds.people[e]):
-            cell[at] = seeds.kind[e]
+            cell[at] = e - seeds.start[i]
             at += 1
     return cell
 
@@ -198,19 +246,21 @@ def _longer(numbers: NDArray[np.int64], more: int = 0) -> NDArray[np.int64]:
 @search_kernel
 def _fill_one(
     cell: NDArray[np.int64],
+    entries: int,
     carriers: int,
-    odds: NDArray[np.float32],
-    demand: NDArray[np.float32],
+    known: NDArray[np.float32],
+    near: _Near,
     people: People,
+    left_in: NDArray[np.int64],
     terms: Terms,
-    used: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
     """The kinds of one group, those of its cell first, and how many they are: 0 if it cannot be.
     And the kinds of all who were added at some time.
 
-    odds, demand: kinds x W. used: scratch by kind, 0 before and after.
+    cell: the entry of each of its people, which are the first in `near`. left_in: how many kinds of
+    each box have somebody free.
     """
-    W, seed = odds.shape[1], len(cell)
+    W, seed = near.odds.shape[1], len(cell)
     h = np.float32(0.0 if carriers == 1 else 1.0)
     most = seed + max(terms.largest * carriers, terms.least)
     members = np.empty(most, np.int64)
@@ -219,16 +269,16 @@ def _fill_one(
     total, top = np.zeros(W, np.float32), np.zeros(W, np.float32)
     for s in cell:
         for w in range(W):
-            top[w] = max(top[w], demand[s, w])
+            top[w] = max(top[w], near.demand[s, w])
     for s in cell:
         for w in range(W):
-            total[w] += odds[s, w] / (top[w] + h * odds[s, w])
+            total[w] += near.odds[s, w] / (top[w] + h * near.odds[s, w])
     varied = np.zeros(W, np.bool_)
-    for s in cell:
-        _note_difference(s, cell[0], people, varied)
+    for e in range(1, entries):
+        _note_difference(near.kind[e], near.kind[0], people.weights, varied)
     target, size, since, raised = np.float32(carriers) * CLOSE, seed, 0, 0
     before, found = np.float32(1e30), False
-    candidates, active, reach = members[:0], members[:0], 0
+    looked_at, active, reach = entries, members[:0], 0
     worth, scratch = total[:0], total[:0]
     while True:
         missing = np.float32(0.0)
@@ -237,7 +287,7 @@ def _fill_one(
             missing = max(missing, (wanted - total[w]) / wanted)
         found = bool(missing <= 0.0) and size >= terms.least
         if missing <= 0.0 and (carriers > 1 or not varied.all()):
-            worst = _worst_link(members[:size], carriers, people)
+            worst = _worst_link(members[:size], carriers, near, people.weights)
             if worst > 1.0:
                 found = False
                 raised += 1
@@ -249,95 +299,84 @@ def _fill_one(
             break
         if since == 0:
             if size == seed:
-                candidates = _nearest(cell, people, terms.length)
+                kinds = _nearest(cell, near, people, left_in, terms.length)
+                several, looked_at = min(1, carriers - 1), entries + len(kinds)
+                for j in range(len(kinds)):
+                    _look_up(kinds[j], several, entries + j, people, known, near)
                 worth, scratch = (
-                    np.empty(len(candidates), np.float32),
-                    np.empty(len(candidates), np.float32),
+                    np.empty(len(kinds), np.float32),
+                    np.empty(len(kinds), np.float32),
                 )
-                active = np.empty(len(candidates), np.int64)
+                active = np.empty(len(kinds), np.int64)
             elif size - seed > 2 * STRIDE and missing * STRIDE > (before - missing) * (most - size):
                 break  # at this pace it would not be safe in time
             before = missing
-            for j in range(len(candidates)):
-                s, worth[j] = candidates[j], NONE
-                if used[s] < people.free[s]:
-                    worth[j] = _gain(odds[s], demand[s], h, total, top, target)
-            reach = len(candidates)
+            reach = looked_at - entries
             for j in range(reach):
-                scratch[j], active[j] = -worth[j], candidates[j]
+                s, worth[j] = entries + j, NONE
+                if near.free[s] > 0:
+                    worth[j] = _gain(near.odds[s], near.demand[s], h, total, top, target)
+                scratch[j], active[j] = -worth[j], s
             if reach > ACTIVE:
                 limit, reach = -smallest_but(scratch, ACTIVE - 1), 0
-                for j in range(len(candidates)):
+                for j in range(looked_at - entries):
                     if worth[j] >= limit:
-                        active[reach] = candidates[j]
+                        active[reach] = entries + j
                         reach += 1
         since = (since + 1) % STRIDE
         best, best_gain = -1, NONE
         for s in active[:reach]:
-            if used[s] < people.free[s]:
-                gain = _gain(odds[s], demand[s], h, total, top, target)
+            if near.free[s] > 0:
+                gain = _gain(near.odds[s], near.demand[s], h, total, top, target)
                 if gain > best_gain:
                     best, best_gain = s, gain
         if best < 0:
             break
-        used[best] += 1
-        _note_difference(best, cell[0], people, varied)
-        _take_in(best, h, odds, demand, members[:size], total, top)
+        near.free[best] -= 1
+        _note_difference(near.kind[best], near.kind[0], people.weights, varied)
+        _take_in(best, h, near.odds, near.demand, members[:size], total, top)
         members[size] = best
         size += 1
-    for p in range(seed, size):
-        used[members[p]] = 0
-    tried = members[seed:size]
+    tried = near.kind[members[seed:size]]
     if not found:
         return members, 0, tried
-    kept, left = _let_go(members, seed, size, h, odds, total, top, target, terms.least)
+    kept, left = _let_go(members, seed, size, h, near.odds, total, top, target, terms.least)
     exact = carriers > 1
     for w in range(W):
         exact = exact or not varied[w]
-    if exact and left < size and _worst_link(kept[:left], carriers, people) > 1.0:
-        return members, size, tried
-    return kept, left, tried
+    if exact and left < size and _worst_link(kept[:left], carriers, near, people.weights) > 1.0:
+        return near.kind[members[:size]], size, tried
+    return near.kind[kept[:left]], left, tried
 
 
 @search_kernel
-def _note_difference(kind: int, first: int, people: People, varied: NDArray[np.bool_]) -> None:
+def _note_difference(kind: int, first: int, weights: Weights, varied: NDArray[np.bool_]) -> None:
     """Notes the columns in which somebody differs from the first of a group."""
     for w in range(len(varied)):
+        one = weights.first[w] + weights.at[kind, weights.through[w]]
+        other = weights.first[w] + weights.at[first, weights.through[w]]
         if (
-            people.odds[kind, w] != people.odds[first, w]
-            or people.strength[kind, w] != people.strength[first, w]
+            weights.odds[one] != weights.odds[other]
+            or weights.strength[one] != weights.strength[other]
         ):
             varied[w] = True
 
 
 @search_kernel
-def _nearest(cell: NDArray[np.int64], people: People, length: int) -> NDArray[np.int64]:
-    """The kinds with somebody free who are nearest to the middle of a cell, in no order."""
-    kinds, features = people.place.shape
-    centre = np.zeros(features, np.float32)
+def _nearest(
+    cell: NDArray[np.int64],
+    near: _Near,
+    people: People,
+    left_in: NDArray[np.int64],
+    length: int,
+) -> NDArray[np.int64]:
+    """The kinds with somebody free who are nearest to the middle of a cell, in their order."""
+    place = people.boxes.place
+    centre = np.zeros(place.shape[1], np.float32)
     for s in cell:
-        for k in range(features):
-            centre[k] += people.place[s, k] / np.float32(len(cell))
-    distance, near, found = np.empty(kinds, np.float32), np.empty(kinds, np.int64), 0
-    for s in range(kinds):
-        if people.free[s] > 0:
-            apart = np.float32(0.0)
-            for k in range(features):
-                step = people.place[s, k] - centre[k]
-                apart += step * step
-            distance[found], near[found] = apart, s
-            found += 1
-    if found > length:
-        scratch = np.empty(found, np.float32)
-        for i in range(found):
-            scratch[i] = distance[i]
-        limit, kept = smallest_but(scratch, length - 1), 0
-        for i in range(found):
-            if distance[i] <= limit and kept < length:
-                near[kept] = near[i]
-                kept += 1
-        found = kept
-    return near[:found]
+        for k in range(len(centre)):
+            centre[k] += place[near.kind[s], k] / np.float32(len(cell))
+    return nearest_to(centre, people.boxes, people.free, left_in, length)
 
 
 @search_kernel
@@ -374,7 +413,7 @@ def _take_in(
 ) -> None:
     """Adds somebody to the sums by column; where the maximum rises, a sum is made anew.
 
-    odds, demand: kinds x W. members: the kinds that are in it already. total, top: the group's.
+    odds, demand: kinds looked at x W. members: who is in it already. total, top: the group's.
     """
     for w in range(len(total)):
         if demand[kind, w] > top[w]:
@@ -400,7 +439,7 @@ def _let_go(
     """The members without those added whom later ones made needless, and how many they are. The
     maxima are left as they were, which is on the safe side.
 
-    odds: kinds x W. total, top: the group's, by column.
+    odds: kinds looked at x W. total, top: the group's, by column.
     """
     kept, left = np.empty(size, np.int64), 0
     for p in range(size):
@@ -418,20 +457,22 @@ def _let_go(
 
 
 @search_kernel
-def _worst_link(members: NDArray[np.int64], carriers: int, people: People) -> float:
+def _worst_link(members: NDArray[np.int64], carriers: int, near: _Near, weights: Weights) -> float:
     """The largest posterior over its limit, with a margin; people who are alike are counted."""
     n, worst = len(members), 0.0
     odds, linked = np.empty(n), np.empty(n)
-    varied = np.zeros(people.odds.shape[1], np.bool_)
+    varied, first = np.zeros(len(weights.through), np.bool_), near.kind[members[0]]
     for s in members:
-        _note_difference(s, members[0], people, varied)
+        _note_difference(near.kind[s], first, weights, varied)
     for w in range(len(varied)):
+        begin, view = weights.first[w], weights.through[w]
         if not varied[w]:
-            worst = max(worst, carriers / n * people.strength[members[0], w])
+            worst = max(worst, carriers / n * weights.strength[begin + weights.at[first, view]])
             continue
         for p in range(n):
-            odds[p] = people.odds[members[p], w]
+            odds[p] = weights.odds[begin + weights.at[near.kind[members[p]], view]]
         posteriors(odds, carriers, linked)
         for p in range(n):
-            worst = max(worst, linked[p] * people.strength[members[p], w] * (1.0 + MARGIN))
+            strength = weights.strength[begin + weights.at[near.kind[members[p]], view]]
+            worst = max(worst, linked[p] * strength * (1.0 + MARGIN))
     return worst
