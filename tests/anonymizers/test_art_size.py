@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import polars as pl
 import pytest
 
 import shoal
 from shoal.anonymizers.art import Art
+from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.outset import needed_memory
+from shoal.knowledge import Knowledge, as_readers
 from shoal.table import Table
 
 
@@ -32,6 +37,21 @@ def test_the_columns_that_bring_most_are_named() -> None:
     assert refused.value.remedy.startswith(
         f"Of {len(table.signatures):,} combinations there would be (values of the QI): {told};"
     )
+
+
+@pytest.mark.parametrize("rows", [5_000, 40_000])
+def test_what_is_said_to_be_taken_is_taken(rows: int) -> None:
+    """By all of NumPy's arrays; what kernels take for themselves is not counted here."""
+    table = wide_table(rows)
+    Art(max_suppression=1).anonymize(wide_table(2_000))
+    tracemalloc.start()
+    known = Knowledge.of(table)
+    Art(max_suppression=1, knowledge=known).anonymize(table)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    asked = Asked.of(table, known, as_readers(("joint", "binary")))
+    kinds = int(np.bincount(table.cells.value)[1:].max())
+    assert taken <= needed_memory(asked, kinds) <= 1.5 * taken
 
 
 def test_what_fits_is_not_refused() -> None:

@@ -7,14 +7,17 @@ from math import floor
 import numpy as np
 
 from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.columns import TOGETHER, narrow
 from shoal.errors import InputError
 from shoal.knowledge import Hiding, Scarce
 from shoal.memory import allowed_memory, refuse_memory
 from shoal.table import Table, factorize
 from shoal.wording import plain_percent, visible
 
-BYTES = 40
-"""That a search takes for one kind of people in one column (columns.py, kernels/fill.py)."""
+PER_KIND, PER_CLASS, PER_NUMBER, PER_CELL = 250, 60, 17, 120
+"""Bytes that a search takes, beside where each kind stands in each view (columns.py, lookalikes.py,
+kernels/fill.py): for one kind of people, for a class in one column, for a number of those that are
+written out together, and for a cell of the table (cells.py)."""
 BLAMED = 3
 """So many QIs are named, those that would bring most."""
 
@@ -48,15 +51,32 @@ def refuse_impossible(asked: Asked, max_suppression: float) -> None:
 
 
 def refuse_large(asked: Asked) -> None:
-    """An InputError if the odds of all people who hold one value, in every view and for every
-    reader, need more memory than there is."""
+    """An InputError if to weigh all people who hold one value, in every view and for every reader,
+    needs more memory than there is, with what is known of them."""
     table = asked.table
     value = table.cells.value[table.value_event[table.cells.value] < 0]
     kinds = int(np.bincount(value, minlength=1).max())
+    needed = needed_memory(asked, kinds)
     refuse_memory(
-        BYTES * kinds * asked.width,
+        needed,
         f"To weigh {kinds:,} combinations of QI values in {len(asked.knowledge.views):,} views",
-        _dropping(table) if BYTES * kinds * asked.width > allowed_memory() else "",
+        _dropping(table) if needed > allowed_memory() else "",
+    )
+
+
+def needed_memory(asked: Asked, kinds: int) -> int:
+    """The bytes that a search among so many kinds of people takes, with those of the knowledge."""
+    table, views = asked.table, asked.knowledge.views
+    known = sum(view.index.nbytes + view.distributions.nbytes for view in views)
+    classes = [len(view.distributions) for view in views]
+    stands = len(views) * np.dtype(narrow(max(classes))).itemsize
+    least = 2 * 8 * len(table.signatures) * len(table.values)  # blind.py
+    return (
+        known
+        + max(least, kinds * (stands + PER_KIND))
+        + PER_CLASS * sum(classes) * len(asked.readers)
+        + PER_NUMBER * min(TOGETHER, kinds * asked.width)
+        + PER_CELL * len(table.cells.rows)
     )
 
 
