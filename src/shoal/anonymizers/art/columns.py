@@ -195,7 +195,8 @@ class Columns:
             return np.asarray(people @ self._rows(numbers, np.arange(len(self)), width))
         first = self.weights.first
         counted = people_by_class(self.weights, people.astype(np.float64), width)
-        return np.add.reduceat(counted * numbers[: first[width]], first[:width])
+        there = np.where(counted > 0, numbers[: first[width]], 0.0)  # others may be infinite
+        return np.add.reduceat(counted * there, first[:width])
 
     @property
     def share(self) -> Floats:
