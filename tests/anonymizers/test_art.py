@@ -12,7 +12,8 @@ import shoal
 from shoal.adversaries.adversary import BOTH
 from shoal.anonymizers.art import Art
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.assembly import Assembly
+from shoal.anonymizers.art.cells import Cells
 from shoal.auditing.audit import audit
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.errors import InputError

@@ -11,8 +11,9 @@ import pytest
 from shoal.anonymizers.art import Art
 from shoal.anonymizers.art.absence import leave_out_lookalikes
 from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.blind import Blindness, hide_blindly
-from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.classes import Lack, Waiting, class_counts
 from shoal.anonymizers.art.decoys import add_decoys
 from shoal.auditing.audit import audit

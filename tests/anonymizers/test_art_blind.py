@@ -10,8 +10,9 @@ import pytest
 
 from shoal.anonymizers.art import Art, lookalikes
 from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.blind import Blindness, _draw, hide_blindly
-from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.kernels.cut import cut
 from shoal.auditing.audit import audit
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from shoal.anonymizers.art import Art
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.assembly import Assembly
+from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.hide import hide_among_filler
 from shoal.anonymizers.art.pools import Pools
 from shoal.anonymizers.art.search import Search, pressure, smallest_need_first

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked, Promise
-from shoal.anonymizers.art.cells import Assembly
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.classes import Counts, Lack, class_counts
 from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.boxes import boxes_of

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.cells import Assembly
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.kernels.alike import choose_alike
 from shoal.anonymizers.art.limits import strengths
 from shoal.knowledge import event_chances, seen_in

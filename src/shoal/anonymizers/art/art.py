@@ -36,10 +36,11 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.attempts import FEW, MANY, group_blindly
 from shoal.anonymizers.art.blind import Blindness
 from shoal.anonymizers.art.bound import merge_by_bound
-from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.dealing import deal_values
 from shoal.anonymizers.art.hide import hide_among_filler
 from shoal.anonymizers.art.mixed import mix_events

@@ -15,8 +15,9 @@ import numpy as np
 from shoal.anonymizers.art.absence import leave_out_lookalikes
 from shoal.anonymizers.art.alike import group_alike
 from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.blind import Blindness, hide_blindly
-from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.decoys import add_decoys
 from shoal.anonymizers.art.everybody import gather_everybody
 from shoal.anonymizers.art.mixed import mix_events

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.cells import Assembly
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.kernels.fill import Terms
 from shoal.anonymizers.art.lookalikes import Lookalikes
 from shoal.grouping import Progress

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.anonymizers.art.cells import Assembly
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.kernels.bound import merge_closest
 from shoal.grouping import Progress
 from shoal.knowledge import Knowledge, event_chances

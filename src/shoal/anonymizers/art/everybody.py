@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.cells import Assembly
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.cut import cut
 from shoal.anonymizers.art.lookalikes import NOISE

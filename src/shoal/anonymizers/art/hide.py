@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.cells import Assembly, Cells
+from shoal.anonymizers.art.assembly import Assembly
+from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.pools import Ints, Pools
 from shoal.anonymizers.art.search import Search
 from shoal.anonymizers.art.trade import trade

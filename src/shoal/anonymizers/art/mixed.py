@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.cells import Assembly
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.kernels.absorbing import Whereabouts, absorb
 from shoal.anonymizers.art.kernels.mixed import Known
 from shoal.anonymizers.art.kernels.mixing import Groups, Places, grow, pack_alike
