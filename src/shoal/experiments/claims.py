@@ -55,6 +55,11 @@ class Curves:
         return {value: {m: curves[m][value] for m in methods} for value in sorted(values)}
 
 
+def shown_seconds(seconds: float) -> str:
+    """Two digits of a short time, whole seconds of a long one."""
+    return f"{seconds:.2g}" if seconds < 10 else f"{seconds:,.0f}"
+
+
 def paper_claims(results: Results) -> list[Finding]:
     """Findings on section 5 of the paper; studies that a run lacks are passed over."""
     studies = results.about["studies"]
@@ -95,7 +100,7 @@ def _time(curves: Curves) -> Finding:
     return Finding(
         "Execution time grows with the QI size, ART's most; ART is slower than Anatomy, MASK and "
         "t-closeness.",
-        f"ART goes from {low:.2g} s to {high:.3g} s and is "
+        f"ART goes from {shown_seconds(low)} s to {shown_seconds(high)} s and is "
         f"{'always' if slower else 'not always'} the slower one. Anatomy, a single pass over the "
         f"rows, stays near {1000 * curves.ends('Anatomy', 'seconds')[1]:.1g} ms.",
         (high > low) and slower,
@@ -282,7 +287,8 @@ def _smaller_r(curves: Curves) -> Finding:
     ok = [time[0] < time[1], error[0] < error[1], delta[0] > delta[1]]
     return Finding(
         "At r = 2 execution time and error are smaller than at r = 10, and the average Δ larger.",
-        f"ART: {time[0]:.2g} s and error {error[0]:.3g} at the smallest r, {time[1]:.2g} s and "
+        f"ART: {shown_seconds(time[0])} s and error {error[0]:.3g} at the smallest r, "
+        f"{shown_seconds(time[1])} s and "
         f"{error[1]:.3g} at the largest; Δ in groups with the event {delta[0]:.3f} and "
         f"{delta[1]:.3f}.",
         True if all(ok) else None if any(ok) else False,

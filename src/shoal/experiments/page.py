@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.experiments.claims import Curves, paper_claims
+from shoal.experiments.claims import Curves, paper_claims, shown_seconds
 from shoal.experiments.figures import draw
 from shoal.experiments.results import Results
 
@@ -176,7 +176,7 @@ def _support(results: Results) -> str:
             _shown(record.get("relative_error"), "{:.3g}"),
             _shown(record.get("problematic_share"), "{:.1%}"),
             _shown(record.get("guess_rate"), "{:.1%}"),
-            _shown(record.get("seconds"), "{:.2g}"),
+            "-" if record.get("seconds") is None else shown_seconds(record["seconds"]),
         ]
         for record in curves.records
     ]
