@@ -67,9 +67,10 @@ def group_blindly(
         lost = np.searchsorted((FEW, MANY), one.lost / asked.table.carriers)
         how = how.smaller(SHRINKS[how.wide][lost])
     best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.lost))
-    if best.lost > most_lost and asked.whole.several is None:
+    one_column = asked.whole.several is None
+    if best.lost > most_lost and one_column:
         mix_events(best.groups, asked, seed=seed, progress=progress)  # 4
-    if not best.kept:
+    if not best.kept and (one_column or best.lost <= may_lose):
         again = _hiding_again(best.groups, asked, best.how, random)
         leave_out_lookalikes(best.groups, asked, random, how.least, may_lose, again)
     add_decoys(best.groups, asked, random)  # 6
