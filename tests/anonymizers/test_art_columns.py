@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
+from shoal.anonymizers.art import Art
 from shoal.anonymizers.art import columns as module
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.columns import PRESSURE, SMALLEST_ODDS, Columns
@@ -177,3 +179,13 @@ def test_need_is_the_largest_demand_of_a_cell_in_average_people(seed: int) -> No
             typical = np.average(odds[:, w], weights=people)
             true += max(odds[s, w] * strength[s, w] for s in cell) / typical / 6
         assert found[i] == pytest.approx(true, rel=1e-5)
+
+
+def test_a_class_of_nobody_at_hand_may_have_infinite_odds() -> None:
+    """All of one class carry, so that nobody there can be hidden; nothing is said of it (warnings
+    are errors here)."""
+    frame = pl.DataFrame({"q": ["v0"] * 20 + ["v1"] * 80, "s": ["a"] * 20 + ["d"] * 80})
+    spec = Spec(qi=("q",), sensitive="s", r=3, protect=(Event(("a",)),), min_support=2)
+    table = Table.from_frame(frame, spec)
+    made = Art(max_suppression=1.0, smallest_group=4).anonymize(table, seed=0)
+    assert made.carriers(table) == 0

@@ -217,7 +217,8 @@ class Columns:
         use = wanted / np.maximum(self._summed(people, odds, width), 1e-300)
         used = (use / max(use.mean(), 1e-300)) ** PRESSURE
         column = np.repeat(np.arange(width), np.diff(first[: width + 1]))
-        logs = np.log(np.maximum(odds[: len(column)], SMALLEST_ODDS))
+        known = np.where(odds < np.inf, odds, 1.0)  # nobody stands where they are infinite
+        logs = np.log(np.maximum(known[: len(column)], SMALLEST_ODDS))
         logs *= used[column]
         logs -= (self._summed(people, logs, width) / people.sum())[column]
         spread = np.zeros((width, width))
