@@ -238,3 +238,18 @@ def test_only_engines_that_join_audit(tmp_path: Path) -> None:
     assert there.worst is not None
     assert plain.worst is not None
     assert (there.robust, there.worst.posterior) == (plain.robust, plain.worst.posterior)
+
+
+def test_a_release_of_columns_with_such_names_is_confirmed(tmp_path: Path) -> None:
+    table, _ = written(tmp_path, "parquet", 0)
+    names = {"sex": "people", "region": "(people)", "diagnosis": "code"}
+    write_table(shoal.read_table(table).rename(names), table)
+    spec = shoal.Spec(
+        qi=["people", "(people)", "age"],
+        sensitive="code",
+        protect=[["HIV", "Schizophrenia"]],
+        r=5,
+    )
+    folder = tmp_path / "out"
+    shoal.anonymize(table, spec, seed=1).save(folder)
+    assert shoal.verify(folder, table=table).confirmed
