@@ -41,6 +41,15 @@ class Members(NamedTuple):
         owner, line = ragged(self.start, groups)
         return Members(starts(owner, len(groups)), self.cell[line], self.number[line])
 
+    def with_one_more(self, cell: int) -> Members:
+        """The same groups, with one more person of that cell in each."""
+        ends = self.start[1:]
+        return Members(
+            self.start + np.arange(len(self.start)),
+            np.insert(self.cell, ends, cell),
+            np.insert(self.number, ends, 1),
+        )
+
     def summed(self, numbers: NDArray[np.generic]) -> NDArray[np.float64]:
         """A number of each line, added up by group."""
         return np.asarray(np.bincount(self.owner, numbers, len(self.start) - 1), np.float64)
@@ -143,6 +152,10 @@ class Assembly:
         """The members of some groups."""
         return self._settle().of(groups)
 
+    def all_lines(self) -> tuple[Members, Ints]:
+        """The members of all groups, and how many copies each has."""
+        return self._settle(), self._copies
+
     def everybody(self) -> tuple[Ints, Ints]:
         """The group and the cell of everybody who is in one, of alike groups once."""
         members = self._settle()
@@ -168,6 +181,17 @@ class Assembly:
         self._copies[which] = np.where(whole, 1, copies - taken)
         self._settle()
         return np.concatenate([which[whole], np.arange(first, first + len(more))])
+
+    def single_out(self, which: Ints) -> Ints:
+        """One copy of each of the groups given, which may be changed."""
+        self._settle()
+        copied = self._copies[which] > 1
+        more, singles = which[copied], which.copy()
+        singles[copied] = len(self) + np.arange(len(more))
+        self._new.append((self._members.of(more), self._kind[more], np.ones_like(more)))
+        self._copies[more] -= 1
+        self._settle()
+        return singles
 
     def separate(self) -> None:
         """Every copy becomes a group of its own."""
@@ -306,11 +330,15 @@ class Assembly:
 
     def are_safe(self, which: Ints, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
         """Whether every posterior is within its limit, by the closed form (kernels/links.py)."""
-        start, cell, number = lines = self._settle().of(which)
+        return self.would_be_safe(self._settle().of(which), x, y, asked)
+
+    def would_be_safe(self, lines: Members, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
+        """The same of groups that may not be there."""
+        start, cell, number = lines
         signature = self.cells.signature[cell]
         carriers = lines.summed(np.where(self.cells.value[cell] == x, number, 0)).astype(np.int64)
-        safe = np.ones(len(which), bool)
-        if not len(which):
+        safe = np.ones(len(start) - 1, bool)
+        if not len(safe):
             return safe
         # People of one signature are alike to everybody.
         alike = np.maximum.reduceat(signature, start[:-1]) == signature[start[:-1]]
