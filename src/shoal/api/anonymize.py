@@ -99,7 +99,11 @@ def anonymize(
     if model is not None and hasattr(chosen, "knowledge"):
         chosen = replace(chosen, knowledge=known)  # type: ignore[type-var]
     clock.lap("knowledge")
-    grouping = canonical(table, chosen.anonymize(table, seed=drawn, progress=progress))
+    # The search shares what is known, which is large on wide tables.
+    searching = chosen
+    if hasattr(chosen, "knowledge"):
+        searching = replace(chosen, knowledge=known)  # type: ignore[type-var]
+    grouping = canonical(table, searching.anonymize(table, seed=drawn, progress=progress))
     clock.lap("search")
     dealt = rows_with.deal(table, grouping, seed=drawn)
     clock.lap("deal")
