@@ -42,14 +42,17 @@ def _achieved(line: dict[str, Any]) -> tuple[str, ...]:
 
 def every(results: dict[str, Any]) -> str:
     """ART where each value is an event."""
-    head = ("r", "suppressed rows", "mean group size", "worst posterior", "guess rate", "seconds")
+    head = ("r", "groups", "suppressed rows", "mean group size", "worst posterior", "absence",
+            "guess rate", "seconds")  # fmt: skip
     rows = [
         (
             f"{line['r']:g}",
+            line["units"],
             f"{line['suppressed']:,} of {line['rows']:,} "
             f"({percent(line['suppressed'] / line['rows'], 2)})",
             f"{line['mean_size']:.1f}",
             f"{line['worst_posterior']:.3f}",
+            "tells nothing" if line["absence"] else "tells",
             percent(line["guess_rate"]),
             seconds(line["search_seconds"]),
         )
