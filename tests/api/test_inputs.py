@@ -200,3 +200,12 @@ def forgotten() -> Table:
 
 def elsewhere() -> Knowledge:
     return Knowledge.of(Table.from_frame(FRAME, SPEC.with_(qi=("sex", "age"))))
+
+
+def test_a_table_of_which_nobody_can_be_published_is_refused() -> None:
+    """All who could hide the carriers are of another class."""
+    frame = pl.DataFrame({"p": [*"bbaaaa"], "v": [*"xxyyyy"]})
+    spec = shoal.Spec(qi=["p"], sensitive="v", protect=["x"], r=3, min_support=1, limit="prior")
+    with pytest.raises(InputError, match="Nobody can be published at r = 3") as caught:
+        shoal.anonymize(frame, spec, seed=0, max_suppression=1.0)
+    assert caught.value.code == "nothing-published"

@@ -104,6 +104,14 @@ def anonymize(
     if hasattr(chosen, "knowledge"):
         searching = replace(chosen, knowledge=known)  # type: ignore[type-var]
     grouping = canonical(table, searching.anonymize(table, seed=drawn, progress=progress))
+    if not grouping.published:
+        raise InputError(
+            "nothing-published",
+            f"Nobody can be published at r = {table.spec.r:g}: too few people are left to hide those "
+            "who carry an event, and others are left out with them, so that absence tells nothing.",
+            "Lower r, protect rarer values, raise min_support, or make a QI coarser "
+            "(--recode age:bands=10); `shoal plan` says what stands in the way.",
+        )
     clock.lap("search")
     dealt = rows_with.deal(table, grouping, seed=drawn)
     clock.lap("deal")
