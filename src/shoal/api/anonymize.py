@@ -107,8 +107,9 @@ def anonymize(
     if not grouping.published:
         raise InputError(
             "nothing-published",
-            f"Nobody can be published at r = {table.spec.r:g}: too few people are left to hide those "
-            "who carry an event, and others are left out with them, so that absence tells nothing.",
+            f"Nobody can be published at r = {table.spec.r:g}: too few people are left to hide "
+            "those who carry an event, and others are left out with them, so that absence tells "
+            "nothing.",
             "Lower r, protect rarer values, raise min_support, or make a QI coarser "
             "(--recode age:bands=10); `shoal plan` says what stands in the way.",
         )

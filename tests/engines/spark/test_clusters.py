@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -111,6 +112,34 @@ def test_an_executor_is_killed_while_it_writes(tmp_path: Path) -> None:
         text = b"".join(part.read_bytes().removeprefix(b"gid,q\n") for part in parts)
         found = pl.read_csv(text, has_header=False, new_columns=["gid", "q"])
         assert found.cast(pl.Int64).equals(runs.frame().cast(pl.Int64))
+
+
+def test_a_command_leaves_its_cluster_in_peace(tmp_path: Path) -> None:
+    """Executors do not take the end of the command for a failure and start again."""
+    need_spark()
+    import pyspark
+
+    frame, spec = hospital(2000)
+    write_table(frame, tmp_path / "table.parquet")
+    (tmp_path / "spec.toml").write_text(spec.to_toml(), encoding="utf-8")
+    settings = {"spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false", **SMALL}
+    chosen = " ".join(f"--conf '{key}={value}'" for key, value in settings.items())
+    done = subprocess.run(
+        [sys.executable, "-m", "shoal", "count", "table.parquet", "--spec", "spec.toml",
+         "--engine", "spark", "--out", "cells.parquet"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "SPARK_HOME": pyspark.__path__[0],
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_SUBMIT_ARGS": f"--master local-cluster[1,1,1024] {chosen} pyspark-shell",
+        },
+        capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "cells.parquet").is_file()
+    assert "ERROR" not in done.stderr
 
 
 @contextmanager

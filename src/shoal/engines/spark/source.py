@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,8 @@ CHARSETS = {
 
 def open_session() -> SparkSession:
     """The session with the user's own configuration: SPARK_REMOTE, spark-defaults.conf, or
-    PYSPARK_SUBMIT_ARGS say where it runs."""
+    PYSPARK_SUBMIT_ARGS say where it runs. One that is opened here is stopped when Python ends, so
+    that executors do not take the driver's end for a failure."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -40,13 +42,22 @@ def open_session() -> SparkSession:
         with warnings.catch_warnings():
             # Nothing here goes through pandas, of whose newer versions Spark warns.
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
-            return SparkSession.builder.getOrCreate()
+            theirs = SparkSession.getActiveSession()
+            session = SparkSession.builder.getOrCreate()
+            if theirs is None:
+                atexit.register(_stop, session)
+            return session
     except Exception as error:  # whatever Java or the cluster has to say
         raise InputError(
             "spark-session",
             f"No Spark session can be had: {first_line(error)}.",
             "Spark needs Java 17 or newer, and a cluster within reach, if one is configured.",
         ) from None
+
+
+def _stop(session: SparkSession) -> None:
+    with suppress(Exception):  # whoever stopped Java before
+        session.stop()
 
 
 def open_source(
