@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,6 +13,8 @@ import shoal
 from shoal.attacks import attacker_names
 from shoal.cli.attack import OWN
 from shoal.datasets import HOSPITAL_EVENT, hospital
+from shoal.errors import InputError
+from shoal.release.pair import CELL_GROUPS
 from shoal.release.regroup import regroup
 from shoal.table import Table
 from tests.cli.program import EVENT, SPEC, shoal_
@@ -261,3 +264,64 @@ def test_reports_tell_of_every_column_that_was_attacked(tmp_path: Path) -> None:
         text = (tmp_path / report).read_text("utf-8")
         for column in ("diagnosis", "region"):
             assert text.count(f"carriers of “{column}”: likeliest") == 1, report
+
+
+def figures(told: Any) -> Any:
+    """What was found, but for the time it took."""
+    if isinstance(told, dict):
+        return {name: figures(one) for name, one in told.items() if name != "seconds"}
+    return [figures(one) for one in told] if isinstance(told, list) else told
+
+
+def test_a_record_by_cells_is_enough(made: Path, tmp_path: Path) -> None:
+    """The same is found from the rows, from a file of cells, and on another engine."""
+    table = str(made / "table.csv")
+    for command in (
+        ("anonymize", table, *SPEC, "--out", "release", "--seed", "1", "--private", "cells"),
+        ("count", table, *SPEC, "--out", "cells.parquet"),
+    ):
+        done = shoal_(*command, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    quick = [*QUICK, "--attacker", "linkability", "--attacker", "insider", "--json"]
+    by_rows = shoal_("attack", "release", "--table", table, *quick, cwd=made).stdout
+    assert (tmp_path / "release-private" / CELL_GROUPS).is_file()
+    for ways in ([table], ["cells.parquet"], [table, "--engine", "duckdb"]):
+        done = shoal_("attack", "release", "--table", *ways, *quick, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert figures(json.loads(done.stdout)) == figures(json.loads(by_rows))
+
+
+def test_an_engine_is_refused_where_rows_are_told_of(made: Path) -> None:
+    done = shoal_("attack", "release", "--table", "table.csv", "--engine", "duckdb", cwd=made)
+    assert (done.returncode, "[engine-attack]" in done.stderr) == (2, True)
+    done = shoal_(
+        "attack", "grouped.csv", *SPEC, "--groups", "group", "--engine", "duckdb", cwd=made
+    )
+    assert (done.returncode, "[attack-argument]" in done.stderr) == (2, True)
+
+
+EDITS: dict[str, pl.Expr] = {
+    "a person more": pl.when(pl.int_range(pl.len()) == 0)
+    .then(pl.col("count") + 1)
+    .otherwise("count"),
+    "a person of another kind": pl.col("age").shift(1, fill_value=pl.col("age").last()),
+    "a copy more": (pl.col("(copies)") + (pl.int_range(pl.len()) == 0)).alias("(copies)"),
+    "another group": (pl.col("gid") + 1).alias("gid"),
+    "another value": pl.col("diagnosis").reverse(),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_record_by_cells_is_refused(tmp_path: Path, edit: str) -> None:
+    frame = hospital(2_000, seed=0)
+    spec = shoal.Spec(qi=("age", "sex"), sensitive="diagnosis", protect=[[*HOSPITAL_EVENT]], r=5)
+    release = shoal.anonymize(frame, spec, seed=1)
+    release.save(tmp_path / "release", private=tmp_path / "private", record="cells")
+    file = tmp_path / "private" / CELL_GROUPS
+    ways = {"table": frame, "private": tmp_path / "private", "attackers": ["likeliest"]}
+    assert shoal.attack(tmp_path / "release", **ways)["likeliest"].everybody.tries > 0
+    kept = pl.read_parquet(file)
+    kept.with_columns(EDITS[edit]).write_parquet(file)
+    with pytest.raises(InputError) as caught:
+        shoal.attack(tmp_path / "release", **ways)
+    assert caught.value.code in ("private-other", "private-cells")

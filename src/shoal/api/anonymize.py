@@ -96,22 +96,21 @@ def anonymize(
     known = Knowledge.of(table, getattr(chosen, "knowledge", None) or knowledge, model=model)
     check_groups(table)
     warn_of_time(table, len(known.views))
-    if model is not None and hasattr(chosen, "knowledge"):
-        chosen = replace(chosen, knowledge=known)  # type: ignore[type-var]
-    clock.lap("knowledge")
     # The search shares what is known, which is large on wide tables.
-    searching = chosen
-    if hasattr(chosen, "knowledge"):
-        searching = replace(chosen, knowledge=known)  # type: ignore[type-var]
+    searching = _knowing(chosen, known)
+    if model is not None:
+        chosen = searching
+    clock.lap("knowledge")
     grouping = canonical(table, searching.anonymize(table, seed=drawn, progress=progress))
     if not grouping.published:
         raise InputError(
             "nothing-published",
-            f"Nobody can be published at r = {table.spec.r:g}: too few people are left to hide "
-            "those who carry an event, and others are left out with them, so that absence tells "
+            f"Nobody can be published at r = {table.spec.r:g}: too few people are left for groups "
+            "that hide those who carry an event, with all who are left out so that absence tells "
             "nothing.",
-            "Lower r, protect rarer values, raise min_support, or make a QI coarser "
-            "(--recode age:bands=10); `shoal plan` says what stands in the way.",
+            "Lower r, or smallest_group where one was given, protect rarer values, raise "
+            "min_support, or make a QI coarser (--recode age:bands=10); `shoal plan` says what "
+            "stands in the way.",
         )
     clock.lap("search")
     dealt = rows_with.deal(table, grouping, seed=drawn)
@@ -211,6 +210,14 @@ def _answered(grouping: Grouping) -> list[str]:
 def _gids(dealt: Dealt) -> IntArray:
     """The gid of every row, -1 where it is not published."""
     return np.where(dealt.group >= 0, dealt.group + 1, -1).astype(np.int32)
+
+
+def _knowing(method: Anonymizer, known: Knowledge) -> Anonymizer:
+    """The method with what is known, if it takes that."""
+    own = getattr(method, "__dataclass_fields__", {}).get("knowledge")
+    if own is not None and own.init:
+        return replace(method, knowledge=known)  # type: ignore[type-var]
+    return method
 
 
 def _shown(method: Anonymizer) -> dict[str, Any]:

@@ -10,19 +10,20 @@ from typing import Any
 
 from shoal.anonymizers.registry import inform, make_method
 from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
-from shoal.api.released import align, recorded, spec_of_own
+from shoal.api.released import align, by_cells, recorded, spec_of_own
 from shoal.attacks import Attack, Attacker, Scene, as_attackers, run
 from shoal.attacks.scene import Remake
 from shoal.auditing.align import align_column
 from shoal.auditing.audit import grouped
+from shoal.engines import Engine
 from shoal.errors import InputError, nearest
-from shoal.grouping import Progress, silent
+from shoal.grouping import Grouping, Progress, silent
 from shoal.knowledge import OWN, READERS, Knowledge, as_readers, seen_in
 from shoal.release import Release
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import refuse_strangers
 from shoal.release.record import row_groups_of
-from shoal.release.regroup import regroup
+from shoal.release.regroup import regroup, regroup_cells
 from shoal.spec import Spec, checked_seed
 from shoal.spec.recipe import with_files
 from shoal.table import Table
@@ -44,6 +45,7 @@ def attack(
     seed: int = 0,
     budget: float | None = None,
     column: str | None = None,
+    engine: Engine | None = None,
     progress: Progress = silent,
 ) -> Attack:
     """Lets attackers loose on a release: whom each names, and how often they are right.
@@ -56,7 +58,9 @@ def attack(
     `attackers` are names or objects (all that shoal knows, unless told), `budget` the seconds after
     which nobody new begins; whoever did not try is in `not_run`. `knowledge` replaces what the spec
     says that attackers know; `hierarchies` are the files that columns of a release were recoded by,
-    as for `verify`. Of several sensitive columns they attack one `column`.
+    as for `verify`. Of several sensitive columns they attack one `column`. Where the private folder
+    tells by cells who is in which group, the table may be a file of cells, or is counted by the
+    `engine`, and no row of it is read.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -80,11 +84,12 @@ def attack(
         groups=groups,
         released=released,
         key=key,
+        engine=engine,
     )
     if groups is not None or released is not None:
         scene = _of_table(data, spec, groups, released, key, knowledge)
     else:
-        scene = _of_release(data, table, private, knowledge, hierarchies or {})
+        scene = _of_release(data, table, private, knowledge, hierarchies or {}, engine)
     scene = _one_column(scene, column)
     found = run(replace(scene, seed=seed, until=until), team, progress=progress)
     return replace(found, column=column)
@@ -123,7 +128,7 @@ def _one_column(scene: Scene, column: str | None) -> Scene:
 def _refuse_idle(**given: Any) -> None:
     """An InputError for an argument that what is attacked has no use for."""
     foreign = given["groups"] is not None or given["released"] is not None
-    for name in ("table", "private", "hierarchies") if foreign else ("spec", "key"):
+    for name in ("table", "private", "hierarchies", "engine") if foreign else ("spec", "key"):
         if given[name] is not None:
             raise InputError(
                 "attack-argument",
@@ -146,6 +151,7 @@ def _of_release(
     private: Any,
     knowledge: Known,
     hierarchies: Mapping[str, str | Path],
+    engine: Engine | None,
 ) -> Scene:
     if isinstance(data, Release):
         release, folder = data, None if private is None else Path(private)
@@ -167,21 +173,41 @@ def _of_release(
             "Give the table that the release was made of.",
         )
     else:
-        recode = with_files(release.spec.recode, hierarchies)
-        table = Table.from_frame(frame_of(original), release.spec.with_(recode=recode))
-    rows = release.row_groups
-    if rows is None:
-        rows = row_groups_of(recorded(folder), table)
+        asked = release.spec.with_(recode=with_files(release.spec.recode, hierarchies))
+        if by_cells(release, folder):
+            table = table_of(original, asked, engine=engine, keep=False)
+        else:
+            if release.row_groups is None:
+                recorded(folder)
+            _refuse_engine(engine)
+            table = Table.from_frame(frame_of(original), asked)
     readers = tuple(one["name"] for one in release.certificate["audit"]["adversaries"])
     return Scene(
         table=table,
-        grouping=regroup(release, table, rows),
+        grouping=_regrouped(release, table, folder),
         knowledge=_judged_with(release, table, knowledge, folder),
         limit=release.certificate["limit"],
         readers=readers,
         exact=release.form == "bucketized",
         remake=_remake(release.certificate["method"], readers),
     )
+
+
+def _regrouped(release: Release, table: Table, private: Path | None) -> Grouping:
+    if release.row_groups is not None:
+        return regroup(release, table, release.row_groups)
+    if private is not None and by_cells(release, private):
+        return regroup_cells(release, table, private)
+    return regroup(release, table, row_groups_of(recorded(private), table))
+
+
+def _refuse_engine(engine: Engine | None) -> None:
+    if engine is not None:
+        raise InputError(
+            "engine-attack",
+            "An engine counts the table, and the private folder tells row by row who is where.",
+            "Leave the engine out, or make the release with --private cells.",
+        )
 
 
 def _judged_with(

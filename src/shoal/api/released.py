@@ -14,6 +14,7 @@ from shoal.engines import GID, Engine, Joining
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
 from shoal.grouping import Progress, silent
+from shoal.release import Release
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS, refuse_strangers
 from shoal.release.record import row_groups_of
@@ -86,6 +87,13 @@ def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> A
     known = np.unique(release.sensitive[GID].to_numpy())
     rows = np.where(gids < 0, -1, np.searchsorted(known, gids)).astype(np.int32)
     return Aligned(table, grouping, rows)
+
+
+def by_cells(release: Release, private: Path | None) -> bool:
+    """Whether the private folder tells by cells who is in which group, and that is enough: of
+    several sensitive columns it has to be known row by row."""
+    one_column = len(release.spec.sensitive_columns) == 1
+    return one_column and private is not None and (private / CELL_GROUPS).is_file()
 
 
 def recorded(private: Path | None) -> Path:

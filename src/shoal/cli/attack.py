@@ -70,6 +70,7 @@ def attack(
     asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
+    engine: o.EngineOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Say who names carriers, and how often rightly. Exit code 0: nobody beats the limit beyond
@@ -114,6 +115,7 @@ def attack(
     from shoal.api.released import is_own
     from shoal.facts import keep_facts
     from shoal.release.folder import private_folder
+    from shoal.release.pair import CELL_GROUPS
     from shoal.sources import read_table
     from shoal.storage import recover_folder
 
@@ -123,8 +125,13 @@ def attack(
     wanted = report is not None or public_report is not None
     facts = None if foreign else _facts(inside, needed=wanted)
 
+    counted = not foreign and (inside / CELL_GROUPS).is_file()
+    counting = None
+    if counted or engine is not None:
+        counting = o.make_engine(engine, separator=separator, encoding=encoding)
+
     def read(path: str | None) -> object:
-        if path is None or is_own(path):
+        if path is None or is_own(path) or counted:
             return path
         return read_table(path, separator=separator, encoding=encoding)
 
@@ -144,6 +151,7 @@ def attack(
             seed=seed,
             budget=budget,
             column=column,
+            engine=counting,
             progress=progress,
         )
     if facts is not None:

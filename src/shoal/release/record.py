@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from shoal.engines import GID
-from shoal.engines.counting import CountedRows
+from shoal.engines.counting import CountedRows, columns_of
 from shoal.errors import InputError
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS
-from shoal.release.private import COUNT, copies_name
+from shoal.release.private import COUNT, PUBLISHED, copies_name
 from shoal.release.tables import shown_parts
 from shoal.sources import read_table
 from shoal.table import IntArray, Table
@@ -22,6 +22,58 @@ from shoal.table.frames import free_name
 from shoal.table.table import Cells, People
 
 Ints = NDArray[np.int64]
+
+
+class CellLines(NamedTuple):
+    """A record by cells, line by line: so many people of a kind in each copy of a group."""
+
+    first: Ints
+    """The gid of the group's first copy."""
+    copies: Ints
+    signature: IntArray
+    value: IntArray
+    """Their own value."""
+    shown: IntArray
+    """What is published of them, outside pooled groups."""
+    people: Ints
+
+    @classmethod
+    def read(cls, private: Path, table: Table) -> CellLines:
+        """From a private folder of the table's run."""
+        frame = read_table(private / CELL_GROUPS)
+        taken, own = columns_of(table.spec), list(table.spec.sensitive_columns)
+        # Everybody's own value; a mask may be made of the same texts.
+        whole = None if table.several is None else table.several.combinations
+        parts = shown_parts(table)[:whole]
+        values = pl.DataFrame(
+            {
+                name: pl.Series([part[c] for part in parts], dtype=pl.String)
+                for c, name in enumerate(own)
+            }
+        )
+        signatures = pl.DataFrame(
+            [
+                column.values.gather(table.signatures[:, place])
+                for place, column in enumerate(table.qi)
+            ]
+        )
+        published = [pl.col(free_name(f"{PUBLISHED} {name}", taken)).alias(name) for name in own]
+        try:
+            signature = _places(frame.select(table.spec.qi), signatures)
+            value = _places(frame.select(own), values)
+            shown = _places(frame.select(published), values, unknown=-1)
+            first, copies, people = (
+                frame[name].to_numpy() for name in (GID, copies_name(table), COUNT)
+            )
+        except pl.exceptions.PolarsError:
+            signature = value = shown = None
+        if signature is None or value is None or shown is None:
+            raise InputError(
+                "private-cells",
+                f"{private} speaks of people whom the table does not have.",
+                "Give the private folder of this table's run.",
+            )
+        return cls(first, copies, signature, value, shown, people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +94,7 @@ class Record:
         """From a private folder; rows are those of the table, in its order."""
         if (private / ROW_GROUPS).is_file():
             return cls.of_rows(row_groups_of(private, table), table)
-        return cls._of_cells(read_table(private / CELL_GROUPS), table, private)
+        return cls._of_cells(private, table)
 
     @classmethod
     def of_rows(cls, gid: NDArray[Any], table: Table) -> Record:
@@ -63,42 +115,8 @@ class Record:
         )
 
     @classmethod
-    def _of_cells(cls, frame: pl.DataFrame, table: Table, private: Path) -> Record:
-        # Everybody's own value; a mask may be made of the same texts.
-        whole = None if table.several is None else table.several.combinations
-        parts = shown_parts(table)[:whole]
-        known = [
-            (
-                list(table.spec.qi),
-                pl.DataFrame(
-                    [
-                        column.values.gather(table.signatures[:, place])
-                        for place, column in enumerate(table.qi)
-                    ]
-                ),
-            ),
-            (
-                list(table.spec.sensitive_columns),
-                pl.DataFrame(
-                    {
-                        name: pl.Series([part[c] for part in parts], dtype=pl.String)
-                        for c, name in enumerate(table.spec.sensitive_columns)
-                    }
-                ),
-            ),
-        ]
-        try:
-            signature, value = (_places(frame.select(names), lines) for names, lines in known)
-            copies, people = frame[copies_name(table)].to_numpy(), frame[COUNT].to_numpy()
-            first = frame[GID].to_numpy()
-        except pl.exceptions.PolarsError:
-            signature = value = None
-        if signature is None or value is None:
-            raise InputError(
-                "private-cells",
-                f"{private} speaks of people whom the table does not have.",
-                "Give the private folder of this table's run.",
-            )
+    def _of_cells(cls, private: Path, table: Table) -> Record:
+        first, copies, signature, value, _, people = CellLines.read(private, table)
         line = np.repeat(np.arange(len(first)), copies)
         copy = np.arange(len(line)) - np.repeat(np.cumsum(copies) - copies, copies)
         return cls(first[line] + copy, signature[line], value[line], people[line], None)
@@ -141,8 +159,11 @@ def _rows_of(table: Table) -> People:
     return People(table.row_signature, table.row_member)
 
 
-def _places(lines: pl.DataFrame, known: pl.DataFrame) -> IntArray | None:
-    """Where each line stands among some others; None if one does not."""
+def _places(
+    lines: pl.DataFrame, known: pl.DataFrame, unknown: int | None = None
+) -> IntArray | None:
+    """Where each line stands among some others; None if one does not, unless it is told what then
+    stands in its place."""
     place = free_name("place", known.columns)
     found = lines.cast(known.schema).join(
         known.with_row_index(place),
@@ -151,4 +172,6 @@ def _places(lines: pl.DataFrame, known: pl.DataFrame) -> IntArray | None:
         nulls_equal=True,
         maintain_order="left",
     )[place]
+    if unknown is not None:
+        found = found.cast(pl.Int32).fill_null(unknown)
     return None if found.null_count() else found.cast(pl.Int32).to_numpy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 from shoal.engines import Runs
 from shoal.errors import InputError
 from shoal.grouping import Grouping
+from shoal.grouping.pairs import ragged
 from shoal.release.codes import column_codes, pooled_line, value_codes
+from shoal.release.record import CellLines
 from shoal.release.release import Release
 from shoal.table import Table
 
@@ -51,6 +54,62 @@ def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
         if not np.array_equal(made, np.bincount(line * part.width + part.shown, count, cells)):
             raise _strangers()
     return grouping
+
+
+def regroup_cells(release: Release, table: Table, private: Path) -> Grouping:
+    """The same from a private record by cells, of a release with one sensitive column: alike groups
+    stay one with copies, and no row is needed."""
+    record, runs = CellLines.read(private, table), release.sensitive_runs.in_order()
+    ids, line, group = np.unique(record.first, return_index=True, return_inverse=True)
+    copies = record.copies[line]
+    run = np.searchsorted(runs.first, ids, side="right") - 1
+    behind = np.append(ids[1:], ids[-1:] + copies[-1:])
+    if (
+        (run < 0).any()
+        or (record.copies != copies[group]).any()
+        or min(record.copies.min(initial=1), record.people.min(initial=1)) < 1
+        or (ids + copies > np.minimum(behind, (runs.first + runs.copies)[run])).any()
+        or copies.sum() != runs.copies.sum()
+    ):
+        raise _strangers()
+    pooled = runs.holding(pooled_line(release.spec))[run]
+    changed = bool(release.certificate["rows"]["values_changed"])
+    shown = np.where(pooled[group], record.value, record.shown) if changed else None
+    codes = value_codes(release, table).astype(np.int64)
+    if min(codes.min(initial=0), 0 if shown is None else int(shown.min(initial=0))) < 0:
+        raise _strangers()
+    grouping = Grouping.of_lines(
+        table,
+        group.astype(np.int32),
+        record.signature,
+        record.value,
+        record.people,
+        copies=copies,
+        shown=shown,
+        pooled=pooled,
+    )
+    # Every group publishes what its run of the release does.
+    width = np.int64(len(table.values) + 1)
+    owner, place = ragged(runs.start, run)
+    count = runs.lines["count"].to_numpy() * runs.times
+    told = _counted(owner * width + codes[place], count[place])
+    made = _counted(grouping.group * width + grouping.published_values(table), grouping.rows)
+    there = np.bincount(
+        grouping.signature * width + grouping.value,
+        grouping.people,
+        len(table.signatures) * width,
+    )
+    signature, value, rows = table.cells
+    there[signature * width + value] -= rows
+    if not all(map(np.array_equal, told, made)) or (there > 0).any():
+        raise _strangers()
+    return grouping
+
+
+def _counted(keys: NDArray[np.int64], count: NDArray[np.integer]) -> tuple[Any, Any]:
+    """Each key once, and its counts added up."""
+    known, line = np.unique(keys, return_inverse=True)
+    return known, np.bincount(line, count, len(known))
 
 
 class _Part(NamedTuple):

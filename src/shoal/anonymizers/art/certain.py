@@ -21,7 +21,7 @@ from shoal.knowledge import View
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-DECOYS, GROUPS, LOOKED_AT = 4, 64, 2_000
+DECOYS, GROUPS, LOOKED_AT = 16, 64, 2_000
 """People of a value who are tried for a class, by chance; groups that each of them is tried in,
 those most alike of as many as are looked at."""
 OWN_COUNT = 1e-6
@@ -38,9 +38,10 @@ class Joining(NamedTuple):
 
 def undo_certainty(
     groups: Assembly, asked: Asked, promise: Promise, random: np.random.Generator
-) -> None:
+) -> int:
     """Lets one more of each class with somebody certain into a group that stays safe: somebody of
-    the group's own value, or else of any. All of them join at last."""
+    the group's own value, or else of any. All of them join at last, each another group, so that
+    some classes may have to wait for the next time; how many joined."""
     cells, pooled = groups.cells, len(groups.table.values)
     mine = {
         values: which for values, which in groups.by_values().items() if promise.holds[values[0]]
@@ -68,6 +69,7 @@ def undo_certainty(
     singles = groups.single_out(np.array([joins.group for joins in chosen], np.int64))
     for single, joins in zip(singles.tolist(), chosen, strict=True):
         groups.join(single, joins.cell, pooled=joins.pooled)
+    return len(chosen)
 
 
 def certain_classes(groups: Assembly, asked: Asked, promise: Promise) -> Iterator[tuple[View, int]]:

@@ -60,7 +60,8 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> N
         for i in which[~groups.are_safe(which, x, y, asked)]:
             groups.part_again(int(i))
     for promise in asked.promises:
-        undo_certainty(groups, asked, promise, random)
+        while undo_certainty(groups, asked, promise, random):
+            pass
 
 
 def _join_alike(
