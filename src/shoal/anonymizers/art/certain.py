@@ -21,7 +21,7 @@ from shoal.knowledge import View
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-DECOYS, GROUPS, LOOKED_AT = 16, 64, 2_000
+DECOYS, GROUPS, LOOKED_AT = 16, 64, 500
 """People of a value who are tried for a class, by chance; groups that each of them is tried in,
 those most alike of as many as are looked at."""
 OWN_COUNT = 1e-6
@@ -40,8 +40,8 @@ def undo_certainty(
     groups: Assembly, asked: Asked, promise: Promise, random: np.random.Generator
 ) -> int:
     """Lets one more of each class with somebody certain into a group that stays safe: somebody of
-    the group's own value, or else of any. All of them join at last, each another group, so that
-    some classes may have to wait for the next time; how many joined."""
+    the group's own value, or else of any. All of them join at last, each another group; how many
+    classes found none, but may do so the next time."""
     cells, pooled = groups.cells, len(groups.table.values)
     mine = {
         values: which for values, which in groups.by_values().items() if promise.holds[values[0]]
@@ -50,7 +50,7 @@ def undo_certainty(
         (x, pooled): np.concatenate([which for values, which in mine.items() if values[0] == x])
         for x, _ in mine
     }
-    free, chosen = cells.free.copy(), list[Joining]()
+    free, chosen, waiting = cells.free.copy(), list[Joining](), 0
     for view, one in certain_classes(groups, asked, promise):
         within = view.index[cells.signature] == one
         room = _Room(groups, promise.holds[cells.value], within)
@@ -66,10 +66,12 @@ def undo_certainty(
                 chosen.append(joins)
                 free[joins.cell] -= 1
                 break
+        else:
+            waiting += 1
     singles = groups.single_out(np.array([joins.group for joins in chosen], np.int64))
     for single, joins in zip(singles.tolist(), chosen, strict=True):
         groups.join(single, joins.cell, pooled=joins.pooled)
-    return len(chosen)
+    return waiting if chosen else 0
 
 
 def certain_classes(groups: Assembly, asked: Asked, promise: Promise) -> Iterator[tuple[View, int]]:
