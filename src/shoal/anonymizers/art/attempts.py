@@ -65,7 +65,9 @@ def group_blindly(
         if one.kept or how.cell is not None:
             break
         lost = np.searchsorted((FEW, MANY), one.lost / asked.table.carriers)
-        how = how.smaller(SHRINKS[how.wide][lost])
+        before, how = how, how.smaller(SHRINKS[how.wide][lost])
+        if not before.wide and _sizes(how, asked) == _sizes(before, asked):
+            break  # cells cannot become smaller
     best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.lost))
     one_column = asked.whole.several is None
     if best.lost > most_lost and one_column:
@@ -78,6 +80,11 @@ def group_blindly(
     if how.least > 1:
         gather_everybody(best.groups, asked, how.least, random)
     return best
+
+
+def _sizes(how: Blindness, asked: Asked) -> list[int]:
+    """Of each event: the fewest people of a cell."""
+    return [how.size(float(r)) for r in asked.table.event_r]
 
 
 def _attempt(
