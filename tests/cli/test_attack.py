@@ -13,6 +13,7 @@ import shoal
 from shoal.attacks import attacker_names
 from shoal.cli.attack import OWN
 from shoal.datasets import HOSPITAL_EVENT, hospital
+from shoal.engines import engine_named
 from shoal.errors import InputError
 from shoal.release.pair import CELL_GROUPS
 from shoal.release.regroup import regroup
@@ -298,6 +299,25 @@ def test_an_engine_is_refused_where_rows_are_told_of(made: Path) -> None:
         "attack", "grouped.csv", *SPEC, "--groups", "group", "--engine", "duckdb", cwd=made
     )
     assert (done.returncode, "[attack-argument]" in done.stderr) == (2, True)
+
+
+def test_a_release_of_counted_cells_is_attacked_as_it_is(tmp_path: Path) -> None:
+    """Who is in which group is still known, and there is nothing for an engine to count."""
+    frame, spec = (
+        hospital(2_000, seed=0),
+        shoal.Spec(qi=("age", "sex"), sensitive="diagnosis", protect=[[*HOSPITAL_EVENT]], r=5),
+    )
+    shoal.count(frame, spec, tmp_path / "cells.parquet")
+    team = ["likeliest", "medoid", "linkability"]
+    by_rows, by_cells = (
+        figures(shoal.attack(shoal.anonymize(one, spec, seed=1), attackers=team).to_dict())
+        for one in (frame, tmp_path / "cells.parquet")
+    )
+    assert by_cells == by_rows
+    for one in (frame, tmp_path / "cells.parquet"):
+        with pytest.raises(InputError) as caught:
+            shoal.attack(shoal.anonymize(one, spec), engine=engine_named("duckdb"))
+        assert caught.value.code == "engine-attack"
 
 
 EDITS: dict[str, pl.Expr] = {

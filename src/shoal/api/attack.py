@@ -164,27 +164,11 @@ def _of_release(
             "Nothing to attack is named.",
             "Give a release, or a table with groups or a released table.",
         )
-    if release.original is not None and original is None:
-        table = release.original
-    elif original is None:
-        raise InputError(
-            "attack-table",
-            "Without the original table nobody knows who is right.",
-            "Give the table that the release was made of.",
-        )
-    else:
-        asked = release.spec.with_(recode=with_files(release.spec.recode, hierarchies))
-        if by_cells(release, folder):
-            table = table_of(original, asked, engine=engine, keep=False)
-        else:
-            if release.row_groups is None:
-                recorded(folder)
-            _refuse_engine(engine)
-            table = Table.from_frame(frame_of(original), asked)
+    table, grouping = _known_groups(release, original, folder, hierarchies, engine)
     readers = tuple(one["name"] for one in release.certificate["audit"]["adversaries"])
     return Scene(
         table=table,
-        grouping=_regrouped(release, table, folder),
+        grouping=grouping,
         knowledge=_judged_with(release, table, knowledge, folder),
         limit=release.certificate["limit"],
         readers=readers,
@@ -193,21 +177,47 @@ def _of_release(
     )
 
 
-def _regrouped(release: Release, table: Table, private: Path | None) -> Grouping:
-    if release.row_groups is not None:
-        return regroup(release, table, release.row_groups)
-    if private is not None and by_cells(release, private):
-        return regroup_cells(release, table, private)
-    return regroup(release, table, row_groups_of(recorded(private), table))
-
-
-def _refuse_engine(engine: Engine | None) -> None:
-    if engine is not None:
+def _known_groups(
+    release: Release,
+    original: Any,
+    private: Path | None,
+    hierarchies: Mapping[str, str | Path],
+    engine: Engine | None,
+) -> tuple[Table, Grouping]:
+    """The table, and who is in which group: as the release still knows, or as its private folder
+    tells, by rows or by cells."""
+    rows, cells = release.row_groups, release.row_groups is None and by_cells(release, private)
+    if engine is not None and (original is None or not cells):
         raise InputError(
             "engine-attack",
-            "An engine counts the table, and the private folder tells row by row who is where.",
+            "An engine counts a table that is given, where the private folder tells by cells who "
+            "is in which group.",
             "Leave the engine out, or make the release with --private cells.",
         )
+    if original is None:
+        if release.original is None:
+            raise InputError(
+                "attack-table",
+                "Without the original table nobody knows who is right.",
+                "Give the table that the release was made of.",
+            )
+        table = release.original
+    else:
+        if rows is None and not cells:
+            recorded(private)  # before a table is read in vain
+        asked = release.spec.with_(recode=with_files(release.spec.recode, hierarchies))
+        if cells:
+            table = table_of(original, asked, engine=engine, keep=False)
+        else:
+            table = Table.from_frame(frame_of(original), asked)
+    if cells:
+        assert private is not None
+        return table, regroup_cells(release, table, private)
+    if rows is None and original is None and release.grouping is not None and not table.several:
+        return table, replace(release.grouping, form="bucketized", recodings=())
+    if rows is None:
+        rows = row_groups_of(recorded(private), table)
+    return table, regroup(release, table, rows)
 
 
 def _judged_with(

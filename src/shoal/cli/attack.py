@@ -90,6 +90,10 @@ def attack(
             "--table and --private go with the folder of a release.",
             "Name the table first, and what was made of it with --released or --groups.",
         )
+    if foreign and engine is not None:
+        raise InputError(
+            "attack-argument", "--engine goes with the folder of a release.", "Leave it out."
+        )
     if not foreign and replace(asked, knowledge=None) != o.SpecOptions():
         raise InputError(
             "attack-spec",
@@ -125,9 +129,9 @@ def attack(
     wanted = report is not None or public_report is not None
     facts = None if foreign else _facts(inside, needed=wanted)
 
-    counted = not foreign and (inside / CELL_GROUPS).is_file()
+    counted = not foreign and (engine is not None or (inside / CELL_GROUPS).is_file())
     counting = None
-    if counted or engine is not None:
+    if counted:
         counting = o.make_engine(engine, separator=separator, encoding=encoding)
 
     def read(path: str | None) -> object:

@@ -34,7 +34,7 @@ class CellLines(NamedTuple):
     value: IntArray
     """Their own value."""
     shown: IntArray
-    """What is published of them, outside pooled groups."""
+    """What is published of them; -1 where that is no value of the table, as in pooled groups."""
     people: Ints
 
     @classmethod

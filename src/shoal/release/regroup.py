@@ -60,6 +60,7 @@ def regroup_cells(release: Release, table: Table, private: Path) -> Grouping:
     """The same from a private record by cells, of a release with one sensitive column: alike groups
     stay one with copies, and no row is needed."""
     record, runs = CellLines.read(private, table), release.sensitive_runs.in_order()
+    release = replace(release, sensitive_held=runs)
     ids, line, group = np.unique(record.first, return_index=True, return_inverse=True)
     copies = record.copies[line]
     run = np.searchsorted(runs.first, ids, side="right") - 1
@@ -94,14 +95,14 @@ def regroup_cells(release: Release, table: Table, private: Path) -> Grouping:
     count = runs.lines["count"].to_numpy() * runs.times
     told = _counted(owner * width + codes[place], count[place])
     made = _counted(grouping.group * width + grouping.published_values(table), grouping.rows)
-    there = np.bincount(
-        grouping.signature * width + grouping.value,
-        grouping.people,
-        len(table.signatures) * width,
-    )
     signature, value, rows = table.cells
-    there[signature * width + value] -= rows
-    if not all(map(np.array_equal, told, made)) or (there > 0).any():
+    cells, mine = signature * width + value, grouping.signature * width + grouping.value
+    place = np.searchsorted(cells, mine).clip(max=len(cells) - 1)
+    if (
+        not all(map(np.array_equal, told, made))
+        or (cells[place] != mine).any()
+        or (np.bincount(place, grouping.people, len(cells)) > rows).any()
+    ):
         raise _strangers()
     return grouping
 
