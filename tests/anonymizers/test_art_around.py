@@ -11,12 +11,14 @@ import pytest
 from shoal.anonymizers.art import Art, decoys
 from shoal.anonymizers.art.absence import leave_out_lookalikes
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.assembly import Assembly, Members
+from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.blind import Blindness, hide_blindly
 from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.certain import certain_classes
 from shoal.anonymizers.art.classes import Lack, Waiting, class_counts
 from shoal.anonymizers.art.decoys import add_decoys
+from shoal.anonymizers.art.members import Members
+from shoal.anonymizers.art.safety import safe_groups
 from shoal.auditing.audit import audit
 from shoal.datasets import ILLNESSES, ILLNESSES_QI, illnesses
 from shoal.errors import InputError
@@ -190,7 +192,7 @@ def could_join(groups: Assembly, asked: Asked, cell: int, group: int) -> bool:
     start, number = np.array([0, len(together)]), np.ones(len(together), np.int64)
     lines = Members(start, together, number)
     ways = {len(groups.table.values), y if groups.cells.value[cell] == y else -1} - {-1}
-    return any(bool(groups.would_be_safe(lines, x, way, asked)[0]) for way in ways)
+    return any(bool(safe_groups(lines, groups.cells, x, way, asked)[0]) for way in ways)
 
 
 @pytest.mark.parametrize("limit", LIMITS)

@@ -2,57 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Cells
-from shoal.anonymizers.art.kernels.links import drop_linked
 from shoal.anonymizers.art.kernels.order import sort_lines
+from shoal.anonymizers.art.members import Members
+from shoal.anonymizers.art.safety import safe_groups
 from shoal.grouping import Grouping
-from shoal.grouping.pairs import Pairs, count_pairs, ragged, starts
+from shoal.grouping.pairs import Pairs, count_pairs, starts
 from shoal.table import Table
 
 GroupKind = Literal["pure", "pooled", "mixed", "bound", "alike", "open"]
 """Alike: of people of one signature, whatever they hold; open: of people without an event."""
 GROUP_KINDS: tuple[GroupKind, ...] = ("pure", "pooled", "mixed", "bound", "alike", "open")
-TOLERANCE = 1e-12
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-class Members(NamedTuple):
-    """Who is in groups: lines of so many people of a cell, group after group."""
-
-    start: Ints
-    """Where the lines of each group begin, and where the last ends."""
-    cell: Ints
-    number: Ints
-
-    @property
-    def owner(self) -> Ints:
-        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
-
-    def of(self, groups: Ints) -> Members:
-        """Those of some groups."""
-        owner, line = ragged(self.start, groups)
-        return Members(starts(owner, len(groups)), self.cell[line], self.number[line])
-
-    def with_one_more(self, cell: int) -> Members:
-        """The same groups, with one more person of that cell in each."""
-        ends = self.start[1:]
-        return Members(
-            self.start + np.arange(len(self.start)),
-            np.insert(self.cell, ends, cell),
-            np.insert(self.number, ends, 1),
-        )
-
-    def summed(self, numbers: NDArray[np.generic]) -> NDArray[np.float64]:
-        """A number of each line, added up by group."""
-        return np.asarray(np.bincount(self.owner, numbers, len(self.start) - 1), np.float64)
 
 
 class Assembly:
@@ -330,41 +298,7 @@ class Assembly:
 
     def are_safe(self, which: Ints, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
         """Whether every posterior is within its limit, by the closed form (kernels/links.py)."""
-        return self.would_be_safe(self._settle().of(which), x, y, asked)
-
-    def would_be_safe(self, lines: Members, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
-        """The same of groups that may not be there."""
-        start, cell, number = lines
-        signature = self.cells.signature[cell]
-        carriers = lines.summed(np.where(self.cells.value[cell] == x, number, 0)).astype(np.int64)
-        safe = np.ones(len(start) - 1, bool)
-        if not len(safe):
-            return safe
-        # People of one signature are alike to everybody.
-        alike = np.maximum.reduceat(signature, start[:-1]) == signature[start[:-1]]
-        alike &= np.minimum.reduceat(signature, start[:-1]) == signature[start[:-1]]
-        mixed = np.flatnonzero(~alike)
-        some = lines.of(mixed)
-        kinds, kind = np.unique(signature[start[:-1][alike]], return_inverse=True)
-        strongest = np.zeros(len(kinds))
-        found, others = np.ones(len(mixed), bool), self.cells.signature[some.cell]
-        for index, odds, strength, known in _columns(asked, x, y):
-            np.maximum(strongest, strength[index[kinds]], out=strongest)
-            drop_linked(
-                some.start,
-                index[others],
-                some.number,
-                carriers[mixed],
-                odds,
-                strength,
-                known,
-                TOLERANCE,
-                found,
-            )
-        sizes = lines.summed(number)[alike]
-        safe[alike] = carriers[alike] / sizes * strongest[kind] <= 1.0
-        safe[mixed] = found
-        return safe
+        return safe_groups(self._settle().of(which), self.cells, x, y, asked)
 
     def by_values(self, some: NDArray[np.bool_] | None = None) -> dict[tuple[int, int], Ints]:
         """The pure and pooled groups, or `some` of them, by their event value and by the value of
@@ -397,23 +331,3 @@ def _added_up(members: Members, there: NDArray[np.bool_], count: int) -> Pairs:
     cell, people = members.cell.astype(np.int32), members.number.copy()
     sort_lines(members.start, cell, people)
     return count_pairs(np.repeat(number, np.diff(members.start)), cell, people, count)[1]
-
-
-def _columns(
-    asked: Asked, x: int, y: int
-) -> Iterator[tuple[NDArray[np.integer], Floats, Floats, Floats]]:
-    """Column by column: where people stand by their signatures, and there the odds of x against y,
-    one over the limit, and the probabilities that a reader knows of them."""
-    if asked.masks is not None:
-        for block in asked.masks.blocks(x):
-            everybody = np.arange(len(block.odds), dtype=np.int32)
-            for view in range(block.odds.shape[1]):
-                odds, strength, *rest = (
-                    np.ascontiguousarray(one[:, view])
-                    for one in (block.odds, block.strength, block.chance, *block.values)
-                )
-                yield everybody, odds, strength, np.column_stack(rest)
-        return
-    for column in asked.columns(x, np.array([y], np.int32)):
-        known = np.column_stack([column.chance, column.values])
-        yield column.view.index, column.odds[:, 0].copy(), column.strength, known

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shoal.anonymizers.art.asked import Asked, Promise
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.kernels.room import room_by_class
+from shoal.anonymizers.art.safety import safe_groups
 from shoal.knowledge import View
 
 Ints = NDArray[np.int64]
@@ -132,7 +133,7 @@ def _one_more(
         same = shown[cells.signature[members.cell]] == shown[cells.signature[cell]]
         alike = np.maximum.reduceat(same.sum(axis=1), members.start[:-1])
         near = np.argsort(-alike, kind="stable")[:GROUPS]
-        safe = groups.would_be_safe(members.of(near).with_one_more(cell), x, y, asked)
+        safe = safe_groups(members.of(near).with_one_more(cell), cells, x, y, asked)
         if safe.any():
             return Joining(int(which[near[np.argmax(safe)]]), cell, y == len(groups.table.values))
     return None
