@@ -10,15 +10,13 @@ import pytest
 
 from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.boxes import boxes_of
+from shoal.anonymizers.art.kernels.candidates import MARGIN, THRIFT, People
 from shoal.anonymizers.art.kernels.fill import (
     ALMOST,
     CLOSE,
-    MARGIN,
     RAISES,
     STRIDE,
-    THRIFT,
     Filled,
-    People,
     Seeds,
     Terms,
     fill,

@@ -24,7 +24,8 @@ from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.classes import Counts, Lack, class_counts
 from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.boxes import boxes_of
-from shoal.anonymizers.art.kernels.fill import People, Seeds, Terms, fill
+from shoal.anonymizers.art.kernels.candidates import People
+from shoal.anonymizers.art.kernels.fill import Seeds, Terms, fill
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -11,8 +11,9 @@ from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.boxes import boxes_of
+from shoal.anonymizers.art.kernels.candidates import People
 from shoal.anonymizers.art.kernels.cut import cut
-from shoal.anonymizers.art.kernels.fill import Filled, People, Terms, fill
+from shoal.anonymizers.art.kernels.fill import Filled, Terms, fill
 from shoal.anonymizers.art.seeds import Seeds
 from shoal.grouping.partition import ragged
 

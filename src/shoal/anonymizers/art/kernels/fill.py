@@ -20,23 +20,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymizers.art.kernels.boxes import Boxes, count_free, nearest_to
-from shoal.anonymizers.art.kernels.links import posteriors
+from shoal.anonymizers.art.kernels.boxes import count_free, nearest_to
+from shoal.anonymizers.art.kernels.candidates import (
+    Near,
+    People,
+    gain_of,
+    known_by_class,
+    largest_strength,
+    let_go,
+    look_up,
+    note_difference,
+    room_for,
+    take_in,
+    worst_link,
+)
 from shoal.anonymizers.art.kernels.nearest import smallest_but
-from shoal.anonymizers.art.kernels.weights import Weights
 from shoal.compiling import search_kernel
 
 CLOSE = np.float32(1.0 + 1e-5)
 """Single precision is good enough to search; the margin leaves room for the check in double."""
 ALMOST = np.float32(1.0 - 1e-6)
 """What rounding may cost the sum of people who are alike, who are counted then."""
-MARGIN = 1e-9
 RAISES = 12
 """How often the target of a group is raised."""
 STRIDE, ACTIVE = 8, 128
 """All candidates are weighed anew after so many choices; in between only the best of them are."""
-THRIFT = np.float32(0.05)
-"""What it costs to use odds that close no deficit, per unit: others will need them."""
 NONE = np.float32(-1e30)
 
 
@@ -64,16 +72,6 @@ class Filled(NamedTuple):
     kind: NDArray[np.int64]
 
 
-class People(NamedTuple):
-    """What is known of each kind of people, and how many of them are free."""
-
-    weights: Weights
-    """Their odds and limits in W columns."""
-    boxes: Boxes
-    """Where they are: people who are near one another are alike."""
-    free: NDArray[np.int64]
-
-
 class Terms(NamedTuple):
     """How far the search goes."""
 
@@ -94,8 +92,8 @@ def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
     begin = np.zeros(len(seeds.carriers) + 17, np.int64)
     added, at = np.empty(len(seeds.carriers) + 16, np.int64), 0
     used, left_in = np.zeros(len(people.free), np.int64), count_free(people.boxes, people.free)
-    known = _by_class(people.weights)
-    near = _room(0, people.weights)
+    known = known_by_class(people.weights)
+    near = room_for(0, people.weights)
     for i in range(len(seeds.carriers)):
         first, last, left = seeds.start[i], seeds.start[i + 1], seeds.copies[i]
         if filled == made.shape[1]:
@@ -103,17 +101,17 @@ def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
         if last - first == 1 and seeds.people[first] >= terms.least:
             # People of one kind are alike: as many as the limit asks for are enough.
             each = seeds.carriers[i] / seeds.people[first]
-            if each * _strongest(seeds.kind[first], people.weights) <= 1.0:
+            if each * largest_strength(seeds.kind[first], people.weights) <= 1.0:
                 made[0, filled], made[1, filled] = i, left
                 filled += 1
                 begin[filled] = at
                 continue
         room = last - first + min(terms.length, len(people.free))
         if room > len(near.kind):
-            near = _room(room, people.weights)
+            near = room_for(room, people.weights)
         cell, h = _people(seeds, i), min(1, seeds.carriers[i] - 1)
         for e in range(first, last):
-            _look_up(seeds.kind[e], h, e - first, people, known, near)
+            look_up(seeds.kind[e], h, e - first, people, known, near)
         while left > 0:
             members, size, tried = _fill_one(
                 cell, last - first, seeds.carriers[i], known, near, people, left_in, terms
@@ -137,62 +135,6 @@ def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
             begin[filled] = at
             left -= times
     return Filled(made[0, :filled], made[1, :filled], begin[: filled + 1], added[:at])
-
-
-class _Near(NamedTuple):
-    """The kinds that are looked at for one seed: those of its cell, then the nearest."""
-
-    kind: NDArray[np.int64]
-    free: NDArray[np.int64]
-    odds: NDArray[np.float32]
-    """kinds looked at x W."""
-    demand: NDArray[np.float32]
-
-
-@search_kernel
-def _by_class(weights: Weights) -> NDArray[np.float32]:
-    """classes x 3: odds, the demand for one carrier, and for several, in single precision. They are
-    side by side, since whoever reads one of them waits for memory rather than for anything else."""
-    known = np.empty((len(weights.odds), 3), np.float32)
-    for c in range(len(known)):
-        whole = weights.odds[c] * weights.strength[c]
-        known[c, 0], known[c, 1] = weights.odds[c], whole
-        known[c, 2] = whole - weights.odds[c]
-    return known
-
-
-@search_kernel
-def _room(kinds: int, weights: Weights) -> _Near:
-    W = len(weights.through)
-    return _Near(
-        np.empty(kinds, np.int64),
-        np.empty(kinds, np.int64),
-        np.empty((kinds, W), np.float32),
-        np.empty((kinds, W), np.float32),
-    )
-
-
-@search_kernel
-def _look_up(
-    kind: int, several: int, place: int, people: People, known: NDArray[np.float32], near: _Near
-) -> None:
-    """Writes down what is known of a kind."""
-    near.kind[place], near.free[place] = kind, people.free[kind]
-    weights, at = people.weights, people.weights.at[kind]
-    odds, demand = near.odds[place], near.demand[place]
-    for w in range(len(odds)):
-        c = weights.first[w] + at[weights.through[w]]
-        odds[w], demand[w] = known[c, 0], known[c, 1 + several]
-
-
-@search_kernel
-def _strongest(kind: int, weights: Weights) -> float:
-    """One over the least limit of a kind."""
-    strongest = 0.0
-    for w in range(len(weights.through)):
-        c = weights.first[w] + weights.at[kind, weights.through[w]]
-        strongest = max(strongest, weights.strength[c])
-    return strongest
 
 
 @search_kernel
@@ -249,7 +191,7 @@ def _fill_one(
     entries: int,
     carriers: int,
     known: NDArray[np.float32],
-    near: _Near,
+    near: Near,
     people: People,
     left_in: NDArray[np.int64],
     terms: Terms,
@@ -275,7 +217,7 @@ def _fill_one(
             total[w] += near.odds[s, w] / (top[w] + h * near.odds[s, w])
     varied = np.zeros(W, np.bool_)
     for e in range(1, entries):
-        _note_difference(near.kind[e], near.kind[0], people.weights, varied)
+        note_difference(near.kind[e], near.kind[0], people.weights, varied)
     target, size, since, raised = np.float32(carriers) * CLOSE, seed, 0, 0
     before, found = np.float32(1e30), False
     looked_at, active, reach = entries, members[:0], 0
@@ -287,7 +229,7 @@ def _fill_one(
             missing = max(missing, (wanted - total[w]) / wanted)
         found = bool(missing <= 0.0) and size >= terms.least
         if missing <= 0.0 and (carriers > 1 or not varied.all()):
-            worst = _worst_link(members[:size], carriers, near, people.weights)
+            worst = worst_link(members[:size], carriers, near, people.weights)
             if worst > 1.0:
                 found = False
                 raised += 1
@@ -302,7 +244,7 @@ def _fill_one(
                 kinds = _nearest(cell, near, people, left_in, terms.length)
                 several, looked_at = min(1, carriers - 1), entries + len(kinds)
                 for j in range(len(kinds)):
-                    _look_up(kinds[j], several, entries + j, people, known, near)
+                    look_up(kinds[j], several, entries + j, people, known, near)
                 worth, scratch = (
                     np.empty(len(kinds), np.float32),
                     np.empty(len(kinds), np.float32),
@@ -315,7 +257,7 @@ def _fill_one(
             for j in range(reach):
                 s, worth[j] = entries + j, NONE
                 if near.free[s] > 0:
-                    worth[j] = _gain(near.odds[s], near.demand[s], h, total, top, target)
+                    worth[j] = gain_of(near.odds[s], near.demand[s], h, total, top, target)
                 scratch[j], active[j] = -worth[j], s
             if reach > ACTIVE:
                 limit, reach = -smallest_but(scratch, ACTIVE - 1), 0
@@ -327,45 +269,32 @@ def _fill_one(
         best, best_gain = -1, NONE
         for s in active[:reach]:
             if near.free[s] > 0:
-                gain = _gain(near.odds[s], near.demand[s], h, total, top, target)
+                gain = gain_of(near.odds[s], near.demand[s], h, total, top, target)
                 if gain > best_gain:
                     best, best_gain = s, gain
         if best < 0:
             break
         near.free[best] -= 1
-        _note_difference(near.kind[best], near.kind[0], people.weights, varied)
-        _take_in(best, h, near.odds, near.demand, members[:size], total, top)
+        note_difference(near.kind[best], near.kind[0], people.weights, varied)
+        take_in(best, h, near.odds, near.demand, members[:size], total, top)
         members[size] = best
         size += 1
     tried = near.kind[members[seed:size]]
     if not found:
         return members, 0, tried
-    kept, left = _let_go(members, seed, size, h, near.odds, total, top, target, terms.least)
+    kept, left = let_go(members, seed, size, h, near.odds, total, top, target, terms.least)
     exact = carriers > 1
     for w in range(W):
         exact = exact or not varied[w]
-    if exact and left < size and _worst_link(kept[:left], carriers, near, people.weights) > 1.0:
+    if exact and left < size and worst_link(kept[:left], carriers, near, people.weights) > 1.0:
         return near.kind[members[:size]], size, tried
     return near.kind[kept[:left]], left, tried
 
 
 @search_kernel
-def _note_difference(kind: int, first: int, weights: Weights, varied: NDArray[np.bool_]) -> None:
-    """Notes the columns in which somebody differs from the first of a group."""
-    for w in range(len(varied)):
-        one = weights.first[w] + weights.at[kind, weights.through[w]]
-        other = weights.first[w] + weights.at[first, weights.through[w]]
-        if (
-            weights.odds[one] != weights.odds[other]
-            or weights.strength[one] != weights.strength[other]
-        ):
-            varied[w] = True
-
-
-@search_kernel
 def _nearest(
     cell: NDArray[np.int64],
-    near: _Near,
+    near: Near,
     people: People,
     left_in: NDArray[np.int64],
     length: int,
@@ -377,102 +306,3 @@ def _nearest(
         for k in range(len(centre)):
             centre[k] += place[near.kind[s], k] / np.float32(len(cell))
     return nearest_to(centre, people.boxes, people.free, left_in, length)
-
-
-@search_kernel
-def _gain(
-    odds: NDArray[np.float32],
-    demand: NDArray[np.float32],
-    h: np.float32,
-    total: NDArray[np.float32],
-    top: NDArray[np.float32],
-    target: np.float32,
-) -> np.float32:
-    """What one more person is worth: deficits closed, less the harm of a new maximum, less a part
-    of what is used. All by column, as parts of the target; `odds` and `demand` are the person's,
-    `total` and `top` the group's."""
-    worth, one = np.float32(0.0), np.float32(1.0)
-    for w in range(len(total)):
-        highest = max(top[w], demand[w])
-        mine = odds[w] / (highest + h * odds[w])
-        after = total[w] * (top[w] / highest) + mine
-        closed = min(after, target) - min(total[w], target)
-        worth += closed * (one + THRIFT) - THRIFT * mine
-    return worth / target
-
-
-@search_kernel
-def _take_in(
-    kind: int,
-    h: np.float32,
-    odds: NDArray[np.float32],
-    demand: NDArray[np.float32],
-    members: NDArray[np.int64],
-    total: NDArray[np.float32],
-    top: NDArray[np.float32],
-) -> None:
-    """Adds somebody to the sums by column; where the maximum rises, a sum is made anew.
-
-    odds, demand: kinds looked at x W. members: who is in it already. total, top: the group's.
-    """
-    for w in range(len(total)):
-        if demand[kind, w] > top[w]:
-            top[w] = demand[kind, w]
-            total[w] = np.float32(0.0)
-            for s in members:
-                total[w] += odds[s, w] / (top[w] + h * odds[s, w])
-        total[w] += odds[kind, w] / (top[w] + h * odds[kind, w])
-
-
-@search_kernel
-def _let_go(
-    members: NDArray[np.int64],
-    seed: int,
-    size: int,
-    h: np.float32,
-    odds: NDArray[np.float32],
-    total: NDArray[np.float32],
-    top: NDArray[np.float32],
-    target: np.float32,
-    least: int,
-) -> tuple[NDArray[np.int64], int]:
-    """The members without those added whom later ones made needless, and how many they are. The
-    maxima are left as they were, which is on the safe side.
-
-    odds: kinds looked at x W. total, top: the group's, by column.
-    """
-    kept, left = np.empty(size, np.int64), 0
-    for p in range(size):
-        s, spare = members[p], p >= seed and left + size - p > least
-        for w in range(len(total)):
-            mine = odds[s, w] / (top[w] + h * odds[s, w])
-            spare = spare and total[w] - mine >= target
-        if spare:
-            for w in range(len(total)):
-                total[w] -= odds[s, w] / (top[w] + h * odds[s, w])
-        else:
-            kept[left] = s
-            left += 1
-    return kept, left
-
-
-@search_kernel
-def _worst_link(members: NDArray[np.int64], carriers: int, near: _Near, weights: Weights) -> float:
-    """The largest posterior over its limit, with a margin; people who are alike are counted."""
-    n, worst = len(members), 0.0
-    odds, linked = np.empty(n), np.empty(n)
-    varied, first = np.zeros(len(weights.through), np.bool_), near.kind[members[0]]
-    for s in members:
-        _note_difference(near.kind[s], first, weights, varied)
-    for w in range(len(varied)):
-        begin, view = weights.first[w], weights.through[w]
-        if not varied[w]:
-            worst = max(worst, carriers / n * weights.strength[begin + weights.at[first, view]])
-            continue
-        for p in range(n):
-            odds[p] = weights.odds[begin + weights.at[near.kind[members[p]], view]]
-        posteriors(odds, carriers, linked)
-        for p in range(n):
-            strength = weights.strength[begin + weights.at[near.kind[members[p]], view]]
-            worst = max(worst, linked[p] * strength * (1.0 + MARGIN))
-    return worst
