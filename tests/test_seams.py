@@ -141,3 +141,27 @@ def test_an_adversary_of_ones_own(tmp_path: Path) -> None:
     assert audit(table, groups, adversary="headcounter").robust is False
     lines = compare(FRAME, SPEC, methods=["anatomy"], adversary=["joint", "headcounter"]).to_frame()
     assert lines["robust"].to_list() == [False]
+
+
+def test_a_method_is_given_what_is_known_only_where_it_is_a_field() -> None:
+    """One that has it otherwise is left as it is; ART searches with what the audit reads."""
+    seen: list[object] = []
+
+    @dataclass(frozen=True)
+    class Knowing(Crowds):
+        knowledge = None
+
+    @dataclass(frozen=True)
+    class Taught(Crowds):
+        knowledge: shoal.Knowledge | None = None
+
+        def anonymize(
+            self, table: Table, *, seed: int = 0, progress: Progress = silent
+        ) -> Grouping:
+            seen.append(self.knowledge)
+            return super().anonymize(table, seed=seed, progress=progress)
+
+    assert shoal.anonymize(FRAME, SPEC, method=Knowing()).certificate["rows"]["published"] == 3000
+    release = shoal.anonymize(FRAME, SPEC, method=Taught())
+    assert [type(one) for one in seen] == [shoal.Knowledge]
+    assert release.certificate["method"]["parameters"]["knowledge"] is None

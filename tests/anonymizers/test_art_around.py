@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.anonymizers.art import Art, decoys
+from shoal.anonymizers.art import Art, attempts, decoys
 from shoal.anonymizers.art.absence import leave_out_lookalikes
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
@@ -182,6 +182,26 @@ def test_classes_with_somebody_certain_are_found(limit: str, largest: int) -> No
             ]
             found += len(told)
     assert found > 10
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_no_attempt_is_made_twice(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells shrink with every attempt but the second, which does without joined ones; where they
+    cannot, it was the last."""
+    attempt, ended = attempts._attempt, 0
+    for seed in range(30):
+        sizes = list[tuple[int, ...]]()
+
+        def noted(asked: Asked, how: Blindness, *rest: Any) -> attempts.Attempt:
+            r = asked.table.event_r
+            sizes.append((*(how.size(float(one)) for one in r), how.wide))  # noqa: B023
+            return attempt(asked, how, *rest)
+
+        monkeypatch.setattr(attempts, "_attempt", noted)
+        Art(max_suppression=1.0, largest=2).anonymize(random_table(seed, limit), seed=seed)
+        assert len(set(sizes)) == len(sizes) <= attempts.ATTEMPTS
+        ended += 1 < len(sizes) < attempts.ATTEMPTS
+    assert ended > 0, "all attempts were always made"
 
 
 def could_join(groups: Assembly, asked: Asked, cell: int, group: int) -> bool:

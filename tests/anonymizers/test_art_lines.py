@@ -74,3 +74,23 @@ def test_a_grouping_is_that_of_its_lines_in_any_order(seed: int) -> None:
     assert found.copies[len(kept) :].tolist() == cells.free[alone].tolist()
     assert found.pooled is not None
     assert found.pooled.tolist() == [i >= 5 for i in kept] + [False] * len(alone)
+
+
+def test_one_copy_of_a_group_is_singled_out_and_joined() -> None:
+    frame = pl.DataFrame({"q": [*"aabbccdd"] * 9, "v": [*"xyxyxyxy"] * 9})
+    spec = Spec(qi=("q",), sensitive="v", protect=("x",), r=3, min_support=5)
+    groups = Assembly(table := Table.from_frame(frame, spec), cells := Cells.of(table))
+    owner, cell = np.array([0, 0, 1, 1]), np.array([0, 1, 2, 3])
+    groups.add_many(owner, cell, np.array([1, 2, 1, 1]), np.array([3, 1]), "pure")
+    before = cells.free.copy()
+    first, second = groups.single_out(np.array([0, 1]))
+    assert second == 1, "a group without copies is itself"
+    groups.join(int(first), 5)
+    lines, copies = groups.all_lines()
+    assert copies.tolist() == [2, 1, 1]
+    people = [sorted(groups.members(g).tolist()) for g in range(3)]
+    assert people == [[0, 1, 1], [2, 3], [0, 1, 1, 5]]
+    assert (before - cells.free).tolist() == [0, 0, 0, 0, 0, 1, 0, 0]
+    more = lines.of(np.array([1, 0])).with_one_more(7)
+    found = [np.repeat(more.cell[a:b], more.number[a:b]).tolist() for a, b in pairwise(more.start)]
+    assert found == [[2, 3, 7], [0, 1, 1, 7]]
