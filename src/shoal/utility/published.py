@@ -21,7 +21,8 @@ from shoal.grouping import FormName
 from shoal.release.forms import form_named
 from shoal.spec import OTHER, Spec
 from shoal.table import Column, IntArray, code_column, digits, factorize
-from shoal.utility.raked import PublishedPeople, Raked, known_totals
+from shoal.utility.raked import known_totals, shared_by_totals
+from shoal.utility.shared import PublishedPeople
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -97,7 +98,7 @@ class Published:
                 release.totals, people.columns, _labels(release.spec, shown.labels)
             )
             lines = PublishedPeople(people.line_unit, qi.group, qi.weight)
-            raked = Raked.of(people.units, lines, held, value_event, known)
+            raked = shared_by_totals(people.units, lines, held, value_event, known)
             expected = raked.cells(expected, held, value_event)
             linked = raked.linked(_strengths(release.spec, shown.labels))
         return cls(
