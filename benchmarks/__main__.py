@@ -1,7 +1,7 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
-python -m benchmarks [--only stages|ratios|art|every|arx|undecided|methods|models|several|redteam|
-    insider|neighbours|cells|large|spark|sparkfile|workbench] [--rows 100000,1000000]
+python -m benchmarks [--only stages|ratios|art|every|arx|undecided|methods|counts|models|several|
+    redteam|insider|neighbours|cells|large|spark|sparkfile|workbench] [--rows 100000,1000000]
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ SECTIONS = (
     "arx",
     "undecided",
     "methods",
+    "counts",
     "models",
     "several",
     "redteam",
@@ -53,7 +54,9 @@ def main(arguments: Sequence[str]) -> None:
         if name not in SECTIONS:
             parser.error(f"there is no section {name}; there are {', '.join(SECTIONS)}")
     kept = json.loads(asked.out.read_text("utf-8")) if asked.out.is_file() else {}
-    command = " ".join(["python -m benchmarks", *arguments])
+    only = [] if asked.only is None else ["--only", asked.only]
+    rows = ["--rows", asked.rows] if asked.rows != parser.get_default("rows") else []
+    command = " ".join(["python -m benchmarks", *only, *rows])
     # An empty cache: what is reported as compiling is compiled, here and in child processes.
     with tempfile.TemporaryDirectory() as cache:
         os.environ["NUMBA_CACHE_DIR"] = cache
@@ -66,6 +69,7 @@ def main(arguments: Sequence[str]) -> None:
 def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str, Any]:
     from benchmarks import achieved
     from benchmarks.cells import measure_cells
+    from benchmarks.counts import measure_counts
     from benchmarks.insider.neighbours import measure_neighbours
     from benchmarks.insider.section import measure_insider
     from benchmarks.large import measure_large
@@ -100,6 +104,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "arx": achieved.measure_arx,
         "undecided": measure_undecided,
         "methods": achieved.measure_methods,
+        "counts": measure_counts,
         "models": measure_models,
         "several": measure_several,
         "redteam": measure_redteam,

@@ -3,7 +3,7 @@
     python -m benchmarks.readme [--check]
 
 A block starts with `<!-- bench:NAME -->` and ends with `<!-- /bench -->`; NAME is art, every, arx,
-undecided, methods, models, several, redteam, insider, named, neighbours, speed, large,
+undecided, methods, counts, models, several, redteam, insider, named, neighbours, speed, large,
 spark, sparkfile, cells or workbench. `--check` changes
 nothing and fails when a table is not current.
 """

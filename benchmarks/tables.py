@@ -128,6 +128,39 @@ def methods(results: dict[str, Any]) -> str:
     return table(head, rows)
 
 
+def counts(results: dict[str, Any]) -> str:
+    """How right recipients count, and what leanings tell."""
+    head = ("table", "r", "limit", "method", "classes", "off on average", "off at worst",
+            "off by more than a quarter", "event queries", "likeliest by leanings carries",
+            "insider, without and with leanings")  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
+    for line in results["counts"]["lines"]:
+        if "failed" in line:
+            continue
+
+        def both(figure: str, shown: Callable[[float], str], line: dict[str, Any] = line) -> str:
+            return " / ".join(shown(line[f"{figure}_{shares}"]) for shares in ("equal", "leanings"))
+
+        rows.append(
+            (
+                line["table"],
+                f"{line['r']:g}",
+                line["limit"],
+                line["method"],
+                f"{line['classes']:.0f}",
+                both("mean", percent),
+                both("worst", percent),
+                both("far_off", "{:.1f}".format),
+                both("queries", percent),
+                percent(line["likeliest"]) if "likeliest" in line else "",
+                " / ".join(
+                    percent(line[who]) for who in ("insider", "insider_told") if who in line
+                ),
+            )
+        )
+    return table(head, rows)
+
+
 def models(results: dict[str, Any]) -> str:
     """What models make of a release that was made without them, and with them."""
     head = ("model", "AUC", "calibration error", "people above the limit, made without it",
@@ -176,6 +209,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "arx": arx,
     "undecided": undecided,
     "methods": methods,
+    "counts": counts,
     "models": models,
     "several": several,
     "redteam": attack_tables.redteam,

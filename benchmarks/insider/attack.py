@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+import polars as pl
 
 from benchmarks.insider.finding import Finding, Kind
 from benchmarks.insider.replay import replay
@@ -31,11 +32,14 @@ from shoal.knowledge import Knowledge, event_chances
 from shoal.knowledge.models import fit_model
 from shoal.spec import Limit
 from shoal.table import Table
+from shoal.utility.leaning import people_weights
 
 Method = Callable[[Table, int], Grouping]
 """What makes groups of a table, from a seed."""
 Told = Callable[..., Finding]
 """What becomes of an attacker's scores: `score` on one line-up."""
+STREAM = 7002
+"""Random numbers of attacks by leanings: others than any release is made with."""
 MODELS = ("boosting", "logistic")
 """What somebody can know of a person who takes all QIs together, without any release."""
 
@@ -75,6 +79,37 @@ def attack(
         scores = counter(lineup, knowledge.class_views)
         found.append(told(f"counting {name}", scores, kind="counting"))
     return found
+
+
+def attack_by_leanings(
+    table: Table, grouping: Grouping, knowledge: Knowledge, leanings: pl.DataFrame, *, seed: int
+) -> dict[str, float]:
+    """How often whoever names the likeliest by leanings is right; and the best of learners from the
+    other half, who do not know leanings, and who do. Over all groups, and among carriers who are
+    not known beforehand."""
+    lineup = Scene(table, grouping, knowledge, table.spec.limit).lineup
+    by_event = people_weights(leanings, table.qi, list(table.signatures.T))
+    weight = np.zeros(len(lineup.signature))
+    for number, event in enumerate(table.events):
+        mine = lineup.event[lineup.case] == number
+        if event.label in by_event:
+            weight[mine] = np.log(by_event[event.label][lineup.signature[mine]])
+    part = np.exp(weight)
+    share = part / np.add.reduceat(part, lineup.start[:-1])[lineup.case]
+    shown, rng = features(lineup), np.random.default_rng([STREAM, seed])
+    more = shown | {"leaning": weight, "share by leanings": share}
+    found = {"likeliest": right_in(lineup, weight, rng)}
+    for name, some in (("insider", shown), ("insider_told", more)):
+        rights = [
+            right_in(lineup, from_other_half(lineup, some, learner, rng), rng)
+            for learner in learners().values()
+        ]
+        found[name] = max(rights, key=lambda right: right.mean())
+    quiet = unknown(lineup)
+    return {name: float(right.mean()) for name, right in found.items()} | {
+        f"{name}_unknown": float(right[quiet].mean()) if quiet.any() else 0.0
+        for name, right in found.items()
+    }
 
 
 def score(

@@ -100,6 +100,17 @@ def totals_words(linked: int) -> str:
     return f"{whoever} {whom} above 1/r: the promise is about one group and one view at a time."
 
 
+def leanings_words(told: Mapping[str, int], limit: str) -> str:
+    """What it is to say how people lean."""
+    classes = sum(told.values())
+    above = "above 1/r, or above what a view says of them," if limit == "prior" else "above 1/r"
+    return (
+        f"How much {'1 class' if classes == 1 else f'{classes:,} classes'} of people lean to an "
+        f"event is told, for right counts: by that, too, nobody is {above} in any group (or above "
+        "an equal share, where that is)."
+    )
+
+
 _COUNTING = "Counting over all groups, class by class (a promise beside the verdict),"
 _COUNTED = (
     "Counting over all groups, class by class, is a promise beside the verdict, and kept: of every "

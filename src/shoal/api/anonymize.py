@@ -20,6 +20,8 @@ from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge, check_groups, warn_of_time
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
+from shoal.release.leaning_fit import fit_leanings
+from shoal.release.leanings import no_leanings
 from shoal.release.models import describe_models, model_files
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.release.totals import event_totals, no_totals
@@ -41,6 +43,7 @@ def anonymize(
     engine: Engine | None = None,
     seed: int | None = None,
     totals: bool = False,
+    leanings: bool = True,
     progress: Progress = silent,
     **parameters: Any,
 ) -> Release:
@@ -49,11 +52,13 @@ def anonymize(
 
     `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the spec
     says that the adversary knows, and a `model` adds what can be foretold of everybody from other
-    people: "boosting", "logistic", "kernel", or anything with fit and predict_proba. With `totals`
-    the release also tells how many carriers each value of an attribute has: counts become right by
-    them, and the certificate says what else. ART makes its groups for the adversaries that are
-    named; a release of it that one of them refutes is never returned. Everything random comes from
-    a secret seed, which is saved with the private records: whoever knew it could repeat the run.
+    people: "boosting", "logistic", "kernel", or anything with fit and predict_proba. The release
+    also tells which classes of people lean to an event, unless `leanings` is False: counts become
+    right by it, within the promise. With `totals` it tells how many carriers each value of an
+    attribute has in their place, and the certificate says what else. ART makes its groups for the
+    adversaries that are named; a release of it that one of them refutes is never returned.
+    Everything random comes from a secret seed, which is saved with the private records: whoever
+    knew it could repeat the run.
     Give a `seed` for tests and studies only; the certificate then says so.
 
     >>> import shoal
@@ -131,6 +136,9 @@ def anonymize(
         )
     qi, sensitive, members, ranges = build_tables(table, grouping, dealt, seed=drawn)
     told = event_totals(table, known) if totals else no_totals()
+    leaning = no_leanings()
+    if leanings and not totals:
+        leaning = fit_leanings(table, known, grouping, seed=drawn)
     linked = 0
     if totals:
         _check_form(grouping)
@@ -144,6 +152,7 @@ def anonymize(
         audit,
         totals=told,
         linked=linked,
+        leanings=leaning,
         method=chosen.name,
         parameters=_shown(chosen),
         seed=seed,
@@ -159,6 +168,7 @@ def anonymize(
         ranges=ranges,
         certificate=certificate,
         totals=told,
+        leanings=leaning,
         row_groups=None if dealt is None else _gids(dealt),
         grouping=grouping,
         seed=drawn,

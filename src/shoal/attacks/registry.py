@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _OWN = {
     "likeliest": "shoal.attacks.rules:Likeliest",
+    "leaning": "shoal.attacks.rules:Leaning",
     "medoid": "shoal.attacks.rules:Medoid",
     "rarest": "shoal.attacks.rules:Rarest",
     "singling-out": "shoal.attacks.records:SinglingOut",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shoal.attacks.attacker import Guesses
+from shoal.attacks.attacker import Guesses, NotApplicableError
 from shoal.attacks.distances import as_searched, in_logs, to_all_others
 from shoal.attacks.lineup import Lineup
 from shoal.attacks.odds import Floats
@@ -34,6 +34,22 @@ class Likeliest:
                     chance=lineup.posterior(odds),
                     before=event_chances(view, scene.table)[view.index],
                 )
+
+
+class Leaning:
+    """Whoever shares a group's carriers by weight may as well name the heaviest."""
+
+    name = "leaning"
+    reasoning = "names the member of a group who leans most to its event, as the release tells"
+
+    def attack(self, scene: Scene) -> Iterator[Guesses]:
+        if scene.leaning is None:
+            raise NotApplicableError("The release does not tell how people lean.")
+        lineup = scene.lineup
+        weight = scene.leaning[lineup.signature, lineup.event[lineup.case]]
+        total = np.add.reduceat(lineup.people * weight, lineup.start[:-1])
+        share = (lineup.carriers / total)[lineup.case] * weight
+        yield Guesses(lineup, weight, chance=np.minimum(share, 1.0))
 
 
 class Medoid:

@@ -38,6 +38,8 @@ class Scene:
     """Whom the release answers."""
     exact: bool = True
     """Whether records show people's QIs as they are, and not only those of their group."""
+    leaning: Floats | None = None
+    """signatures x events: the weights that people have by what the release tells, if it does."""
     remake: Remake | None = None
     """How the release was made, where that is known."""
     seed: int = 0

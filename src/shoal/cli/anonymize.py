@@ -29,6 +29,7 @@ from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
     judges_words,
+    leanings_words,
     open_words,
     totals_words,
     undecided_words,
@@ -83,6 +84,13 @@ def anonymize(
             help="Also tell how many carriers each value of an attribute has.",
         ),
     ] = False,
+    leanings: Annotated[
+        bool,
+        typer.Option(
+            "--leanings/--no-leanings",
+            help="Tell which classes of people lean to an event, for right counts.",
+        ),
+    ] = True,
     *,
     tuned: dict[str, Any],
     asked: o.SpecOptions,
@@ -123,6 +131,7 @@ def anonymize(
             adversary=adversary or BOTH,
             seed=seed,
             totals=totals,
+            leanings=leanings,
             progress=progress,
             **parameters,
         )
@@ -162,6 +171,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "mean_size_with_event": certificate["groups"]["mean_with_event"],
         "pooled": certificate["groups"]["pooled"],
         "totals": certificate["totals"],
+        "leanings": certificate.get("leanings", {"told": {}}),
         "shown_openly": certificate["groups"]["shown_openly"],
         "r": certificate["r"],
         "limit": certificate["limit"],
@@ -234,6 +244,8 @@ def _show(release: Release, out: Path, private: Path, *, totals: bool) -> None:
             "No totals are told: every attribute has a value with too few people or too many "
             "carriers, or its distribution is not what the adversary knows."
         )
+    if release.leanings.height:
+        say(leanings_words(figures["leanings"]["told"], figures["limit"]))
     if figures["values_changed"]:
         say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
     if figures["problematic"] or figures["undecided"]:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 OWN = (
-    "likeliest, medoid, rarest, singling-out, linkability, absentee, learner, counter-class, "
-    "counter-odds, counter-all, modeller, informed, insider"
+    "likeliest, leaning, medoid, rarest, singling-out, linkability, absentee, learner, "
+    "counter-class, counter-odds, counter-all, modeller, informed, insider"
 )
 """Written down, so that a command's help needs nothing that computes."""
 

@@ -20,6 +20,7 @@ from shoal.errors import InputError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.release import Release
+from shoal.release.leaning_fit import fit_leanings
 from shoal.release.tables import build_tables, canonical
 from shoal.release.totals import event_totals
 from shoal.table import Table
@@ -69,6 +70,10 @@ class Trial:
     def published(self) -> Published:
         return self.release.coded
 
+    def told(self, **tables: pl.DataFrame) -> Release:
+        """The release with more that it tells: totals, or leanings."""
+        return replace(self.release, **tables)  # type: ignore[arg-type]
+
     def losses(self) -> dict[str, Any]:
         """Rows that are suppressed, pooled or changed, and group sizes."""
         grouping, table = self.grouping, self.table
@@ -105,16 +110,21 @@ class Trial:
         }
 
     def class_errors(self, knowledge: Knowledge) -> dict[str, Any]:
-        """Errors of counts by class of people, with equal shares, and by totals if these were told
-        too and the form allows it."""
+        """Errors of counts by class of people, with equal shares, by leanings where the form has
+        them, and by totals if these were told and the form allows it."""
         known = KnownClasses.of(self.table, knowledge)
-        told = replace(self.release, totals=event_totals(self.table, knowledge))
-        counted, equal = known.errors(coded(told)), known.errors(self.published)
+        leaning = fit_leanings(self.table, knowledge, self.grouping, seed=0)
+        leant = known.errors(coded(self.told(leanings=leaning)))
+        counted = known.errors(coded(self.told(totals=event_totals(self.table, knowledge))))
+        equal = known.errors(self.published)
         return {
             "classes": len(equal.classes),
             "class_error": equal.average,
             "class_error_worst": equal.worst and abs(equal.worst.error),
             "classes_far_off": equal.far_off_share,
+            "class_error_leanings": leant.average,
+            "class_error_worst_leanings": leant.worst and abs(leant.worst.error),
+            "classes_far_off_leanings": leant.far_off_share,
             "class_error_totals": counted.average,
             "class_error_worst_totals": counted.worst and abs(counted.worst.error),
             "classes_far_off_totals": counted.far_off_share,
@@ -184,6 +194,9 @@ CLASS_ERRORS = (
     "class_error",
     "class_error_worst",
     "classes_far_off",
+    "class_error_leanings",
+    "class_error_worst_leanings",
+    "classes_far_off_leanings",
     "class_error_totals",
     "class_error_worst_totals",
     "classes_far_off_totals",

@@ -145,15 +145,18 @@ def query_errors(table: Table, release: Release) -> tuple[Record, dict[str, floa
         "attributes": workload.qd(table),
         "seed": workload.seed,
         "lines": [line for line in lines if line is not None],
-        "classes": _classes(summary.classes, summary.classes_equal, totals=release.has_totals),
+        "classes": {
+            "totals": release.has_totals,
+            "leanings": release.has_leanings,
+            **_classes(summary.classes, summary.classes_equal),
+        },
     }, distances
 
 
-def _classes(counted: ClassErrors, equal: ClassErrors, *, totals: bool) -> Record:
+def _classes(counted: ClassErrors, equal: ClassErrors) -> Record:
     """Counts by class of people: the errors' sizes, and the classes that are worst."""
     other = {(one.view, one.values, one.event): one for one in equal.classes}
     return {
-        "totals": totals,
         "smaller": equal.smaller,
         "enough": ENOUGH_CARRIERS,
         **{

@@ -29,6 +29,7 @@ def make_certificate(
     *,
     totals: pl.DataFrame,
     linked: int,
+    leanings: pl.DataFrame,
     method: str,
     parameters: Mapping[str, Any],
     seed: int | None,
@@ -107,6 +108,7 @@ def make_certificate(
             ),
         },
         "totals": {"told": told_by_attribute(totals), "linked_above": linked},
+        **({"leanings": {"told": told_by_event(leanings)}} if leanings.height else {}),
         "seed": {"given": False} if seed is None else {"given": True, "value": seed},
     }
 
@@ -120,6 +122,11 @@ def told_by_attribute(totals: pl.DataFrame) -> dict[str, int]:
     """For how many values of each attribute totals are told."""
     told = totals.group_by("attribute", maintain_order=True).agg(pl.col("value").n_unique())
     return dict(told.iter_rows())
+
+
+def told_by_event(leanings: pl.DataFrame) -> dict[str, int]:
+    """For how many classes of people it is told how they lean to each event."""
+    return dict(leanings.group_by("event", maintain_order=True).len().iter_rows())
 
 
 def given_seed(certificate: Mapping[str, Any]) -> int | None:

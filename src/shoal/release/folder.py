@@ -18,6 +18,7 @@ from shoal.engines import default_engine
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
 from shoal.release import GID, Release
+from shoal.release.leanings import no_leanings
 from shoal.release.pair import SEED, name_release
 from shoal.release.parts import files_of, parts_among
 from shoal.release.private import facts_of, keeper, save_private
@@ -56,7 +57,7 @@ CSV = {
     },
 }
 """What the data package says of how a CSV is to be read; nothing is left to guesses."""
-TABLES = ("qi", "sensitive", "members", "ranges", "totals")
+TABLES = ("qi", "sensitive", "members", "ranges", "totals", "leanings")
 LARGE = TABLES[:2]
 """Those that grow with the people published."""
 
@@ -141,6 +142,7 @@ def load(path: Path) -> Release:
         members=tables["members"],
         ranges=tables.get("ranges"),
         totals=tables.get("totals", no_totals()),
+        leanings=tables.get("leanings", no_leanings()),
         certificate={key: value for key, value in certificate.items() if key != "files"},
         loaded_from=Path(files["qi"]).suffix[1:],
         parted=parts_among(certificate["files"]),

@@ -9,11 +9,13 @@ import polars as pl
 
 from shoal.knowledge import OWN
 from shoal.release import GID, Release
+from shoal.release.certificate import told_by_event
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
 from shoal.wording import (
     apart_words,
     judges_words,
+    leanings_words,
     limit_words,
     open_words,
     public_absence_words,
@@ -58,9 +60,11 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
 
 
 def _told(names: dict[str, str]) -> list[str]:
-    if "totals" not in names:
-        return []
-    return [f"{names['totals']}: how many people with a value of an attribute carry an event"]
+    told = {
+        "totals": "how many people with a value of an attribute carry an event",
+        "leanings": "how much likelier than others of their group whom is to carry an event",
+    }
+    return [f"{names[table]}: {what}" for table, what in told.items() if table in names]
 
 
 def _claim(release: Release) -> str:
@@ -81,6 +85,9 @@ def _claim(release: Release) -> str:
         ),
         public_counter_words(certificate["audit"]["counter"]),
         totals_words(certificate["totals"]["linked_above"]) if release.totals.height else "",
+        leanings_words(told_by_event(release.leanings), certificate["limit"])
+        if release.leanings.height
+        else "",
         "certificate.json has the details; `shoal verify` checks it.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)

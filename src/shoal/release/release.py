@@ -22,6 +22,7 @@ from shoal.engines import GID, Distant, Runs
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms import form_named
+from shoal.release.leanings import no_leanings
 from shoal.release.totals import no_totals
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
@@ -53,6 +54,8 @@ class Release:
     certificate: dict[str, Any]
     totals: pl.DataFrame = field(default_factory=no_totals)
     """attribute, value, event, count: what the adversary is taken to know of single attributes."""
+    leanings: pl.DataFrame = field(default_factory=no_leanings)
+    """event, attribute, value, attribute_2, value_2, factor: how much likelier whom to carry."""
     row_groups: IntArray | None = None
     """For the publisher only: the gid of every input row, -1 if suppressed."""
     grouping: Grouping | None = field(default=None, repr=False)
@@ -141,6 +144,8 @@ class Release:
             frames[name] = frame
         if self.totals.height:
             frames["totals"] = self.totals
+        if self.leanings.height:
+            frames["leanings"] = self.leanings
         return frames
 
     def alone(self, column: str) -> Release:
@@ -220,6 +225,13 @@ class Release:
         return Published.of(self, "totals")
 
     @cached_property
+    def coded_leaning(self) -> Published:
+        """The same, with a group's events shared in proportion to what people lean to."""
+        from shoal.utility.published import Published
+
+        return Published.of(self, "leanings")
+
+    @cached_property
     def coded_alone(self) -> dict[str, Published]:
         """The same for each of several sensitive columns."""
         return {name: self.alone(name).coded for name in self.spec.sensitive_columns}
@@ -228,6 +240,11 @@ class Release:
     def has_totals(self) -> bool:
         """Whether counts can go by totals: it has some, and shows people's own values."""
         return self.totals.height > 0 and self.form == "bucketized"
+
+    @property
+    def has_leanings(self) -> bool:
+        """Whether counts can go by leanings."""
+        return self.leanings.height > 0 and self.form == "bucketized"
 
     def count(
         self, where: Mapping[str, Any] | None = None, *, shares: Shares | None = None
@@ -239,8 +256,9 @@ class Release:
         `shoal.utility.Between(low, high)`; without it, everybody counts.
 
         `shares` says how a group's protected values are shared among its people: by "totals", so
-        that as many carriers have each value of an attribute as the release tells, or "equal". By
-        totals where there are any, unless it is said.
+        that as many carriers have each value of an attribute as the release tells; by "leanings",
+        in proportion to how likely it says that people are to carry; or "equal". By what the
+        release tells, unless it is said.
         """
         from shoal.utility.count import count
 
@@ -250,7 +268,7 @@ class Release:
         """People's attributes with each value that they may have, and a weight: how many people are
         expected to have it. For anything that takes weights, such as a regression.
 
-        A group's values are shared among its people as in `count`: equally, or by totals.
+        A group's values are shared among its people as in `count`.
         "(other)" and the labels of events stay what they are.
         """
         from shoal.utility.weighted import weighted

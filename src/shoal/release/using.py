@@ -76,6 +76,15 @@ def _counting(release: Release, names: dict[str, str]) -> str:
             "makes counts of protected values by attribute much more exact: equal shares lend "
             "carriers to people who are merely grouped with them. "
         )
+    if release.has_leanings:
+        told += (
+            "Carriers of a protected event are not shared equally: somebody's weight is the "
+            f"product of all factors in {names['leanings']} that are about them, and in a group "
+            "with carriers of one event and no other event their share of these is their weight "
+            "over the sum of all weights in the group. Equal shares would lend carriers to people "
+            "who are merely grouped with them. Factors compare people of one group: they are not "
+            "how likely anybody is to carry. "
+        )
     return told + "In DuckDB, from this folder:"
 
 
@@ -93,10 +102,13 @@ def _weighting(release: Release, names: dict[str, str]) -> str:
         "The next query lists everybody with each value that they may have; the weight is the "
         "value's share of the group, and one person's weights add up to 1. Whatever takes weights "
         "can be fitted to it. Nobody is one observation more than once: reckon errors with as many "
-        "people as the release has, not with as many lines. Protected values are shared with "
-        "people who are in a group to hide others, so that differences in them come out too "
-        "small. "
+        "people as the release has, not with as many lines. "
     )
+    if not release.has_leanings:
+        told += (
+            "Protected values are shared with people who are in a group to hide others, so that "
+            "differences in them come out too small. "
+        )
     if release.form == "generalized":
         told += f"Attributes are ranges; {names['ranges']} says which values each covers. "
     alone = ""

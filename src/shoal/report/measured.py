@@ -53,11 +53,12 @@ def class_errors(facts: Facts) -> str:
     whose = joined([f"{isolated(name)} {quoted(value)}" for name, value in worst["class"].items()])
     classes = counted["classes"]
     shared = ""
-    if found["totals"]:
+    told = [name for name in ("totals", "leanings") if found.get(name)]
+    if told:
         shared = (
-            "That is by the totals that the release tells. Readers who share each group's events "
-            f"equally instead are off by {percent(equal['mean'])} on average, and by more than a "
-            f"quarter in {equal['far_off']:,} of the classes. "
+            f"That is by the {told[0]} that the release tells. Readers who share each group's "
+            f"events equally instead are off by {percent(equal['mean'])} on average, and by more "
+            f"than a quarter in {equal['far_off']:,} of the classes. "
         )
     return (
         f"{classes:,} {'class' if classes == 1 else 'classes'} of people that general knowledge is "

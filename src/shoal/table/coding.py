@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,27 @@ class Column:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def code_of(self, label: str) -> int:
+        """The code of what is shown so, or -1; decimal numbers may be shown with fewer places in
+        one table than in another: 1.10 is 1.1."""
+        code = self._codes.get(label, -1)
+        return self._codes.get(_number(label), -1) if code < 0 and self.numeric else code
+
+    @cached_property
+    def _codes(self) -> dict[str | Decimal | None, int]:
+        codes: dict[str | Decimal | None, int] = {}
+        if self.numeric:
+            codes = {_number(label): code for code, label in enumerate(self.labels)}
+        return codes | {None: -1} | {label: code for code, label in enumerate(self.labels)}
+
+
+def _number(label: str) -> Decimal | None:
+    """The number that a label shows, if it does."""
+    try:
+        return Decimal(label)
+    except InvalidOperation:
+        return None
 
 
 def code_column(series: pl.Series) -> tuple[Column, IntArray]:

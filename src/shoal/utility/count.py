@@ -55,14 +55,17 @@ def count(
 
 def coded(release: Release, shares: Shares | None = None) -> Published:
     """The tables of a release, coded for counting once for each kind of shares."""
-    return release.coded_raked if uses_totals(release, shares) else release.coded
+    chosen = chosen_shares(release, shares)
+    by_shares = {"totals": "coded_raked", "leanings": "coded_leaning", "equal": "coded"}
+    found: Published = getattr(release, by_shares[chosen])
+    return found
 
 
-def uses_totals(release: Release, shares: Shares | None) -> bool:
-    """Whether groups are shared by totals: without shares named, where the release has some."""
+def chosen_shares(release: Release, shares: Shares | None) -> Shares:
+    """How groups are shared: as is said, or by what the release tells."""
     if shares not in (None, *get_args(Shares)):
         raise InputError(
-            "count-shares", f'There are no shares "{shares}".', "Choose totals or equal."
+            "count-shares", f'There are no shares "{shares}".', "Choose totals, leanings or equal."
         )
     if shares == "totals" and not release.has_totals:
         raise InputError(
@@ -70,7 +73,15 @@ def uses_totals(release: Release, shares: Shares | None) -> bool:
             "The release has no totals that its groups could be shared by.",
             "Leave shares out, or choose equal.",
         )
-    return release.has_totals and shares != "equal"
+    if shares == "leanings" and not release.has_leanings:
+        raise InputError(
+            "count-leanings",
+            "The release has no leanings that its groups could be shared by.",
+            "Leave shares out, or choose equal.",
+        )
+    if shares is not None:
+        return shares
+    return "totals" if release.has_totals else "leanings" if release.has_leanings else "equal"
 
 
 def check_names(release: Release, where: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from shoal.grouping import FormName
 from shoal.release.forms import form_named
 from shoal.spec import OTHER, Spec
 from shoal.table import Column, IntArray, code_column, digits, factorize
+from shoal.utility.leaning import people_weights, shared_by_leanings
 from shoal.utility.raked import known_totals, shared_by_totals
 from shoal.utility.shared import PublishedPeople
 
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 COUNT = "count"
-Shares = Literal["totals", "equal"]
+Shares = Literal["totals", "leanings", "equal"]
 """How a group's values are shared among its people: so that the published totals come out
-(raked.py), or equally."""
+(raked.py), in proportion to the weights that the published leanings give them (leaning.py), or
+equally."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,17 +92,21 @@ class Published:
         counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
         held = _by_group(sensitive.group, value, counts, (len(qi.copies), len(shown)))
         event_of, member_share = _members(release.members)
-        value_event = _events(release.spec, shown.labels)
+        value_event, events, strengths = event_numbers(release.spec, shown.labels)
         people = form_named(release.form).coded(release, qi, held)
         expected, linked = people.held, 0
+        lines = PublishedPeople(people.line_unit, qi.group, qi.weight)
         if shares == "totals":
-            known = known_totals(
-                release.totals, people.columns, _labels(release.spec, shown.labels)
-            )
-            lines = PublishedPeople(people.line_unit, qi.group, qi.weight)
+            known = known_totals(release.totals, people.columns, events)
             raked = shared_by_totals(people.units, lines, held, value_event, known)
             expected = raked.cells(expected, held, value_event)
-            linked = raked.linked(_strengths(release.spec, shown.labels))
+            linked = raked.linked(strengths)
+        elif shares == "leanings":
+            weights = people_weights(release.leanings, people.columns, list(people.units.T))
+            leaning = shared_by_leanings(
+                lines, held, value_event, events, weights, len(people.units)
+            )
+            expected = leaning.cells(expected, held, value_event)
         return cls(
             form=release.form,
             columns=people.columns,
@@ -192,28 +198,31 @@ def _coded_values(
     return Column(name, pl.Series(labels), labels, False), value, parts
 
 
-def _events(spec: Spec, values: tuple[str, ...]) -> IntArray:
-    """The number of the event that each published value belongs to, or -1."""
+class EventNumbers(NamedTuple):
+    """Events as published values name them."""
+
+    of_value: IntArray
+    """The number of the event that each value belongs to, or -1."""
+    labels: Sequence[str]
+    strengths: Floats
+    """The label and the r of each event."""
+
+
+def event_numbers(spec: Spec, values: tuple[str, ...]) -> EventNumbers:
+    """The events among published values; without any protected, each value is one."""
     if spec.protect is None:
-        return np.arange(len(values), dtype=np.int32)
+        every = np.arange(len(values), dtype=np.int32)
+        return EventNumbers(every, values, np.full(len(values), float(spec.r)))
     number = {
         text: place
         for place, event in enumerate(spec.protect)
         for text in (event.label, *event.values)
     }
-    return np.array([number.get(text, -1) for text in values], dtype=np.int32)
-
-
-def _labels(spec: Spec, values: tuple[str, ...]) -> Sequence[str]:
-    """The labels of the events, in the order of their numbers."""
-    return values if spec.protect is None else [event.label for event in spec.protect]
-
-
-def _strengths(spec: Spec, values: tuple[str, ...]) -> Floats:
-    """The r of each event."""
-    if spec.protect is None:
-        return np.full(len(values), float(spec.r))
-    return np.array([event.r or spec.r for event in spec.protect], np.float64)
+    return EventNumbers(
+        np.array([number.get(text, -1) for text in values], dtype=np.int32),
+        [event.label for event in spec.protect],
+        np.array([event.r or spec.r for event in spec.protect], np.float64),
+    )
 
 
 def _by_group(

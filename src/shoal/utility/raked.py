@@ -61,12 +61,12 @@ def known_totals(
     number = {label: place for place, label in enumerate(events)}
     told = []
     for column in columns:
-        code = {label: place for place, label in enumerate(column.labels)}
         lines = totals.filter(pl.col("attribute") == column.name)
         known = np.full((len(column), len(events)), np.nan)
         for value, event, count in lines.select("value", "event", "count").iter_rows():
-            if value in code and event in number:
-                known[code[value], number[event]] = count
+            code = column.code_of(value)
+            if code >= 0 and event in number:
+                known[code, number[event]] = count
         told.append(known if lines.height else np.empty((0, len(events))))
     return told
 

@@ -73,6 +73,7 @@ class Shared:
             (np.ones(len(values)), (values, value_event + 1)), shape=(len(values), kinds)
         )
         by_kind = sparse.csr_array(held @ of_value)
+        by_kind.sort_indices()
         group = lines.group
         size, mixed = np.bincount(group, lines.people), (np.diff(by_kind.indptr) > 1)[group]
         pair_group, pair_unit, people = _pairs(

@@ -22,7 +22,9 @@ from shoal.sources.database import quoted_name
 from shoal.sources.guard import guarded_text
 from shoal.spec import OTHER
 from shoal.table import Column, code_column
-from shoal.utility.count import allowed_values, check_names, value_weights
+from shoal.utility import leaning_sql
+from shoal.utility.count import allowed_values, check_names, chosen_shares, value_weights
+from shoal.utility.published import COUNT, Shares
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -34,13 +36,19 @@ Asked = Mapping[str, tuple[Column, NDArray[np.bool_]]]
 
 
 def sql_for_count(
-    release: Release, where: Mapping[str, Any] | None = None, *, format: str | None = None
+    release: Release,
+    where: Mapping[str, Any] | None = None,
+    *,
+    format: str | None = None,
+    shares: Shares | None = None,
 ) -> str:
-    """SQL that gives what `release.count(where)` gives (equal shares), run in the release's folder.
+    """SQL that gives what `release.count(where)` gives, run in the release's folder.
 
     `format` is that of the folder's tables; without it, the one that the release was loaded from,
-    or csv for a release that was just made.
+    or csv for a release that was just made. `shares` as in `Release.count`; shares by totals, which
+    take rounds of scaling, are not for SQL, and equal ones stand in for them.
     """
+    leaning = chosen_shares(release, shares) == "leanings"
     published, where = release.coded, where or {}
     check_names(release, where)
     asked = {
@@ -55,7 +63,7 @@ def sql_for_count(
             of = release.coded_alone[name] if several else published
             found = value_weights(of, name, where)
             weights[name] = dict(zip(of.values, found.tolist(), strict=True))
-    return _query(release, Files.of(release, format), asked, weights)
+    return _query(release, Files.of(release, format), asked, weights, leaning=leaning)
 
 
 def example(release: Release) -> tuple[str, str, Column | None]:
@@ -85,7 +93,8 @@ def example_sql(release: Release, *, format: str) -> str:
     """SQL for the example's count, without coding the whole release."""
     name, value, column = example(release)
     asked = {} if column is None else {column.name: (column, np.ones(1, bool))}
-    return _query(release, Files.of(release, format), asked, {name: {value: 1.0}})
+    files, weights = Files.of(release, format), {name: {value: 1.0}}
+    return _query(release, files, asked, weights, leaning=release.has_leanings)
 
 
 def other_example(release: Release) -> tuple[str, str, int, int] | None:
@@ -125,6 +134,8 @@ def weights_sql(release: Release, *, format: str) -> str:
     """SQL that lists everybody with each value that they may have, and its weight; of columns that
     are published apart, those of the first."""
     files = Files.of(release, format)
+    if release.has_leanings:
+        return leaning_sql.list_sql(release, files)
     columns = release.spec.sensitive_columns
     held = columns[:1] if release.spec.publish_apart else columns
     values = ", ".join(f"held.{files.name('sensitive', name)}" for name in held)
@@ -132,7 +143,8 @@ def weights_sql(release: Release, *, format: str) -> str:
         f"WITH people AS (\n  SELECT * FROM {files.source('qi')}\n"
         f"), held AS (\n  SELECT * FROM {files.source('sensitive')}\n"
         "), sizes AS (\n  SELECT gid, count(*) AS size FROM people GROUP BY gid\n)\n"
-        f'SELECT people.*, {values}, CAST(held."count" AS DOUBLE) / sizes.size AS weight\n'
+        f"SELECT people.*, {values}, CAST(held.{files.name('sensitive', COUNT)} AS DOUBLE) "
+        "/ sizes.size AS weight\n"
         "FROM people JOIN sizes ON people.gid = sizes.gid JOIN held ON people.gid = held.gid;"
     )
 
@@ -158,8 +170,8 @@ class Files:
         columns = {name: runs.columns for name, runs in tables.items()}
         return cls(chosen, columns, set(release.parted))
 
-    def source(self, table: str) -> str:
-        """What stands after FROM."""
+    def source(self, table: str, called: str = "") -> str:
+        """What stands after FROM; the table may be `called` by a name."""
         file = f"{table}.{self.format}"
         file += f"/*.{self.format}" if table in self.parted else ""
         if self.format == "csv":
@@ -170,8 +182,8 @@ class Files:
             text = f"read_parquet('{file}')"
         names = self._names(table)
         if names != self._shown(table):
-            text += f" AS {table} ({', '.join(map(quoted_name, names))})"
-        return text
+            return f"{text} AS {table} ({', '.join(map(quoted_name, names))})"
+        return f"{text} AS {called}" if called else text
 
     def name(self, table: str, column: str) -> str:
         """A column of a table."""
@@ -206,8 +218,12 @@ class Files:
         return name, [_literal(cell) for cell in cells]
 
 
-def _query(release: Release, files: Files, asked: Asked, weights: Weights) -> str:
+def _query(
+    release: Release, files: Files, asked: Asked, weights: Weights, *, leaning: bool = False
+) -> str:
     """Per group, the values asked for times the share of people who match, added up."""
+    if leaning:
+        return leaning_sql.count_sql(release, files, asked, _people_asked(files, weights, "DOUBLE"))
     asked_for = _asked(files, weights)
     matched, share = form_named(release.form).matched_sql(files, asked)
     return (
@@ -219,7 +235,15 @@ def _query(release: Release, files: Files, asked: Asked, weights: Weights) -> st
 
 def _asked(files: Files, weights: Weights) -> str:
     """Per group, how many of its values are asked for."""
-    people = 'CAST("count" AS BIGINT)'
+    return (
+        f"asked AS (\n  SELECT gid, sum({_people_asked(files, weights, 'BIGINT')}) AS people\n"
+        f"  FROM {files.source('sensitive')} GROUP BY gid\n)"
+    )
+
+
+def _people_asked(files: Files, weights: Weights, number: str) -> str:
+    """How many of the people whom a line stands for are asked for, counted as a `number`."""
+    people = f"CAST({files.name('sensitive', COUNT)} AS {number})"
     for sensitive, of_value in weights.items():
         cases = "".join(
             f"\n      WHEN {files.text(value)} THEN {float(weight)!r}"
@@ -228,10 +252,7 @@ def _asked(files: Files, weights: Weights) -> str:
         )
         name = files.name("sensitive", sensitive)
         people += f" * CASE {name}{cases}\n      ELSE 0.0 END" if cases else " * 0.0"
-    return (
-        f"asked AS (\n  SELECT gid, sum({people}) AS people\n"
-        f"  FROM {files.source('sensitive')} GROUP BY gid\n)"
-    )
+    return people
 
 
 def _literal(text: str) -> str:

@@ -15,7 +15,8 @@ import polars as pl
 
 from shoal.engines import GID
 from shoal.errors import InputError, missing_extra
-from shoal.utility.count import uses_totals
+from shoal.table.frames import free_name
+from shoal.utility.count import chosen_shares, coded
 from shoal.utility.published import COUNT, Published, Shares, same_groups
 
 if TYPE_CHECKING:
@@ -33,27 +34,29 @@ def weighted(release: Release, shares: Shares | None = None) -> pl.DataFrame:
             "in the release.",
             f'Take one of them at a time: release.alone("{release.spec.sensitive_columns[0]}").',
         )
-    by_totals = uses_totals(release, shares)
+    chosen = chosen_shares(release, shares)
     values = [name for name in release.sensitive_runs.columns if name not in (GID, COUNT)]
-    if by_totals:
-        return _by_totals(release.coded_raked, *values)
+    taken = [*release.spec.qi, *values, COUNT]
+    weight, alike, size = (free_name(name, taken) for name in (WEIGHT, "alike", "size"))
+    if chosen != "equal":
+        return _listed(coded(release, chosen), values[0], weight)
     seen = list(release.spec.qi)
     qi, sensitive = same_groups(release)
-    size = pl.DataFrame({GID: qi.first, "size": qi.sizes})
-    alike = qi.lines.with_columns(
-        pl.Series(GID, np.repeat(qi.first, np.diff(qi.start))), pl.Series("alike", qi.weight)
+    sizes = pl.DataFrame({GID: qi.first, size: qi.sizes})
+    people = qi.lines.with_columns(
+        pl.Series(GID, np.repeat(qi.first, np.diff(qi.start))), pl.Series(alike, qi.weight)
     )
     held = sensitive.lines.with_columns(
         pl.Series(GID, np.repeat(sensitive.first, np.diff(sensitive.start)))
     )
     return (
-        alike.group_by(GID, *seen)
-        .agg(pl.col("alike").sum())
-        .join(size, on=GID)
+        people.group_by(GID, *seen)
+        .agg(pl.col(alike).sum())
+        .join(sizes, on=GID)
         .join(held, on=GID)
-        .with_columns((pl.col("alike") * pl.col(COUNT) / pl.col("size")).alias(WEIGHT))
+        .with_columns((pl.col(alike) * pl.col(COUNT) / pl.col(size)).alias(weight))
         .group_by(*seen, *values)
-        .agg(pl.col(WEIGHT).sum())
+        .agg(pl.col(weight).sum())
         .sort(*seen, *values)
     )
 
@@ -71,7 +74,7 @@ def as_pandas(frame: pl.DataFrame) -> Any:
     return found
 
 
-def _by_totals(published: Published, sensitive: str) -> pl.DataFrame:
+def _listed(published: Published, sensitive: str, weight: str) -> pl.DataFrame:
     cells = published.cells.matrix(len(published.values)).tocoo()
     unit, value = cells.coords
     return pl.DataFrame(
@@ -81,6 +84,6 @@ def _by_totals(published: Published, sensitive: str) -> pl.DataFrame:
                 for place, column in enumerate(published.columns)
             ),
             pl.Series(sensitive, published.values).gather(value),
-            pl.Series(WEIGHT, cells.data),
+            pl.Series(weight, cells.data),
         ]
-    ).filter(pl.col(WEIGHT) > 0)
+    ).filter(pl.col(weight) > 0)

@@ -19,6 +19,7 @@ from shoal.release.certificate import contradiction, told_by_attribute
 from shoal.release.codes import pooled_line
 from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
+from shoal.release.leanings import SCHEMA as LEANINGS
 from shoal.release.parts import is_part, parts_among, without_gaps
 from shoal.release.totals import SCHEMA
 from shoal.release.typed import PACKAGE
@@ -31,6 +32,7 @@ OTHER_COLUMNS = {
     "members": ["event", "value", "count"],
     "ranges": ["attribute", "label", "value"],
     "totals": list(SCHEMA),
+    "leanings": list(LEANINGS),
 }
 UNSAID = "an older certificate does not say"
 

@@ -34,6 +34,7 @@ from shoal.table.frames import free_name
 from shoal.utility.published import same_groups
 from shoal.verification.absence import check_absence
 from shoal.verification.files import UNSAID, Check, same_figure, same_figures
+from shoal.verification.leanings import check_leanings_of
 from shoal.verification.models import with_models
 from shoal.verification.values import Lines, check_values
 from shoal.wording import verdict_words
@@ -75,6 +76,8 @@ def recompute(
     if lines is None:
         return [*checks, Check("people", False, problem)]
     checks += [Check("people", True), *check_values(release, table, lines, record)]
+    if release.leanings.height:
+        checks.append(check_leanings_of(release, table, known, lines))
     case = Case(
         table=table,
         partition=_partition(table, lines),

@@ -51,6 +51,9 @@ def same_software(certificate: dict[str, Any]) -> bool:
 def check_texts(folder: Path, release: Release) -> list[Check]:
     """All that can be seen without the original table."""
     names = table_files(file.name for file in folder.iterdir())
+    for name in names:
+        if name not in (*LARGE, *release.small_frames):
+            return [Check("written plainly", False, f"{names[name]}: it has no line")]
     plain = _check_bytes(folder, release, names)
     if not same_software(release.certificate):
         return [plain, _check_fields(folder, release)]

@@ -44,6 +44,8 @@ def taken_on_trust(
     models = "models" in certificate["knowledge"]
     words += [told for part, told in ON_TRUST.items() if models or part != "knowledge.models"]
     words.append("who is in which group")
+    if "leanings" in certificate:
+        words.append("how much classes lean, within limits")
     if certificate["form"] == "generalized":
         words.append("what ranges cover")
     if certificate["spec"].get("publish_apart"):

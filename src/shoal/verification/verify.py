@@ -21,6 +21,7 @@ from shoal.release.pair import ROW_GROUPS, belong_together, has_record, is_recor
 from shoal.release.stated import read_certificate
 from shoal.spec.recipe import public_recipes, with_files
 from shoal.verification.files import Check, check_files, check_tables
+from shoal.verification.leanings import check_leanings
 from shoal.verification.recompute import coded, recompute
 from shoal.verification.signatures import check_signers
 from shoal.verification.texts import check_texts, check_types
@@ -170,6 +171,9 @@ def verify(
     release = load(folder)
     checks = [*files, *check_tables(release)]
     whole = all(check.passed for check in checks)
+    if whole:
+        checks.append(check_leanings(release))
+        whole = checks[-1].passed
     if whole:
         checks += check_texts(folder, release)
     if private is not None:

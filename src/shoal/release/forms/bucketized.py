@@ -118,7 +118,7 @@ class Bucketized:
         return people[qi].drop_nulls()
 
     def matched_sql(self, files: Files, asked: Asked) -> tuple[list[str], str]:
-        conditions = [_condition(files, column, allowed) for column, allowed in asked.values()]
+        conditions = [condition(files, column, allowed) for column, allowed in asked.values()]
         matching = f" FILTER (WHERE {' AND '.join(conditions)})" if conditions else ""
         matched = (
             f"matched AS (\n  SELECT gid, count(*){matching} AS people, count(*) AS size\n"
@@ -187,7 +187,7 @@ def _expected(
     return sparse.csr_array(counted + mixed)
 
 
-def _condition(files: Files, column: Column, allowed: Bools) -> str:
+def condition(files: Files, column: Column, allowed: Bools) -> str:
     """SQL: whether a line of the QI table has one of the values allowed."""
     codes = np.flatnonzero(allowed)
     chosen = column.values.gather(codes)

@@ -1,0 +1,335 @@
+"""Leanings: fitted within limits, counted with, against slow twins; and when none are told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import InputError
+from shoal.grouping import Grouping
+from shoal.knowledge import Knowledge
+from shoal.release import Release
+from shoal.release.kernels import carriers_held, people_above, shared_out, slope
+from shoal.release.leaning_fit import fit_leanings
+from shoal.release.leanings import SCHEMA, Groups, limits
+from shoal.spec import Event, Spec
+from shoal.table import Table
+from shoal.utility import KnownClasses
+from shoal.utility.leaning import linked_above
+
+PLACES = ("north", "south", "east", "west")
+
+
+def people(seed: int, rows: int = 6_000, share: float = 0.07) -> pl.DataFrame:
+    """People of whom some places and ages lean to an illness."""
+    random = np.random.default_rng(seed)
+    place, age = random.integers(0, 4, rows), random.integers(0, 3, rows)
+    chance = share * np.array([0.2, 1.0, 2.0, 0.6])[place] * np.array([0.3, 1.0, 1.4])[age]
+    ill = random.random(rows) < chance
+    flu = random.random(rows) < np.array([0.2, 0.1, 0.02, 0.05])[place]
+    other = np.where(flu, "flu", random.choice(["cold", "none"], rows, p=[0.4, 0.6]))
+    return pl.DataFrame(
+        {
+            "place": np.array(PLACES)[place],
+            "age": age,
+            "sex": random.choice(["f", "m"], rows),
+            "state": np.where(ill, "ill", other),
+        }
+    )
+
+
+def spec_of(**more: Any) -> Spec:
+    asked = {"r": 4, "min_support": 30, "protect": [Event(("ill",))], **more}
+    return Spec(qi=("place", "age", "sex"), sensitive="state", **asked)
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    return shoal.anonymize(people(1), spec_of(), seed=5)
+
+
+def weight_of(release: Release, event: str, person: dict[str, Any]) -> float:
+    weight = 1.0
+    for label, *asked, factor in release.leanings.iter_rows():
+        wanted = dict(zip(asked[::2], asked[1::2], strict=True))
+        wanted.pop(None, None)
+        if label == event and all(str(person[name]) == text for name, text in wanted.items()):
+            weight *= factor
+    return weight
+
+
+def slow_shares(release: Release, event_of: dict[str, str]) -> list[tuple[dict[str, Any], Any]]:
+    """Everybody, with the part of each value that is theirs."""
+    held: dict[int, Counter[str]] = {}
+    for gid, value, count in release.sensitive.iter_rows():
+        held.setdefault(gid, Counter())[value] += count
+    members: dict[int, list[dict[str, Any]]] = {}
+    for one in release.qi.iter_rows(named=True):
+        members.setdefault(one["gid"], []).append(one)
+    found = []
+    for gid, group in members.items():
+        values = held[gid]
+        events = {event_of[value] for value in values if value in event_of}
+        rest = sum(count for value, count in values.items() if value not in event_of)
+        carriers = sum(values.values()) - rest
+        for one in group:
+            shares = {value: count / len(group) for value, count in values.items()}
+            if len(events) == 1 and rest:
+                (event,) = events
+                total = sum(weight_of(release, event, other) for other in group)
+                mine = carriers * weight_of(release, event, one) / total
+                shares = {
+                    value: mine * count / carriers
+                    if value in event_of
+                    else (1 - mine) * count / rest
+                    for value, count in values.items()
+                }
+            found.append((one, shares))
+    return found
+
+
+def test_counts_are_those_of_the_slow_twin(release: Release) -> None:
+    everybody = slow_shares(release, {"ill": "ill"})
+    assert release.leanings.height > 10
+    for where in (
+        {"state": "ill"},
+        {"state": "ill", "place": "east"},
+        {"state": "ill", "age": 2, "sex": "f"},
+        {"state": ["flu", "ill"], "place": ["north", "west"]},
+        {"state": "none", "age": 0},
+        {"place": "south"},
+    ):
+        asked = {
+            name: {str(one) for one in (value if isinstance(value, list) else [value])}
+            for name, value in where.items()
+        }
+        values = asked.pop("state", None)
+        expected = sum(
+            sum(part for value, part in shares.items() if values is None or value in values)
+            for one, shares in everybody
+            if all(str(one[name]) in texts for name, texts in asked.items())
+        )
+        assert release.count(where) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("limit", ["absolute", "prior"])
+@pytest.mark.parametrize("r", [2, 3, 5])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_nobody_is_above_their_limit_and_counts_are_better(seed: int, r: int, limit: str) -> None:
+    table = Table.from_frame(people(seed), spec_of(r=r, limit=limit))
+    release = shoal.anonymize(table, seed=seed + 7, max_suppression=1)
+    known = Knowledge.of(table)
+    classes = KnownClasses.of(table, known)
+    equally = classes.errors(release.coded).average
+    assert equally is not None
+    if not release.leanings.height:
+        assert equally < 0.02  # about the noise in what factors are fitted to
+        return
+    assert classes.errors(release.coded_leaning).average < equally
+    most = {
+        tuple(str(column.labels[code]) for column, code in zip(table.qi, codes, strict=True)): one
+        for codes, one in zip(table.signatures, limits(table, known, 0), strict=True)
+    }
+    size = Counter(release.qi["gid"].to_list())
+    carriers = dict(
+        release.sensitive.filter(pl.col("state") == "ill").select("gid", "count").iter_rows()
+    )
+    for one, shares in slow_shares(release, {"ill": "ill"}):
+        equal = carriers.get(one["gid"], 0) / size[one["gid"]]
+        mine = tuple(str(one[name]) for name in table.spec.qi)
+        assert shares.get("ill", 0.0) <= max(most[mine], equal) * (1 + 1e-9)
+
+
+def random_groups(random: np.random.Generator) -> tuple[Any, ...]:
+    number = int(random.integers(1, 6))
+    lengths = random.integers(1, 5, number)
+    start = np.append(0, np.cumsum(lengths)).astype(np.int64)
+    who = random.integers(0, 6, start[-1]).astype(np.int32)
+    people = random.integers(1, 4, start[-1])
+    size = np.add.reduceat(people, start[:-1])
+    carriers = np.array([random.integers(0, n + 1) for n in size], np.int32)
+    return start, who, people, random.integers(1, 4, number), carriers
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None)
+def test_kernels_do_what_slow_loops_do(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    start, who, number, times, carriers = lines = random_groups(random)
+    weight, limit = random.uniform(0.2, 3, 6), random.uniform(0.1, 0.9, 6)
+    counted, above = np.zeros(6), 0
+    for g in range(len(times)):
+        group = [w for i in range(start[g], start[g + 1]) for w in [who[i]] * number[i]]
+        total, equal = sum(weight[w] for w in group), carriers[g] / len(group)
+        for w in group:
+            share = carriers[g] * weight[w] / total
+            counted[w] += times[g] * share
+            above += int(times[g] * (0 < equal < 1 and share > max(limit[w], equal) + 1e-9))
+    assert shared_out(*lines, weight) == pytest.approx(counted)
+    assert people_above(*lines, weight, limit, 1e-9) == above
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None)
+def test_the_slope_is_that_of_small_steps(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    lines = random_groups(random)
+    log_weight, limit = random.normal(0, 0.5, 6), random.uniform(0.1, 0.9, 6)
+    gain, price = random.normal(0, 1, 6), 7.0
+
+    def objective(at: Any) -> float:
+        weight = np.exp(at)
+        return (
+            float(gain @ shared_out(*lines, weight))
+            + slope(*lines, weight, limit, np.zeros(6), price)[0]
+        )
+
+    _, changes = slope(*lines, np.exp(log_weight), limit, gain, price)
+    for one in range(6):
+        step = np.zeros(6)
+        step[one] = 1e-6
+        found = (objective(log_weight + step) - objective(log_weight - step)) / 2e-6
+        assert changes[one] == pytest.approx(found, abs=2e-3 * (1 + abs(found)))
+
+
+def test_carriers_are_held_alone_or_elsewhere() -> None:
+    start = np.array([0, 2, 4, 5], np.int64)
+    value, number = np.array([0, 2, 0, 1, 0]), np.array([3, 5, 2, 4, 6])
+    kind = np.array([0, 1, -1])
+    alone, elsewhere = carriers_held(start, value, number, kind, 0)
+    assert alone.tolist() == [3, 0, 0]
+    assert elsewhere.tolist() == [0, 2, 6]
+
+
+def test_groups_at_their_limit_are_shared_equally() -> None:
+    """Pairs of different people at r = 2: whoever leaned more would be above 1/2."""
+    frame = people(2, rows=3_000)
+    table = Table.from_frame(frame, spec_of(r=2))
+    ill = (frame["state"] == "ill").to_numpy()
+    random = np.random.default_rng(3)
+    groups = np.full(table.rows, -1)
+    groups[np.flatnonzero(ill)] = np.arange(ill.sum())
+    groups[random.permutation(np.flatnonzero(~ill))[: ill.sum()]] = np.arange(ill.sum())
+    grouping = Grouping.of_rows(table, groups.astype(np.int32))
+    told = fit_leanings(table, Knowledge.of(table), grouping, seed=0)
+    assert not told.height  # every two kinds of people are together in some pair
+
+
+def test_factors_come_from_the_seed_and_not_from_the_counts_alone() -> None:
+    frame, spec = people(1), spec_of()
+    one, same = (shoal.anonymize(frame, spec, seed=5).leanings for _ in range(2))
+    assert one.equals(same)
+    table = Table.from_frame(frame, spec)
+    made = shoal.anonymize(table, seed=5)
+    assert made.grouping is not None
+    other = fit_leanings(table, Knowledge.of(table), made.grouping, seed=6)
+    assert not other["factor"].equals(one["factor"])
+
+
+def test_events_lean_one_by_one() -> None:
+    spec = spec_of(protect=[Event(("ill",)), Event(("flu",), r=2)], r=3)
+    made = shoal.anonymize(people(4), spec, seed=2, max_suppression=1)
+    told = [
+        ("ill", "place", "east", None, None, 9.0),
+        ("flu", "place", "east", None, None, 0.8),
+        ("ill", "age", "2", "sex", "f", 0.7),
+        ("flu", "sex", "m", None, None, 1.2),
+    ]
+    release = replace(made, leanings=pl.DataFrame(told, schema=SCHEMA, orient="row"))
+    everybody = slow_shares(release, {"ill": "ill", "flu": "flu"})
+    for value in ("ill", "flu", "none"):
+        expected = sum(
+            shares.get(value, 0.0) for one, shares in everybody if one["place"] == "east"
+        )
+        assert release.count({"state": value, "place": "east"}) == pytest.approx(expected)
+    held = {(gid, value): n for gid, value, n in release.sensitive.iter_rows()}
+    groups: dict[int, list[dict[str, Any]]] = {}
+    for one in release.qi.iter_rows(named=True):
+        groups.setdefault(one["gid"], []).append(one)
+    above = 0
+    for gid, (value, r) in product(groups, (("ill", 3), ("flu", 2))):
+        carriers = held.get((gid, value), 0)
+        weights = [weight_of(release, value, one) for one in groups[gid]]
+        shares = [carriers * weight / sum(weights) for weight in weights]
+        most = max(1 / r, carriers / len(shares)) + 1e-9
+        above += sum(share > most for share in shares) if carriers < len(shares) else 0
+    assert linked_above(release) == above > 0
+
+
+@pytest.mark.parametrize(
+    ("more", "asked"),
+    [
+        ({"leanings": False}, {}),
+        ({"totals": True}, {}),
+        ({"form": "generalized"}, {}),
+        ({"method": "mask", "k": 3}, {}),
+        ({}, {"protect": [Event(("flu",))], "min_support": 5_000}),
+    ],
+    ids=["not wanted", "totals", "generalized", "changed values", "no class is known"],
+)
+def test_some_releases_tell_none(more: dict[str, Any], asked: dict[str, Any]) -> None:
+    release = shoal.anonymize(people(1), spec_of(**asked), seed=1, **more)
+    assert not release.leanings.height
+    assert "leanings" not in release.certificate
+    with pytest.raises(InputError, match="no leanings"):
+        release.count(shares="leanings")
+
+
+def test_few_carriers_are_not_told_of() -> None:
+    release = shoal.anonymize(people(1, rows=600), spec_of(), seed=1)
+    assert not release.leanings.height
+
+
+def test_a_large_release_is_fitted_to_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table.from_frame(people(3, rows=20_000), spec_of())
+    release = shoal.anonymize(table, seed=3, leanings=False)
+    assert release.grouping is not None
+    monkeypatch.setattr("shoal.release.leaning_fit.MOST_LINES", 4_000)
+    told = fit_leanings(table, Knowledge.of(table), release.grouping, seed=1)
+    assert told.height
+    made = replace(release, leanings=told)
+    assert linked_above(made) == 0
+    classes = KnownClasses.of(table)
+    leaning, equal = classes.errors(made.coded_leaning), classes.errors(made.coded)
+    assert leaning.average is not None
+    assert equal.average is not None
+    assert leaning.average < equal.average
+
+
+def test_they_are_saved_listed_and_read_again(release: Release, tmp_path: Path) -> None:
+    release.save(tmp_path / "release")
+    loaded = Release.load(tmp_path / "release")
+    assert loaded.leanings.equals(release.leanings)
+    where = {"state": "ill", "place": "east"}
+    assert loaded.count(where) == pytest.approx(release.count(where))
+    listed = loaded.table().filter((pl.col("state") == "ill") & (pl.col("place") == "east"))
+    assert listed["weight"].sum() == pytest.approx(release.count(where))
+    page = (tmp_path / "release" / "README.txt").read_text("utf-8")
+    assert "leanings.csv: how much likelier" in page
+    assert "lean to an event is told" in " ".join(page.split())
+
+
+def test_wrong_shares_are_told_apart(release: Release) -> None:
+    with pytest.raises(InputError, match="There are no shares"):
+        release.count(shares="learnt")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no totals"):
+        release.count(shares="totals")
+
+
+def test_a_limit_below_an_equal_share_asks_for_no_less() -> None:
+    held = np.array([1], np.int32), np.zeros(1, np.int32)
+    groups = Groups(
+        np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, 1]), np.array([1]), *held
+    )
+    assert groups.above(np.array([1.0, 1.0]), np.array([0.1, 0.1])) == 0
+    assert groups.above(np.array([1.1, 1.0]), np.array([0.1, 0.1])) == 1

@@ -1,0 +1,125 @@
+"""SQL by leanings counts what the release counts, whatever columns and values are called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.release import Release
+from shoal.release.leanings import SCHEMA
+from shoal.spec import Event, Spec
+from shoal.utility import sql_for_count
+from shoal.utility.sql import example, weights_sql
+from tests.release.test_leanings import people, spec_of
+from tests.utility.test_sql import EVENT, NUMBER, QI, SENSITIVE, SPECS, hostile, run, wheres
+
+EVENTS = {"set": SPECS["set"], "one": SPECS["one by one"][:1], "two": SPECS["one by one"][:2]}
+
+
+@pytest.fixture(scope="module", params=EVENTS)
+def release(request: pytest.FixtureRequest) -> Release:
+    """With factors by hand, for every value of some columns and some of their pairs."""
+    events, qi = EVENTS[request.param], (QI, "SEX", "sex", NUMBER)
+    spec = Spec(qi=qi, sensitive=SENSITIVE, protect=events, r=2, min_support=30)
+    made = shoal.anonymize(hostile(), spec, method="anatomy", l=3)
+    random = np.random.default_rng(1)
+    first, second = (made.coded.columns[place] for place in (0, 3))
+    told = [
+        (event.label, *name, float(random.uniform(0.3, 3)))
+        for event in events
+        for name in [
+            *((first.name, label, None, None) for label in first.labels),
+            *((second.name, label, "sex", "@") for label in second.labels),
+            ("SEX", "f", "sex", "'-m"),
+        ]
+    ]
+    return replace(made, leanings=pl.DataFrame(told, schema=SCHEMA, orient="row"))
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_the_sql_counts_what_the_release_counts(
+    release: Release, format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release.save(tmp_path / "out", format=format)
+    monkeypatch.chdir(tmp_path / "out")
+    leans = 0
+    carriers = [{QI: text, SENSITIVE: list(EVENT)} for text in release.coded.columns[0].labels]
+    for where in [*wheres(release), *carriers]:
+        counted = release.count(where)
+        leans += abs(counted - release.count(where, shares="equal")) > 1e-6
+        assert run(sql_for_count(release, where, format=format)) == pytest.approx(counted), where
+    # Where every group holds two events, nobody leans.
+    assert (leans > 3) == (len(release.spec.protect or ()) == 1)
+    listed = duckdb.sql(weights_sql(release, format=format)).pl()
+    assert listed.columns[-2:] == [listed.columns[-2], "weight"]
+    found = listed["weight"].sum()
+    assert found == pytest.approx(release.qi.height)
+    by_value = release.table().group_by(SENSITIVE).agg(pl.col("weight").sum())
+    sums = listed.group_by(listed.columns[-2]).agg(pl.col("weight").sum())
+    assert sorted(sums["weight"]) == pytest.approx(sorted(by_value["weight"]))
+
+
+def test_columns_may_be_called_as_the_sql_calls_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"place": "weight_1", "age": "kind", "sex": "matches", "state": "number"}
+    spec = Spec(
+        qi=("weight_1", "kind", "matches"),
+        sensitive="number",
+        protect=[Event(("ill",))],
+        r=4,
+        min_support=30,
+    )
+    made = shoal.anonymize(people(1).rename(names), spec, seed=5)
+    assert made.leanings.height
+    made.save(tmp_path / "out")
+    monkeypatch.chdir(tmp_path / "out")
+    where = {"weight_1": "east", "kind": (1, 2), "number": "ill"}
+    assert run(sql_for_count(made, where)) == pytest.approx(made.count(where))
+    listed = duckdb.sql(weights_sql(made, format="csv")).pl()
+    some = listed.filter(pl.col("weight_1") == "east", pl.col("number") == "ill")
+    assert some["weight"].sum() == pytest.approx(made.count({"weight_1": "east", "number": "ill"}))
+
+
+def test_the_page_of_a_release_counts_by_leanings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = shoal.anonymize(people(1), spec_of(), seed=5)
+    made.save(tmp_path / "out")
+    monkeypatch.chdir(tmp_path / "out")
+    page = Path("README.txt").read_text("utf-8")
+    first = page.index("WITH lines AS")
+    name, value, column = example(made)
+    assert column is not None
+    asked = {name: value, column.name: column.labels[0]}
+    sql = page[first : page.index("\n\n", first)]
+    assert run(sql) == pytest.approx(made.count(asked))
+    assert made.count(asked) != pytest.approx(made.count(asked, shares="equal"))
+
+
+def test_columns_may_be_called_as_those_of_a_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"place": "weight", "age": "size", "sex": "alike", "state": "Count"}
+    spec = Spec(
+        qi=("weight", "size", "alike"),
+        sensitive="Count",
+        protect=[Event(("ill",))],
+        r=4,
+        min_support=30,
+    )
+    made = shoal.anonymize(people(1).rename(names), spec, seed=5)
+    made.save(tmp_path / "out")
+    monkeypatch.chdir(tmp_path / "out")
+    where = {"weight": "east", "Count": "ill"}
+    for shares in ("equal", "leanings"):
+        counted = pytest.approx(made.count(where, shares=shares))
+        assert run(sql_for_count(made, where, shares=shares)) == counted
+        listed = made.table(shares).filter(pl.col("weight") == "east", pl.col("Count") == "ill")
+        assert listed["(weight)"].sum() == counted
