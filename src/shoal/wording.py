@@ -107,7 +107,7 @@ def leanings_words(told: Mapping[str, int], limit: str) -> str:
     return (
         f"How much {'1 class' if classes == 1 else f'{classes:,} classes'} of people lean to an "
         f"event is told, for right counts: by that, too, nobody is {above} in any group (or above "
-        "an equal share, where that is)."
+        "an equal share of it, where that is more)."
     )
 
 
