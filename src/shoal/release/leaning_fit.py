@@ -147,7 +147,14 @@ def _fitted(
         return
     wanted = counted.belongs @ carriers + NOISE * random.standard_normal(len(counted.names))
     limit = limits(table, knowledge, event)
-    fit = _Fit(some, limit, told.belongs, counted.belongs, wanted)
+    there, place = np.unique(some.who, return_inverse=True)
+    fit = _Fit(
+        some._replace(who=place.astype(np.int32)),
+        limit[there],
+        sparse.csr_array(told.belongs[:, there]),
+        sparse.csr_array(counted.belongs[:, there]),
+        wanted,
+    )
     factors, groups = fit.logarithms(), everybody.groups
     for part in PARTS:
         written = [float(f"{factor:.12g}") for factor in np.exp(part * factors)]

@@ -85,22 +85,23 @@ def _known_classes(release: Release, table: Table, known: Knowledge) -> bool:
     """Whether each line is about a class that a view knows, with enough carriers, give or take."""
     views = {frozenset(view.attributes): view for view in known.class_views}
     signature, value, rows = table.cells
-    labels = [event.label for event in table.events]
-    for event, *asked, _ in release.leanings.iter_rows():
-        names = [name for name in asked[::2] if name is not None]
-        one = release.leanings.head(1).with_columns(
-            event=pl.lit(event),
-            attribute=pl.lit(asked[0]),
-            value=pl.lit(asked[1]),
-            attribute_2=pl.lit(asked[2], pl.String),
-            value_2=pl.lit(asked[3], pl.String),
-            factor=pl.lit(2.0),
+    numbers = {event.label: number for number, event in enumerate(table.events)}
+    carriers = {
+        label: np.bincount(
+            signature, rows * (table.value_event[value] == number), len(table.signatures)
         )
-        weight = people_weights(one, table.qi, list(table.signatures.T))[event]
-        members, view = weight == 2.0, views.get(frozenset(names))
-        if view is None or not members.any() or not (view.index[members] > 0).all():
+        for label, number in numbers.items()
+        if label in release.leanings["event"]
+    }
+    for event, *asked, _ in release.leanings.iter_rows():
+        named = [one for one in zip(asked[::2], asked[1::2], strict=True) if one[0] is not None]
+        members = np.ones(len(table.signatures), bool)
+        for name, text in named:
+            place = table.spec.qi.index(name)
+            members &= table.signatures[:, place] == table.qi[place].code_of(text)
+        view = views.get(frozenset(name for name, _ in named))
+        if view is None or not (view.index[members] > 0).all():
             return False
-        carries = (table.value_event[value] == labels.index(event)) & members[signature]
-        if rows[carries].sum() < TOLD / 2:
+        if carriers[event][members].sum() < TOLD / 2:
             return False
     return True
