@@ -71,14 +71,16 @@ class _Groups:
         """Those that hold the event: all of them, or as many as have MOST_LINES lines, by chance,
         each for itself."""
         groups = self.groups
-        which = np.flatnonzero(groups.carriers)
-        times = groups.times[which]
-        if (groups.start[which + 1] - groups.start[which]).sum() > MOST_LINES:
-            until = np.cumsum(times)
-            chosen = np.searchsorted(until, random.integers(0, until[-1], MOST_LINES), "right")
-            length = groups.start[which[chosen] + 1] - groups.start[which[chosen]]
-            chosen = np.sort(chosen[: max(1, int((np.cumsum(length) <= MOST_LINES).sum()))])
-            which, times = which[chosen], np.ones(len(chosen), np.int64)
+        if np.add.reduce(np.diff(groups.start), where=groups.carriers > 0) > MOST_LINES:
+            until = groups.times * (groups.carriers > 0)
+            np.cumsum(until, out=until)
+            which = np.searchsorted(until, random.integers(0, until[-1], MOST_LINES), "right")
+            length = groups.start[which + 1] - groups.start[which]
+            which = np.sort(which[: max(1, int((np.cumsum(length) <= MOST_LINES).sum()))])
+            times = np.ones(len(which), np.int64)
+        else:
+            which = np.flatnonzero(groups.carriers)
+            times = groups.times[which]
         owner, line = ragged(groups.start, which)
         some = Groups(
             starts(owner, len(which)),
