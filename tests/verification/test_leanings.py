@@ -10,6 +10,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -168,6 +169,22 @@ def test_lines_about_a_few_people_are_refused(honest: Path, tmp_path: Path) -> N
     _say(folder, forged)
     mend(folder)
     assert refused(folder, table=FRAME)
+
+
+@pytest.mark.parametrize(
+    "views",
+    [
+        [("age", "place"), ("sex", "place"), ("place",), ("age",)],
+        [("place", "age"), ("age", "place"), ("place",)],
+        [(), ("place",), ("age", "place")],
+    ],
+    ids=["another order", "the same twice", "of nothing"],
+)
+def test_views_may_name_attributes_in_any_order(tmp_path: Path, views: list[Any]) -> None:
+    made = shoal.anonymize(FRAME, spec_of(r=5, views=views), seed=5)
+    assert "age" in made.leanings["attribute_2"]
+    made.save(tmp_path / "release")
+    assert shoal.verify(tmp_path / "release", FRAME).confirmed
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,11 +140,9 @@ def _fitted(
     carries = table.value_event[sample.value] == event
     people = some.number * np.repeat(some.times, np.diff(some.start)) * carries
     carriers = np.bincount(some.who, people, len(table.signatures)).astype(np.float64)
-    own = set(table.spec.qi)
     views = list(knowledge.class_views)
     counted = _Classes.of(views, carriers, COUNTED, MOST_COUNTED, random)
-    few = [view for view in views if len(view.attributes) <= 2 and own.issuperset(view.attributes)]
-    told = _Classes.of(few, carriers, TOLD, MOST_TOLD, random)
+    told = _Classes.of(_nameable(views, table.spec.qi), carriers, TOLD, MOST_TOLD, random)
     if not counted.names or not told.names:
         return
     wanted = counted.belongs @ carriers + NOISE * random.standard_normal(len(counted.names))
@@ -226,12 +224,18 @@ class _Fit:
         return np.ascontiguousarray(direction[:, strength < 1e-9 * max(1.0, strength[-1])])
 
 
+def _nameable(views: list[View], qi: Sequence[str]) -> list[View]:
+    """The views of one or two QIs, each once, whatever the order of its attributes."""
+    few = {frozenset(view.attributes): view for view in views if 1 <= len(view.attributes) <= 2}
+    return [view for names, view in few.items() if names.issubset(qi)]
+
+
 def _name(table: Table, view: View, one: int) -> tuple[str, str, str | None, str | None]:
-    """A class as attributes and values."""
+    """A class as attributes, in the order of the QIs, and values."""
     somebody = table.signatures[int(np.argmax(view.index == one))]
     named = []
-    for attribute in view.attributes:
-        place = table.spec.qi.index(attribute)
-        named += [attribute, table.qi[place].labels[somebody[place]]]
+    for place, attribute in enumerate(table.spec.qi):
+        if attribute in view.attributes:
+            named += [attribute, table.qi[place].labels[somebody[place]]]
     first, value, *rest = (*named, None, None)
     return str(first), str(value), rest[0], rest[1]
