@@ -40,6 +40,16 @@ def carriers_held(
 
 
 @kernel
+def _weighed(begin: int, end: int, who: Whole, number: Whole, weight: Floats) -> tuple[float, int]:
+    """The weights of all people of a group, and how many they are."""
+    total, size = 0.0, 0
+    for i in range(begin, end):
+        total += number[i] * weight[who[i]]
+        size += number[i]
+    return total, size
+
+
+@kernel
 def shared_out(
     start: Ints, who: Whole, number: Whole, times: Ints, carriers: Whole, weight: Floats
 ) -> Floats:
@@ -48,9 +58,7 @@ def shared_out(
     for g in range(len(carriers)):
         if carriers[g] == 0:
             continue
-        total = 0.0
-        for i in range(start[g], start[g + 1]):
-            total += number[i] * weight[who[i]]
+        total, _ = _weighed(start[g], start[g + 1], who, number, weight)
         for i in range(start[g], start[g + 1]):
             share = carriers[g] * weight[who[i]] / total
             counted[who[i]] += times[g] * number[i] * share
@@ -80,10 +88,7 @@ def slope(
     for g in range(len(carriers)):
         if carriers[g] == 0:
             continue
-        total, size = 0.0, 0
-        for i in range(start[g], start[g + 1]):
-            total += number[i] * weight[who[i]]
-            size += number[i]
+        total, size = _weighed(start[g], start[g + 1], who, number, weight)
         scale, equal, all_of_it = carriers[g] / total, carriers[g] / size, 0.0
         for i in range(start[g], start[g + 1]):
             share, people = scale * weight[who[i]], times[g] * number[i]
@@ -113,10 +118,7 @@ def people_above(
     carry nobody's."""
     above = 0
     for g in range(len(carriers)):
-        total, size = 0.0, 0
-        for i in range(start[g], start[g + 1]):
-            total += number[i] * weight[who[i]]
-            size += number[i]
+        total, size = _weighed(start[g], start[g + 1], who, number, weight)
         if carriers[g] == 0 or carriers[g] == size:
             continue
         for i in range(start[g], start[g + 1]):

@@ -15,7 +15,16 @@ from shoal.grouping import Grouping
 from shoal.grouping.pairs import ragged, starts
 from shoal.knowledge import Knowledge, View
 from shoal.release.kernels import carriers_held, shared_out, slope
-from shoal.release.leanings import COUNTED, LARGEST, SCHEMA, TOLD, Groups, limits, no_leanings
+from shoal.release.leanings import (
+    COUNTED,
+    LARGEST,
+    SCHEMA,
+    TOLD,
+    Groups,
+    fault,
+    limits,
+    no_leanings,
+)
 from shoal.table import IntArray, Table
 
 Floats = NDArray[np.float64]
@@ -156,10 +165,13 @@ def _fitted(
         wanted,
     )
     factors, groups = fit.logarithms(), everybody.groups
+    equal = groups.errors(table, views, event)
     for part in PARTS:
         written = [float(f"{factor:.12g}") for factor in np.exp(part * factors)]
         weight = np.exp(told.belongs.T @ np.log(written))
-        if not groups.above(weight, limit) and not groups.fault(table, views, event, weight):
+        if groups.above(weight, limit):
+            continue
+        if not fault(groups.errors(table, views, event, weight), equal):
             yield from (
                 (*_name(table, view, one), factor)
                 for (view, one), factor in zip(told.names, written, strict=True)

@@ -53,6 +53,16 @@ def no_leanings() -> pl.DataFrame:
     return pl.DataFrame(schema=SCHEMA)
 
 
+def fault(told: Floats, equal: Floats) -> str:
+    """What is wrong with counts of classes that are so far off by leanings, and so far equally; or
+    nothing."""
+    if not told.sum() < BETTER * equal.sum():
+        return "by them counts are no better than without"
+    if not (told <= np.maximum(equal, FAR)).all():
+        return "by them a class is counted far worse than without"
+    return ""
+
+
 def limits(table: Table, knowledge: Knowledge, event: int) -> Floats:
     """Of each signature: the most that a share of the event may be. What a model says of people
     does not count: whoever verifies may not have it."""
@@ -91,23 +101,15 @@ class Groups(NamedTuple):
             for carriers in (self.carriers, self.elsewhere)
         )
 
-    def fault(self, table: Table, views: Sequence[View], event: int, weight: Floats) -> str:
-        """What is wrong with counts of classes by these weights, beside equal ones; or nothing."""
-        told, equal = (
-            self._errors(table, views, event, one) for one in (weight, np.ones_like(weight))
-        )
-        if not np.mean(told) < BETTER * np.mean(equal):
-            return "by them counts are no better than without"
-        if not (told <= np.maximum(equal, FAR)).all():
-            return "by them a class is counted far worse than without"
-        return ""
-
-    def _errors(
-        self, table: Table, views: Sequence[View], event: int, weight: Floats
-    ) -> NDArray[np.float64]:
-        """How far each class with enough carriers is counted off, as a part of them."""
+    def errors(
+        self, table: Table, views: Sequence[View], event: int, weight: Floats | None = None
+    ) -> Floats:
+        """How far each class with enough carriers is counted off by these weights, or by equal
+        ones, as a part of them."""
+        equal = np.ones(len(table.signatures))
+        weight = equal if weight is None else weight
         counted = shared_out(*self.lines, weight)
-        counted += shared_out(*self[:4], self.elsewhere, np.ones_like(weight))
+        counted += shared_out(*self[:4], self.elsewhere, equal)
         of_event = table.value_event[table.cells.value] == event
         carriers = np.bincount(
             table.cells.signature[of_event], table.cells.rows[of_event], len(weight)

@@ -56,9 +56,9 @@ def count(
 def coded(release: Release, shares: Shares | None = None) -> Published:
     """The tables of a release, coded for counting once for each kind of shares."""
     chosen = chosen_shares(release, shares)
-    by_shares = {"totals": "coded_raked", "leanings": "coded_leaning", "equal": "coded"}
-    found: Published = getattr(release, by_shares[chosen])
-    return found
+    if chosen == "totals":
+        return release.coded_raked
+    return release.coded_leaning if chosen == "leanings" else release.coded
 
 
 def chosen_shares(release: Release, shares: Shares | None) -> Shares:

@@ -33,29 +33,37 @@ def people_weights(
     leanings: pl.DataFrame, columns: Sequence[Column], codes: Sequence[NDArray[np.integer]]
 ) -> Weights:
     """Everybody's weight for each event, by their codes in each column."""
-    place = {column.name: number for number, column in enumerate(columns)}
-    _check(leanings, place)
+    _check(leanings, [column.name for column in columns])
     weights: dict[str, Floats] = {}
-    for (event,), lines in leanings.group_by("event", maintain_order=True):
-        weight = np.ones(len(codes[0]))
-        for *asked, factor in lines.drop("event").iter_rows():
-            members = np.ones(1, bool)
-            for name, value in zip(asked[::2], asked[1::2], strict=True):
-                if name is not None:
-                    number = place[name]
-                    members = members & (codes[number] == columns[number].code_of(value))
-            weight[np.broadcast_to(members, weight.shape)] *= factor
-        weights[str(event)] = weight
+    for event, *asked, factor in leanings.iter_rows():
+        weight = weights.setdefault(event, np.ones(len(codes[0])))
+        weight[members_of(asked, columns, codes)] *= factor
     return weights
 
 
+def members_of(
+    asked: Sequence[str | None], columns: Sequence[Column], codes: Sequence[NDArray[np.integer]]
+) -> NDArray[np.bool_]:
+    """Who belongs to a class that a line names, by attribute and value, and again."""
+    place = {column.name: number for number, column in enumerate(columns)}
+    members = np.ones(len(codes[0]), bool)
+    for name, value in zip(asked[::2], asked[1::2], strict=True):
+        if name is not None and value is not None:
+            number = place[name]
+            members &= codes[number] == columns[number].code_of(value)
+    return members
+
+
 def _check(leanings: pl.DataFrame, known: Collection[str]) -> None:
-    names = (
-        {*leanings["attribute"], *leanings["attribute_2"].drop_nulls()} - {*known}
-        if (dict(leanings.schema) == SCHEMA)
-        else {""}
+    """An InputError for a table that nobody can count with."""
+    readable = dict(leanings.schema) == SCHEMA and bool(
+        leanings.select(
+            pl.col("attribute").is_in(known).all()
+            & pl.col("attribute_2").drop_nulls().is_in(known).all()
+            & (pl.col("factor").fill_null(0.0) > 0).all()
+        ).item()
     )
-    if names or leanings["factor"].null_count() or not (leanings["factor"] > 0).all():
+    if not readable:
         raise InputError(
             "release-leanings",
             "What the release tells of leanings cannot be read.",

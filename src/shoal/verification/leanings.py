@@ -10,9 +10,9 @@ from shoal.knowledge import Knowledge
 from shoal.release import Release
 from shoal.release.certificate import told_by_event
 from shoal.release.kernels import carriers_held
-from shoal.release.leanings import LARGEST, SCHEMA, TOLD, TOLERANCE, Groups, limits
+from shoal.release.leanings import LARGEST, SCHEMA, TOLD, TOLERANCE, Groups, fault, limits
 from shoal.table import Table
-from shoal.utility.leaning import linked_above, people_weights
+from shoal.utility.leaning import linked_above, members_of, people_weights
 from shoal.verification.files import Check
 from shoal.verification.values import Lines
 
@@ -74,8 +74,11 @@ def check_leanings_of(release: Release, table: Table, known: Knowledge, lines: L
         groups = Groups(people, lines.signature, lines.people, lines.copies, *held)
         if above := groups.above(weight, limits(table, known, number)):
             return Check(NAME_OF_TABLE, False, f"they link {above:,} people above their limit")
-        if fault := groups.fault(table, known.class_views, number, weight):
-            return Check(NAME_OF_TABLE, False, fault)
+        off, equally = (
+            groups.errors(table, known.class_views, number, one) for one in (weight, None)
+        )
+        if worse := fault(off, equally):
+            return Check(NAME_OF_TABLE, False, worse)
     if not _known_classes(release, table, known):
         return Check(NAME_OF_TABLE, False, "they tell of a class that is not known, or too small")
     return Check(NAME_OF_TABLE, True)
@@ -93,13 +96,10 @@ def _known_classes(release: Release, table: Table, known: Knowledge) -> bool:
         for label, number in numbers.items()
         if label in release.leanings["event"]
     }
+    codes = list(table.signatures.T)
     for event, *asked, _ in release.leanings.iter_rows():
-        named = [one for one in zip(asked[::2], asked[1::2], strict=True) if one[0] is not None]
-        members = np.ones(len(table.signatures), bool)
-        for name, text in named:
-            place = table.spec.qi.index(name)
-            members &= table.signatures[:, place] == table.qi[place].code_of(text)
-        view = views.get(frozenset(name for name, _ in named))
+        members = members_of(asked, table.qi, codes)
+        view = views.get(frozenset(name for name in asked[::2] if name is not None))
         if view is None or not (view.index[members] > 0).all():
             return False
         if carriers[event][members].sum() < TOLD / 2:
