@@ -53,12 +53,12 @@ def anonymize(
     `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the spec
     says that the adversary knows, and a `model` adds what can be foretold of everybody from other
     people: "boosting", "logistic", "kernel", or anything with fit and predict_proba. The release
-    also tells which classes of people lean to an event, unless `leanings` is False: counts become
-    right by it, within the promise. With `totals` it tells how many carriers each value of an
-    attribute has in their place, and the certificate says what else. ART makes its groups for the
-    adversaries that are named; a release of it that one of them refutes is never returned.
-    Everything random comes from a secret seed, which is saved with the private records: whoever
-    knew it could repeat the run.
+    also tells which classes of people lean to an event, where counts become better by it, unless
+    `leanings` is False; that is within the promise. With `totals` it tells how many carriers each
+    value of an attribute has in their place, and the certificate says what else. ART makes its
+    groups for the adversaries that are named; a release of it that one of them refutes is never
+    returned. Everything random comes from a secret seed, which is saved with the private records:
+    whoever knew it could repeat the run.
     Give a `seed` for tests and studies only; the certificate then says so.
 
     >>> import shoal

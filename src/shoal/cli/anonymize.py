@@ -84,13 +84,13 @@ def anonymize(
             help="Also tell how many carriers each value of an attribute has.",
         ),
     ] = False,
-    leanings: Annotated[
+    no_leanings: Annotated[
         bool,
         typer.Option(
-            "--leanings/--no-leanings",
-            help="Tell which classes of people lean to an event, for right counts.",
+            "--no-leanings",
+            help="Do not tell which classes of people lean to an event, for right counts.",
         ),
-    ] = True,
+    ] = False,
     *,
     tuned: dict[str, Any],
     asked: o.SpecOptions,
@@ -131,7 +131,7 @@ def anonymize(
             adversary=adversary or BOTH,
             seed=seed,
             totals=totals,
-            leanings=leanings,
+            leanings=not no_leanings,
             progress=progress,
             **parameters,
         )
