@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
 from benchmarks.insider.attack import attack_by_leanings
 from benchmarks.settings import Subject, adult_subject, diabetes_subject, hospital_subject
@@ -33,6 +33,7 @@ LEVELS: tuple[tuple[float, Limit], ...] = (
     (10.0, "prior"),
 )
 SEEDS = (1, 2, 3)
+Floats = NDArray[np.float64]
 HOSPITAL_ROWS = 100_000
 METHODS = ("art", "anatomy")
 
@@ -63,7 +64,7 @@ def _measured(subject: Subject, method: str, r: float, limit: Limit) -> dict[str
     rates = {}
     if method == "art":
         first = made[0]
-        rates = attack_by_leanings(table, first.grouping, known, first.leanings, seed=SEEDS[0])
+        rates = attack_by_leanings(table, first.grouping, known, first.share, seed=SEEDS[0])
     figures = {
         name: round(float(np.mean([one[name] for one in found])), 4)
         for name in found[0]
@@ -84,20 +85,20 @@ class _Told:
 
     table: Table
     grouping: Grouping
-    leanings: pl.DataFrame
+    share: Floats | None
     release: Release
 
     @classmethod
     def of(cls, table: Table, known: Knowledge, method: str, seed: int) -> _Told:
         trial = Trial.run(table, equip(method, {}, None), seed=seed)
         told = fit_leanings(table, known, trial.grouping, seed=seed)
-        return cls(table, trial.grouping, told, trial.told(leanings=told))
+        share = None if told is None else told.share
+        return cls(table, trial.grouping, share, trial.leaning(told))
 
     def figures(self, classes: KnownClasses) -> dict[str, float]:
         equal, leaning = self.release.coded, coded(self.release)
         return {
             "suppressed": float(self.table.rows - self.grouping.published),
-            "factors": float(self.leanings.height),
             **_figures("equal", self.table, classes.errors(equal), equal),
             **_figures("leanings", self.table, classes.errors(leaning), leaning),
         }

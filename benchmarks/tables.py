@@ -131,7 +131,7 @@ def methods(results: dict[str, Any]) -> str:
 def counts(results: dict[str, Any]) -> str:
     """How right recipients count, and what leanings tell."""
     head = ("table", "r", "limit", "method", "classes", "off on average", "off at worst",
-            "off by more than a quarter", "event queries", "likeliest by leanings carries",
+            "off by more than a quarter", "event queries", "who has the largest share carries",
             "insider, without and with leanings")  # fmt: skip
     rows: list[tuple[Any, ...]] = []
     for line in results["counts"]["lines"]:

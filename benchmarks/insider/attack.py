@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-import polars as pl
 
 from benchmarks.insider.finding import Finding, Kind
 from benchmarks.insider.replay import replay
@@ -32,7 +31,6 @@ from shoal.knowledge import Knowledge, event_chances
 from shoal.knowledge.models import fit_model
 from shoal.spec import Limit
 from shoal.table import Table
-from shoal.utility.leaning import people_weights
 
 Method = Callable[[Table, int], Grouping]
 """What makes groups of a table, from a seed."""
@@ -82,23 +80,24 @@ def attack(
 
 
 def attack_by_leanings(
-    table: Table, grouping: Grouping, knowledge: Knowledge, leanings: pl.DataFrame, *, seed: int
+    table: Table, grouping: Grouping, knowledge: Knowledge, told: Floats | None, *, seed: int
 ) -> dict[str, float]:
     """How often whoever names the likeliest by leanings is right; and the best of learners from the
     other half, who do not know leanings, and who do. Over all groups, and among carriers who are
     not known beforehand."""
-    lineup = Scene(table, grouping, knowledge, table.spec.limit).lineup
-    by_event = people_weights(leanings, table.qi, list(table.signatures.T))
-    weight = np.zeros(len(lineup.signature))
-    for number, event in enumerate(table.events):
-        mine = lineup.event[lineup.case] == number
-        if event.label in by_event:
-            weight[mine] = np.log(by_event[event.label][lineup.signature[mine]])
-    part = np.exp(weight)
-    share = part / np.add.reduceat(part, lineup.start[:-1])[lineup.case]
+    lineup = Scene(table, grouping, knowledge, table.spec.limit, leaning=told).lineup
+    equal = (lineup.carriers / lineup.members)[lineup.case]
+    share = equal
+    if lineup.share is not None:
+        share = np.where(np.isnan(lineup.share), equal, lineup.share)
     shown, rng = features(lineup), np.random.default_rng([STREAM, seed])
-    more = shown | {"leaning": weight, "share by leanings": share}
-    found = {"likeliest": right_in(lineup, weight, rng)}
+    most = np.maximum.reduceat(share, lineup.start[:-1])[lineup.case]
+    more = shown | {
+        "share": share,
+        "share beside an equal one": share / equal,
+        "share beside the largest": share / most,
+    }
+    found = {"likeliest": right_in(lineup, share, rng)}
     for name, some in (("insider", shown), ("insider_told", more)):
         rights = [
             right_in(lineup, from_other_half(lineup, some, learner, rng), rng)

@@ -102,12 +102,11 @@ def totals_words(linked: int) -> str:
 
 def leanings_words(told: Mapping[str, int], limit: str) -> str:
     """What it is to say how people lean."""
-    classes = sum(told.values())
     above = "above 1/r, or above what a view says of them," if limit == "prior" else "above 1/r"
     return (
-        f"How much {'1 class' if classes == 1 else f'{classes:,} classes'} of people lean to an "
-        f"event is told, for right counts: by that, too, nobody is {above} in any group (or above "
-        "an equal share of it, where that is more)."
+        f"For right counts it is told of {people(sum(told.values()))} in groups with an event how "
+        f"much of their group's carriers they count as: nobody {above} (or above an equal share, "
+        "where that is more)."
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,20 @@ from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.release import Release
-from shoal.release.kernels import carriers_held, people_above, shared_out, slope
+from shoal.release.kernels import (
+    carriers_held,
+    counted_equally,
+    counted_with,
+    people_above,
+    share_out,
+    shorten,
+    slope,
+)
 from shoal.release.leaning_fit import fit_leanings
-from shoal.release.leanings import SCHEMA, Groups, limits
+from shoal.release.leanings import LEAST, Groups, limits
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from shoal.utility import KnownClasses
-from shoal.utility.leaning import linked_above
 
 PLACES = ("north", "south", "east", "west")
 
@@ -58,16 +66,6 @@ def release() -> Release:
     return shoal.anonymize(people(1), spec_of(), seed=5)
 
 
-def weight_of(release: Release, event: str, person: dict[str, Any]) -> float:
-    weight = 1.0
-    for label, *asked, factor in release.leanings.iter_rows():
-        wanted = dict(zip(asked[::2], asked[1::2], strict=True))
-        wanted.pop(None, None)
-        if label == event and all(str(person[name]) == text for name, text in wanted.items()):
-            weight *= factor
-    return weight
-
-
 def slow_shares(release: Release, event_of: dict[str, str]) -> list[tuple[dict[str, Any], Any]]:
     """Everybody, with the part of each value that is theirs."""
     held: dict[int, Counter[str]] = {}
@@ -84,10 +82,8 @@ def slow_shares(release: Release, event_of: dict[str, str]) -> list[tuple[dict[s
         carriers = sum(values.values()) - rest
         for one in group:
             shares = {value: count / len(group) for value, count in values.items()}
-            if len(events) == 1 and rest:
-                (event,) = events
-                total = sum(weight_of(release, event, other) for other in group)
-                mine = carriers * weight_of(release, event, one) / total
+            if len(events) == 1 and rest and one[release.share] is not None:
+                mine = carriers * one[release.share] / sum(other[release.share] for other in group)
                 shares = {
                     value: mine * count / carriers
                     if value in event_of
@@ -100,7 +96,7 @@ def slow_shares(release: Release, event_of: dict[str, str]) -> list[tuple[dict[s
 
 def test_counts_are_those_of_the_slow_twin(release: Release) -> None:
     everybody = slow_shares(release, {"ill": "ill"})
-    assert release.leanings.height > 10
+    assert release.qi["share"].n_unique() > 10
     for where in (
         {"state": "ill"},
         {"state": "ill", "place": "east"},
@@ -132,8 +128,8 @@ def test_nobody_is_above_their_limit_and_counts_are_better(seed: int, r: int, li
     classes = KnownClasses.of(table, known)
     equally = classes.errors(release.coded).average
     assert equally is not None
-    if not release.leanings.height:
-        assert equally < 0.02  # about the noise in what factors are fitted to
+    if release.share is None:
+        assert equally < 0.02  # about the noise in what shares are fitted to
         return
     assert classes.errors(release.coded_leaning).average < equally
     most = {
@@ -144,10 +140,19 @@ def test_nobody_is_above_their_limit_and_counts_are_better(seed: int, r: int, li
     carriers = dict(
         release.sensitive.filter(pl.col("state") == "ill").select("gid", "count").iter_rows()
     )
-    for one, shares in slow_shares(release, {"ill": "ill"}):
+    total: Counter[int] = Counter()
+    for one in release.qi.iter_rows(named=True):
         equal = carriers.get(one["gid"], 0) / size[one["gid"]]
         mine = tuple(str(one[name]) for name in table.spec.qi)
-        assert shares.get("ill", 0.0) <= max(most[mine], equal) * (1 + 1e-9)
+        if one["share"] is None:
+            assert equal in (0, 1)
+        else:
+            assert LEAST * equal * (1 - 1e-5) <= one["share"]
+            assert one["share"] <= max(most[mine], equal) * (1 + 1e-9)
+            total[one["gid"]] += one["share"]
+    assert total == pytest.approx(
+        {gid: held for gid, held in carriers.items() if held < size[gid]}, rel=1e-5
+    )
 
 
 def random_groups(random: np.random.Generator) -> tuple[Any, ...]:
@@ -161,22 +166,61 @@ def random_groups(random: np.random.Generator) -> tuple[Any, ...]:
     return start, who, people, random.integers(1, 4, number), carriers
 
 
+def shared_out(*given: Any) -> Any:
+    start, who, number, _, carriers, *more = given
+    share = np.zeros(len(who))
+    share_out(start, who, number, carriers, *more, share)
+    return share
+
+
+def slow_shares_of(weight: Any, most: Any, least: float, carriers: int) -> list[float]:
+    """The shares of single people: the one v is looked for among all where a share meets a bound,
+    and on the line between two of these."""
+    if not carriers:
+        return [0.0] * len(weight)
+
+    def at(v: float) -> list[float]:
+        return [min(max(v * w, least), m) for w, m in zip(weight, most, strict=True)]
+
+    corners = sorted(
+        {least / w for w in weight} | {m / w for w, m in zip(weight, most, strict=True)}
+    )
+    for low, high in pairwise([0.0, *corners]):
+        here, there = sum(at(low)), sum(at(high))
+        if here <= carriers <= there + 1e-12:
+            part = (carriers - here) / (there - here) if there > here else 0.0
+            return at(low + part * (high - low))
+    return at(corners[-1])
+
+
 @given(st.integers(0, 10_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_kernels_do_what_slow_loops_do(seed: int) -> None:
     random = np.random.default_rng(seed)
     start, who, number, times, carriers = lines = random_groups(random)
-    weight, limit = random.uniform(0.2, 3, 6), random.uniform(0.1, 0.9, 6)
+    weight, limit = np.exp(random.normal(0, 3, 6)), random.uniform(0.1, 0.9, 6)
+    share = shared_out(*lines, weight, limit, LEAST)
+    assert counted_equally(*lines, 6) == pytest.approx(
+        counted_with(*lines, shared_out(*lines, np.ones(6), limit, LEAST), 6)
+    )
+    short = share.copy()
+    shorten(start, who, number, carriers, limit, short)
     counted, above = np.zeros(6), 0
     for g in range(len(times)):
-        group = [w for i in range(start[g], start[g + 1]) for w in [who[i]] * number[i]]
-        total, equal = sum(weight[w] for w in group), carriers[g] / len(group)
-        for w in group:
-            share = carriers[g] * weight[w] / total
-            counted[w] += times[g] * share
-            above += int(times[g] * (0 < equal < 1 and share > max(limit[w], equal) + 1e-9))
-    assert shared_out(*lines, weight) == pytest.approx(counted)
-    assert people_above(*lines, weight, limit, 1e-9) == above
+        line = [i for i in range(start[g], start[g + 1]) for _ in range(number[i])]
+        equal = carriers[g] / len(line)
+        most = [max(limit[who[i]], equal) for i in line]
+        found = slow_shares_of([weight[who[i]] for i in line], most, LEAST * equal, carriers[g])
+        assert share[line] == pytest.approx(found, rel=1e-9)
+        assert share[line].sum() == pytest.approx(carriers[g])
+        assert short[line] == pytest.approx(found, rel=1e-5)
+        assert (short[line] <= np.array(most)).all()
+        for i, mine in zip(line, found, strict=True):
+            counted[who[i]] += times[g] * mine
+            above += int(times[g] * (carriers[g] > 0 and 1.2 * mine > max(limit[who[i]], equal)))
+    assert [float(f"{one:.6g}") for one in short] == short.tolist()
+    assert counted_with(*lines, share, 6) == pytest.approx(counted)
+    assert people_above(*lines, 1.2 * share, limit, 1e-9) == above
 
 
 @given(st.integers(0, 10_000))
@@ -185,21 +229,21 @@ def test_the_slope_is_that_of_small_steps(seed: int) -> None:
     random = np.random.default_rng(seed)
     lines = random_groups(random)
     log_weight, limit = random.normal(0, 0.5, 6), random.uniform(0.1, 0.9, 6)
-    gain, price = random.normal(0, 1, 6), 7.0
+    gain, least = random.normal(0, 1, 6), random.choice([0.01, 0.6])
 
-    def objective(at: Any) -> float:
-        weight = np.exp(at)
-        return (
-            float(gain @ shared_out(*lines, weight))
-            + slope(*lines, weight, limit, np.zeros(6), price)[0]
-        )
+    def shares(at: Any) -> Any:
+        return shared_out(*lines, np.exp(at), limit, least)
 
-    _, changes = slope(*lines, np.exp(log_weight), limit, gain, price)
+    changes = slope(*lines, shares(log_weight), limit, least, gain)
     for one in range(6):
         step = np.zeros(6)
         step[one] = 1e-6
-        found = (objective(log_weight + step) - objective(log_weight - step)) / 2e-6
-        assert changes[one] == pytest.approx(found, abs=2e-3 * (1 + abs(found)))
+        after, before = (
+            float(gain @ counted_with(*lines, shares(log_weight + sign * step), 6))
+            for sign in (1, -1)
+        )
+        found = (after - before) / 2e-6
+        assert changes[one] == pytest.approx(found, abs=1e-4 * (1 + abs(found)))
 
 
 def test_carriers_are_held_alone_or_elsewhere() -> None:
@@ -221,49 +265,41 @@ def test_groups_at_their_limit_are_shared_equally() -> None:
     groups[np.flatnonzero(ill)] = np.arange(ill.sum())
     groups[random.permutation(np.flatnonzero(~ill))[: ill.sum()]] = np.arange(ill.sum())
     grouping = Grouping.of_rows(table, groups.astype(np.int32))
-    told = fit_leanings(table, Knowledge.of(table), grouping, seed=0)
-    assert not told.height  # every two kinds of people are together in some pair
+    assert fit_leanings(table, Knowledge.of(table), grouping, seed=0) is None
 
 
-def test_factors_come_from_the_seed_and_not_from_the_counts_alone() -> None:
+def test_shares_come_from_the_seed_and_not_from_the_counts_alone() -> None:
     frame, spec = people(1), spec_of()
-    one, same = (shoal.anonymize(frame, spec, seed=5).leanings for _ in range(2))
+    one, same = (shoal.anonymize(frame, spec, seed=5).qi for _ in range(2))
     assert one.equals(same)
     table = Table.from_frame(frame, spec)
     made = shoal.anonymize(table, seed=5)
     assert made.grouping is not None
     other = fit_leanings(table, Knowledge.of(table), made.grouping, seed=6)
-    assert not other["factor"].equals(one["factor"])
+    assert other is not None
+    shown = other.beside(made.qi_runs, made.grouping).frame()
+    assert shown.drop("share").equals(one.drop("share"))
+    assert not shown["share"].equals(one["share"])
+    assert shown["share"].to_numpy() == pytest.approx(one["share"].to_numpy(), abs=0.1, nan_ok=True)
 
 
 def test_events_lean_one_by_one() -> None:
+    """Of groups with one event shares are told, whichever it is; others are shared equally."""
     spec = spec_of(protect=[Event(("ill",)), Event(("flu",), r=2)], r=3)
-    made = shoal.anonymize(people(4), spec, seed=2, max_suppression=1)
-    told = [
-        ("ill", "place", "east", None, None, 9.0),
-        ("flu", "place", "east", None, None, 0.8),
-        ("ill", "age", "2", "sex", "f", 0.7),
-        ("flu", "sex", "m", None, None, 1.2),
-    ]
-    release = replace(made, leanings=pl.DataFrame(told, schema=SCHEMA, orient="row"))
+    release = shoal.anonymize(people(4), spec, seed=2, max_suppression=1)
+    held = release.sensitive.filter(pl.col("state").cast(pl.String).is_in(["ill", "flu"]))
+    alone = held.filter(pl.col("gid").is_unique())
+    told = release.qi.filter(pl.col("share").is_not_null())
+    assert set(told["gid"]) <= set(alone["gid"])
+    of_event = told.join(alone, on="gid").group_by("state").len()
+    assert dict(of_event.iter_rows()) == release.certificate["leanings"]["told"]
+    assert len(release.certificate["leanings"]["told"]) == 2
     everybody = slow_shares(release, {"ill": "ill", "flu": "flu"})
     for value in ("ill", "flu", "none"):
         expected = sum(
             shares.get(value, 0.0) for one, shares in everybody if one["place"] == "east"
         )
         assert release.count({"state": value, "place": "east"}) == pytest.approx(expected)
-    held = {(gid, value): n for gid, value, n in release.sensitive.iter_rows()}
-    groups: dict[int, list[dict[str, Any]]] = {}
-    for one in release.qi.iter_rows(named=True):
-        groups.setdefault(one["gid"], []).append(one)
-    above = 0
-    for gid, (value, r) in product(groups, (("ill", 3), ("flu", 2))):
-        carriers = held.get((gid, value), 0)
-        weights = [weight_of(release, value, one) for one in groups[gid]]
-        shares = [carriers * weight / sum(weights) for weight in weights]
-        most = max(1 / r, carriers / len(shares)) + 1e-9
-        above += sum(share > most for share in shares) if carriers < len(shares) else 0
-    assert linked_above(release) == above > 0
 
 
 @pytest.mark.parametrize(
@@ -279,7 +315,8 @@ def test_events_lean_one_by_one() -> None:
 )
 def test_some_releases_tell_none(more: dict[str, Any], asked: dict[str, Any]) -> None:
     release = shoal.anonymize(people(1), spec_of(**asked), seed=1, **more)
-    assert not release.leanings.height
+    assert release.share is None
+    assert release.qi.columns == ["gid", "place", "age", "sex"]
     assert "leanings" not in release.certificate
     with pytest.raises(InputError, match="no leanings"):
         release.count(shares="leanings")
@@ -287,7 +324,7 @@ def test_some_releases_tell_none(more: dict[str, Any], asked: dict[str, Any]) ->
 
 def test_few_carriers_are_not_told_of() -> None:
     release = shoal.anonymize(people(1, rows=600), spec_of(), seed=1)
-    assert not release.leanings.height
+    assert release.share is None
 
 
 def test_a_large_release_is_fitted_to_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,9 +333,9 @@ def test_a_large_release_is_fitted_to_a_part(monkeypatch: pytest.MonkeyPatch) ->
     assert release.grouping is not None
     monkeypatch.setattr("shoal.release.leaning_fit.MOST_LINES", 4_000)
     told = fit_leanings(table, Knowledge.of(table), release.grouping, seed=1)
-    assert told.height
-    made = replace(release, leanings=told)
-    assert linked_above(made) == 0
+    assert told is not None
+    shown = told.beside(release.qi_runs, release.grouping)
+    made = replace(release, qi_held=shown, share=told.column)
     classes = KnownClasses.of(table)
     leaning, equal = classes.errors(made.coded_leaning), classes.errors(made.coded)
     assert leaning.average is not None
@@ -309,14 +346,18 @@ def test_a_large_release_is_fitted_to_a_part(monkeypatch: pytest.MonkeyPatch) ->
 def test_they_are_saved_listed_and_read_again(release: Release, tmp_path: Path) -> None:
     release.save(tmp_path / "release")
     loaded = Release.load(tmp_path / "release")
-    assert loaded.leanings.equals(release.leanings)
+    assert loaded.qi["share"].equals(release.qi["share"])
     where = {"state": "ill", "place": "east"}
     assert loaded.count(where) == pytest.approx(release.count(where))
     listed = loaded.table().filter((pl.col("state") == "ill") & (pl.col("place") == "east"))
     assert listed["weight"].sum() == pytest.approx(release.count(where))
     page = (tmp_path / "release" / "README.txt").read_text("utf-8")
-    assert "leanings.csv: how much likelier" in page
-    assert "lean to an event is told" in " ".join(page.split())
+    assert "sex, share (how much of the group's carriers of an event the person counts as)" in page
+    assert "how much of their group's carriers they count as" in " ".join(page.split())
+    package = json.loads((tmp_path / "release" / "datapackage.json").read_text("utf-8"))
+    share = package["resources"][0]["schema"]["fields"][-1]
+    assert (share["name"], share["type"]) == ("share", "number")
+    assert share["description"].startswith("how many of the group's carriers")
 
 
 def test_wrong_shares_are_told_apart(release: Release) -> None:
@@ -331,5 +372,23 @@ def test_a_limit_below_an_equal_share_asks_for_no_less() -> None:
     groups = Groups(
         np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, 1]), np.array([1]), *held
     )
-    assert groups.above(np.array([1.0, 1.0]), np.array([0.1, 0.1])) == 0
-    assert groups.above(np.array([1.1, 1.0]), np.array([0.1, 0.1])) == 1
+    assert groups.above(np.array([0.5, 0.5]), np.array([0.1, 0.1])) == 0
+    assert groups.above(np.array([0.6, 0.4]), np.array([0.1, 0.1])) == 1
+
+
+@pytest.mark.parametrize(
+    ("share", "wrong"),
+    [
+        ([0.5, 0.5], False),
+        ([0.126, 0.874], False),
+        ([0.12, 0.88], True),
+        ([0.5, 0.4], True),
+        ([0.5, float("nan")], True),
+    ],
+)
+def test_shares_are_a_group_s_carriers_and_none_is_nothing(share: list[float], wrong: bool) -> None:
+    held = np.array([1], np.int32), np.zeros(1, np.int32)
+    groups = Groups(
+        np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, 1]), np.array([1]), *held
+    )
+    assert groups.uneven(np.array(share)) == wrong

@@ -12,7 +12,6 @@ import pytest
 
 import shoal
 from shoal.release import Release
-from shoal.release.leanings import SCHEMA
 from shoal.spec import Event, Spec
 from shoal.utility import sql_for_count
 from shoal.utility.sql import example, weights_sql
@@ -24,22 +23,24 @@ EVENTS = {"set": SPECS["set"], "one": SPECS["one by one"][:1], "two": SPECS["one
 
 @pytest.fixture(scope="module", params=EVENTS)
 def release(request: pytest.FixtureRequest) -> Release:
-    """With factors by hand, for every value of some columns and some of their pairs."""
+    """With shares by hand, in all groups that hold one event."""
     events, qi = EVENTS[request.param], (QI, "SEX", "sex", NUMBER)
     spec = Spec(qi=qi, sensitive=SENSITIVE, protect=events, r=2, min_support=30)
     made = shoal.anonymize(hostile(), spec, method="anatomy", l=3)
     random = np.random.default_rng(1)
-    first, second = (made.coded.columns[place] for place in (0, 3))
-    told = [
-        (event.label, *name, float(random.uniform(0.3, 3)))
-        for event in events
-        for name in [
-            *((first.name, label, None, None) for label in first.labels),
-            *((second.name, label, "sex", "@") for label in second.labels),
-            ("SEX", "f", "sex", "'-m"),
-        ]
-    ]
-    return replace(made, leanings=pl.DataFrame(told, schema=SCHEMA, orient="row"))
+    names = {text: event.label for event in events for text in (event.label, *event.values)}
+    held = made.sensitive.with_columns(
+        event=pl.col(SENSITIVE).cast(pl.String).replace_strict(names, default=None)
+    )
+    mixed = held.group_by("gid").agg(
+        events=pl.col("event").drop_nulls().n_unique(), others=pl.col("event").null_count()
+    )
+    alone = mixed.filter((pl.col("events") == 1) & (pl.col("others") > 0))["gid"]
+    share = pl.Series("(share)", random.uniform(0.1, 0.9, made.qi.height)).round(6)
+    told = pl.when(pl.col("gid").is_in(alone.implode())).then(share)
+    said = {**made.certificate, "leanings": {"column": "(share)", "told": {}}}
+    shown = made.qi.with_columns(told.alias("(share)"))
+    return replace(made, qi_held=shown, share="(share)", certificate=said)
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
@@ -67,8 +68,12 @@ def test_the_sql_counts_what_the_release_counts(
 
 @pytest.mark.parametrize(
     "names",
-    [("weight_1", "kind", "matches", "number"), ("weight", "size", "alike", "Count")],
-    ids=["as the SQL calls its own", "as those of a release"],
+    [
+        ("share_1", "kind", "matches", "number"),
+        ("weight", "Share", "alike", "Count"),
+        ("share", "total", "(share)", "part"),
+    ],
+    ids=["as the SQL calls its own", "as those of a release", "as shares"],
 )
 def test_columns_may_be_called_anything(
     names: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -77,7 +82,7 @@ def test_columns_may_be_called_anything(
     spec = Spec(qi=qi, sensitive=sensitive, protect=[Event(("ill",))], r=4, min_support=30)
     renamed = people(1).rename(dict(zip(("place", "age", "sex", "state"), names, strict=True)))
     made = shoal.anonymize(renamed, spec, seed=5)
-    assert made.leanings.height
+    assert made.share is not None
     made.save(tmp_path / "out")
     monkeypatch.chdir(tmp_path / "out")
     where = {qi[0]: "east", qi[1]: (1, 2), sensitive: "ill"}

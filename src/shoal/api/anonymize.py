@@ -21,7 +21,6 @@ from shoal.knowledge import Knowledge, check_groups, warn_of_time
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
 from shoal.release.leaning_fit import fit_leanings
-from shoal.release.leanings import no_leanings
 from shoal.release.models import describe_models, model_files
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.release.totals import event_totals, no_totals
@@ -53,13 +52,13 @@ def anonymize(
     `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the spec
     says that the adversary knows, and a `model` adds what can be foretold of everybody from other
     people: "boosting", "logistic", "kernel", or anything with fit and predict_proba. The release
-    also tells which classes of people lean to an event, where counts become better by it, unless
-    `leanings` is False; that is within the promise. With `totals` it tells how many carriers each
-    value of an attribute has in their place, and the certificate says what else. ART makes its
-    groups for the adversaries that are named; a release of it that one of them refutes is never
+    also tells how much of its group's carriers each person counts as, where counts become better by
+    it, unless `leanings` is False; that is within the promise. With `totals` it tells in its place
+    how many carriers each value of an attribute has, and the certificate says what else. ART makes
+    its groups for the adversaries that are named; a release of it that one of them refutes is never
     returned. Everything random comes from a secret seed, which is saved with the private records:
-    whoever knew it could repeat the run.
-    Give a `seed` for tests and studies only; the certificate then says so.
+    whoever knew it could repeat the run. Give a `seed` for tests and studies only; the certificate
+    then says so.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -136,9 +135,11 @@ def anonymize(
         )
     qi, sensitive, members, ranges = build_tables(table, grouping, dealt, seed=drawn)
     told = event_totals(table, known) if totals else no_totals()
-    leaning = no_leanings()
+    leaning = None
     if leanings and not totals:
         leaning = fit_leanings(table, known, grouping, seed=drawn)
+    if leaning is not None:
+        qi = leaning.beside(qi, grouping)
     linked = 0
     if totals:
         _check_form(grouping)
@@ -168,7 +169,7 @@ def anonymize(
         ranges=ranges,
         certificate=certificate,
         totals=told,
-        leanings=leaning,
+        share=None if leaning is None else leaning.column,
         row_groups=None if dealt is None else _gids(dealt),
         grouping=grouping,
         seed=drawn,

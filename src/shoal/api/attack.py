@@ -8,9 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shoal.anonymizers.registry import inform, make_method
 from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
 from shoal.api.released import align, by_cells, recorded, spec_of_own
@@ -30,7 +27,7 @@ from shoal.release.regroup import regroup, regroup_cells
 from shoal.spec import Spec, checked_seed
 from shoal.spec.recipe import with_files
 from shoal.table import Table
-from shoal.utility.leaning import people_weights
+from shoal.utility.leaning import shares_of
 from shoal.verification.models import with_models
 
 
@@ -177,18 +174,9 @@ def _of_release(
         limit=release.certificate["limit"],
         readers=readers,
         exact=release.form == "bucketized",
-        leaning=_leaning(release, table),
+        leaning=shares_of(release, table, grouping),
         remake=_remake(release.certificate["method"], readers),
     )
-
-
-def _leaning(release: Release, table: Table) -> NDArray[np.float64] | None:
-    """signatures x events: the weights by what the release tells; None if it does not."""
-    if not release.has_leanings:
-        return None
-    weights = people_weights(release.leanings, table.qi, list(table.signatures.T))
-    nobody = np.ones(len(table.signatures))
-    return np.column_stack([weights.get(event.label, nobody) for event in table.events])
 
 
 def _known_groups(

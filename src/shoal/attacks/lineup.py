@@ -59,6 +59,8 @@ class Lineup:
     """How many people of each signature of the table are published."""
     guesses: Ints
     """How many people are named in each case."""
+    share: Floats | None = None
+    """What each suspect counts as by what the release tells, not a number where it does not."""
 
     @classmethod
     def of(
@@ -68,9 +70,10 @@ class Lineup:
         knowledge: Knowledge,
         *,
         limit: Limit = "absolute",
+        share: Floats | None = None,
     ) -> Lineup:
         """One guess for each event in each group that publishes it, every copy of a group by
-        itself."""
+        itself. `share` is that of each line of the grouping."""
         values = grouping.published_values(table)
         source, event = _cases(table, grouping, values)
         lines = np.searchsorted(grouping.group, np.arange(len(grouping.copies) + 1))
@@ -86,6 +89,9 @@ class Lineup:
             case.astype(np.int64) * width + values[line], return_inverse=True
         )
         counts = np.bincount(place, rows, len(published)).astype(np.int64)
+        told = None if share is None else np.empty(len(keys))
+        if told is not None and share is not None:
+            told[suspect] = share[line]
         return cls(
             table=table,
             knowledge=knowledge,
@@ -98,6 +104,7 @@ class Lineup:
             carrying=np.bincount(suspect, rows * carries, len(keys)).astype(np.int64),
             present=grouping.signature_people(table),
             guesses=np.ones(len(event), np.int64),
+            share=told,
         )
 
     @classmethod
@@ -255,6 +262,7 @@ class Lineup:
             people=self.people[suspect],
             carrying=self.carrying[suspect],
             guesses=self.guesses[cases],
+            share=None if self.share is None else self.share[suspect],
         )
 
     def sample(self, most: int, *, widest: int, rng: np.random.Generator) -> Lineup:

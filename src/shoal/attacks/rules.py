@@ -37,19 +37,19 @@ class Likeliest:
 
 
 class Leaning:
-    """Whoever shares a group's carriers by weight may as well name the heaviest."""
+    """Whoever shares a group's carriers as the release tells may as well name who has most."""
 
     name = "leaning"
-    reasoning = "names the member of a group who leans most to its event, as the release tells"
+    reasoning = "names the member who counts as most of the group's carriers, as the release tells"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         if scene.leaning is None:
             raise NotApplicableError("The release does not tell how people lean.")
         lineup = scene.lineup
-        weight = scene.leaning[lineup.signature, lineup.event[lineup.case]]
-        total = np.add.reduceat(lineup.people * weight, lineup.start[:-1])
-        share = (lineup.carriers / total)[lineup.case] * weight
-        yield Guesses(lineup, weight, chance=np.minimum(share, 1.0))
+        assert lineup.share is not None
+        equal = (lineup.carriers / lineup.members)[lineup.case]
+        share = np.where(np.isnan(lineup.share), equal, lineup.share)
+        yield Guesses(lineup, share, chance=np.minimum(share, 1.0))
 
 
 class Medoid:

@@ -39,7 +39,7 @@ class Scene:
     exact: bool = True
     """Whether records show people's QIs as they are, and not only those of their group."""
     leaning: Floats | None = None
-    """signatures x events: the weights that people have by what the release tells, if it does."""
+    """Everybody's share on each line of the grouping, as the release tells, if it does."""
     remake: Remake | None = None
     """How the release was made, where that is known."""
     seed: int = 0
@@ -58,7 +58,9 @@ class Scene:
     @cached_property
     def lineup(self) -> Lineup:
         """All groups that hold an event."""
-        return Lineup.of(self.table, self.grouping, self.knowledge, limit=self.limit)
+        return Lineup.of(
+            self.table, self.grouping, self.knowledge, limit=self.limit, share=self.leaning
+        )
 
     @cached_property
     def sample(self) -> Lineup:

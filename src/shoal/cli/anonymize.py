@@ -88,7 +88,7 @@ def anonymize(
         bool,
         typer.Option(
             "--no-leanings",
-            help="Do not tell which classes of people lean to an event, for right counts.",
+            help="Do not tell of how many carriers each person counts as, for right counts.",
         ),
     ] = False,
     *,
@@ -244,7 +244,7 @@ def _show(release: Release, out: Path, private: Path, *, totals: bool) -> None:
             "No totals are told: every attribute has a value with too few people or too many "
             "carriers, or its distribution is not what the adversary knows."
         )
-    if release.leanings.height:
+    if release.has_leanings:
         say(leanings_words(figures["leanings"]["told"], figures["limit"]))
     if figures["values_changed"]:
         say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")

@@ -21,6 +21,7 @@ from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.release import Release
 from shoal.release.leaning_fit import fit_leanings
+from shoal.release.leanings import Leanings
 from shoal.release.tables import build_tables, canonical
 from shoal.release.totals import event_totals
 from shoal.table import Table
@@ -70,9 +71,16 @@ class Trial:
     def published(self) -> Published:
         return self.release.coded
 
-    def told(self, **tables: pl.DataFrame) -> Release:
-        """The release with more that it tells: totals, or leanings."""
-        return replace(self.release, **tables)  # type: ignore[arg-type]
+    def told(self, **more: Any) -> Release:
+        """The release with more that it tells."""
+        return replace(self.release, **more)
+
+    def leaning(self, leanings: Leanings | None) -> Release:
+        """The release with everybody's share, if there are any."""
+        if leanings is None:
+            return self.release
+        shown = leanings.beside(self.release.qi_runs, self.grouping)
+        return self.told(qi_held=shown, share=leanings.column)
 
     def losses(self) -> dict[str, Any]:
         """Rows that are suppressed, pooled or changed, and group sizes."""
@@ -114,7 +122,7 @@ class Trial:
         them, and by totals if these were told and the form allows it."""
         known = KnownClasses.of(self.table, knowledge)
         leaning = fit_leanings(self.table, knowledge, self.grouping, seed=0)
-        leant = known.errors(coded(self.told(leanings=leaning)))
+        leant = known.errors(coded(self.leaning(leaning)))
         counted = known.errors(coded(self.told(totals=event_totals(self.table, knowledge))))
         equal = known.errors(self.published)
         return {

@@ -12,6 +12,7 @@ from shoal._version import __version__
 from shoal.auditing.verdict import Audit
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
+from shoal.release.leanings import Leanings
 from shoal.release.stated import FORMAT
 from shoal.spec import Spec
 from shoal.table import Table
@@ -29,7 +30,7 @@ def make_certificate(
     *,
     totals: pl.DataFrame,
     linked: int,
-    leanings: pl.DataFrame,
+    leanings: Leanings | None,
     method: str,
     parameters: Mapping[str, Any],
     seed: int | None,
@@ -108,7 +109,7 @@ def make_certificate(
             ),
         },
         "totals": {"told": told_by_attribute(totals), "linked_above": linked},
-        **({"leanings": {"told": told_by_event(leanings)}} if leanings.height else {}),
+        **({"leanings": _leanings(leanings)} if leanings is not None else {}),
         "seed": {"given": False} if seed is None else {"given": True, "value": seed},
     }
 
@@ -124,9 +125,8 @@ def told_by_attribute(totals: pl.DataFrame) -> dict[str, int]:
     return dict(told.iter_rows())
 
 
-def told_by_event(leanings: pl.DataFrame) -> dict[str, int]:
-    """For how many classes of people it is told how they lean to each event."""
-    return dict(leanings.group_by("event", maintain_order=True).len().iter_rows())
+def _leanings(leanings: Leanings) -> dict[str, Any]:
+    return {"column": leanings.column, "told": dict(leanings.told)}
 
 
 def given_seed(certificate: Mapping[str, Any]) -> int | None:

@@ -18,7 +18,6 @@ from shoal.engines import default_engine
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
 from shoal.release import GID, Release
-from shoal.release.leanings import no_leanings
 from shoal.release.pair import SEED, name_release
 from shoal.release.parts import files_of, parts_among
 from shoal.release.private import facts_of, keeper, save_private
@@ -57,7 +56,7 @@ CSV = {
     },
 }
 """What the data package says of how a CSV is to be read; nothing is left to guesses."""
-TABLES = ("qi", "sensitive", "members", "ranges", "totals", "leanings")
+TABLES = ("qi", "sensitive", "members", "ranges", "totals")
 LARGE = TABLES[:2]
 """Those that grow with the people published."""
 
@@ -142,7 +141,7 @@ def load(path: Path) -> Release:
         members=tables["members"],
         ranges=tables.get("ranges"),
         totals=tables.get("totals", no_totals()),
-        leanings=tables.get("leanings", no_leanings()),
+        share=certificate.get("leanings", {}).get("column"),
         certificate={key: value for key, value in certificate.items() if key != "files"},
         loaded_from=Path(files["qi"]).suffix[1:],
         parted=parts_among(certificate["files"]),
@@ -192,6 +191,8 @@ def _said_of(release: Release, column: pl.Series) -> dict[str, str]:
     """How a column was recoded or permuted, for its description."""
     words = release.certificate.get("recoded", {}).get(column.name)
     told = [f"recoded before publication: {words}"] if words else []
+    if column.name == release.share:
+        told.append("how many of the group's carriers of a protected event a person counts as")
     if release.spec.publish_apart and column.name in release.spec.sensitive_columns:
         told.append("permuted by itself within each group")
     return {"description": "; ".join(told)} if told else {}

@@ -1,8 +1,9 @@
-"""Shares by leanings: a group's k carriers of an event, shared in proportion to everybody's weight.
+"""Shares of a group's carriers: as people lean, nobody above their limit or near to nothing.
 
 Symbols: lines of groups, `start[g]` to `start[g + 1]`, are so many people (`number`) of one
 signature (`who`); `times` is how often the group is there, and `carriers` its k, 0 where nothing is
-shared. With weights w somebody's share is s = k w / sum w.
+shared. With weights w somebody's share is s = v w, but no more than a limit and no less than a part
+of an equal share; v is such that the shares of all people of the group are k.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Whole = NDArray[np.integer]
 Floats = NDArray[np.float64]
+STEPS, CLOSE = 200, 1e-12
+"""At most so many, until all shares together are a group's carriers, to such a part of them."""
 
 
 @kernel
@@ -40,29 +43,127 @@ def carriers_held(
 
 
 @kernel
-def _weighed(begin: int, end: int, who: Whole, number: Whole, weight: Floats) -> tuple[float, int]:
-    """The weights of all people of a group, and how many they are."""
-    total, size = 0.0, 0
-    for i in range(begin, end):
-        total += number[i] * weight[who[i]]
+def _size(start: Ints, number: Whole, g: int) -> int:
+    size = 0
+    for i in range(start[g], start[g + 1]):
         size += number[i]
-    return total, size
+    return size
 
 
 @kernel
-def shared_out(
-    start: Ints, who: Whole, number: Whole, times: Ints, carriers: Whole, weight: Floats
-) -> Floats:
-    """Of each signature: the carriers that it counts with, over all groups."""
-    counted = np.zeros(len(weight))
+def _between(share: float, equal: float, least: float, limit: float) -> float:
+    """A share within its bounds; an equal one is always allowed."""
+    return min(max(share, least * equal), max(limit, equal))
+
+
+@kernel
+def share_out(
+    start: Ints,
+    who: Whole,
+    number: Whole,
+    carriers: Whole,
+    weight: Floats,
+    limit: Floats,
+    least: float,
+    share: Floats,
+) -> None:
+    """Puts in everybody's share on each line of groups with carriers. What all shares are together
+    grows with v: Newton's steps, and halves of what is left where one leads out of that."""
     for g in range(len(carriers)):
         if carriers[g] == 0:
             continue
-        total, _ = _weighed(start[g], start[g + 1], who, number, weight)
+        equal, low, high = carriers[g] / _size(start, number, g), 0.0, np.inf
+        v = equal / weight[who[start[g]]]
+        for _ in range(STEPS):
+            total, moving = 0.0, 0.0
+            for i in range(start[g], start[g + 1]):
+                mine = _between(v * weight[who[i]], equal, least, limit[who[i]])
+                total += number[i] * mine
+                if mine == v * weight[who[i]]:
+                    moving += number[i] * weight[who[i]]
+            if abs(total - carriers[g]) <= CLOSE * carriers[g]:
+                break
+            if total > carriers[g]:
+                high = v
+            else:
+                low = v
+            step = v + (carriers[g] - total) / moving if moving > 0 else -1.0
+            if low < step < high:
+                v = step
+            else:
+                v = 0.5 * (low + high) if high < np.inf else 2.0 * v
         for i in range(start[g], start[g + 1]):
-            share = carriers[g] * weight[who[i]] / total
-            counted[who[i]] += times[g] * number[i] * share
+            share[i] = _between(v * weight[who[i]], equal, least, limit[who[i]])
+
+
+@kernel
+def shorten(
+    start: Ints, who: Whole, number: Whole, carriers: Whole, limit: Floats, share: Floats
+) -> None:
+    """Leaves six digits of each share: the nearest, or the next below where that is above a
+    limit."""
+    for g in range(len(carriers)):
+        if carriers[g] == 0:
+            continue
+        equal = carriers[g] / _size(start, number, g)
+        for i in range(start[g], start[g + 1]):
+            most = max(limit[who[i]], equal)
+            scale = 10.0 ** (5 - np.floor(np.log10(share[i])))
+            digits = np.round(share[i] * scale)
+            if digits / scale > most:
+                digits = np.floor(most * scale)
+            share[i] = digits / scale
+
+
+@kernel
+def counted_with(
+    start: Ints,
+    who: Whole,
+    number: Whole,
+    times: Ints,
+    carriers: Whole,
+    share: Floats,
+    signatures: int,
+) -> Floats:
+    """Of each signature: the carriers that it counts with, over all groups."""
+    counted = np.zeros(signatures)
+    for g in range(len(carriers)):
+        if carriers[g] > 0:
+            for i in range(start[g], start[g + 1]):
+                counted[who[i]] += times[g] * number[i] * share[i]
     return counted
+
+
+@kernel
+def counted_equally(
+    start: Ints, who: Whole, number: Whole, times: Ints, carriers: Whole, signatures: int
+) -> Floats:
+    """The same if all of a group have the same share."""
+    counted = np.zeros(signatures)
+    for g in range(len(carriers)):
+        if carriers[g] > 0:
+            equal = carriers[g] / _size(start, number, g)
+            for i in range(start[g], start[g + 1]):
+                counted[who[i]] += times[g] * number[i] * equal
+    return counted
+
+
+@kernel
+def uneven_groups(
+    start: Ints, number: Whole, carriers: Whole, share: Floats, least: float, tolerance: float
+) -> int:
+    """How many groups there are whose shares are not their carriers, or one of which is too
+    small."""
+    uneven = 0
+    for g in range(len(carriers)):
+        if carriers[g] == 0:
+            continue
+        total, low = 0.0, least * (1.0 - tolerance) * carriers[g] / _size(start, number, g)
+        for i in range(start[g], start[g + 1]):
+            total += number[i] * (share[i] if share[i] >= low else np.nan)
+        if not abs(total - carriers[g]) <= tolerance * carriers[g]:
+            uneven += 1
+    return uneven
 
 
 @kernel
@@ -72,35 +173,36 @@ def slope(
     number: Whole,
     times: Ints,
     carriers: Whole,
-    weight: Floats,
+    share: Floats,
     limit: Floats,
+    least: float,
     gain: Floats,
-    price: float,
-) -> tuple[float, Floats]:
-    """What all shares above their limits cost, and by how much the whole objective changes with the
-    logarithm of each signature's weight. `gain` is by how much the objective without this cost
-    changes with the carriers that a signature counts with; nobody's limit is below an equal share.
+) -> Floats:
+    """By how much an objective changes with the logarithm of each signature's weight; `gain` is by
+    how much it does with the carriers that a signature counts with.
 
-    With a = ds objective * s of each person, and their sum b over the group, it changes with the
-    logarithm of w by a - b s / k.
+    Shares at a bound do not move. The others change with their weight, and all of them with v, so
+    that their sum stays: by s (gain - mean gain), where the mean is over the shares that move.
     """
-    cost, changes = 0.0, np.zeros(len(weight))
+    changes = np.zeros(len(limit))
     for g in range(len(carriers)):
         if carriers[g] == 0:
             continue
-        total, size = _weighed(start[g], start[g + 1], who, number, weight)
-        scale, equal, all_of_it = carriers[g] / total, carriers[g] / size, 0.0
+        equal, moving, gains = carriers[g] / _size(start, number, g), 0.0, 0.0
         for i in range(start[g], start[g + 1]):
-            share, people = scale * weight[who[i]], times[g] * number[i]
-            most = max(limit[who[i]], equal)
-            over = max(share / most - 1.0, 0.0)
-            cost += price * people * over * over
-            mine = people * share * (gain[who[i]] + 2.0 * price * over / most)
-            changes[who[i]] += mine
-            all_of_it += mine
+            if _moves(share[i], equal, least, limit[who[i]]):
+                moving += number[i] * share[i]
+                gains += number[i] * share[i] * gain[who[i]]
         for i in range(start[g], start[g + 1]):
-            changes[who[i]] -= all_of_it / total * number[i] * weight[who[i]]
-    return cost, changes
+            if _moves(share[i], equal, least, limit[who[i]]):
+                change = share[i] * (gain[who[i]] - gains / moving)
+                changes[who[i]] += times[g] * number[i] * change
+    return changes
+
+
+@kernel
+def _moves(share: float, equal: float, least: float, limit: float) -> bool:
+    return least * equal < share < max(limit, equal)
 
 
 @kernel
@@ -110,20 +212,18 @@ def people_above(
     number: Whole,
     times: Ints,
     carriers: Whole,
-    weight: Floats,
+    share: Floats,
     limit: Floats,
     tolerance: float,
 ) -> int:
-    """How many people's share is above their limit, and above an equal one; of groups in which all
-    carry nobody's."""
+    """How many people's share is above their limit, and above an equal one."""
     above = 0
     for g in range(len(carriers)):
-        total, size = _weighed(start[g], start[g + 1], who, number, weight)
-        if carriers[g] == 0 or carriers[g] == size:
+        if carriers[g] == 0:
             continue
+        equal = carriers[g] / _size(start, number, g)
         for i in range(start[g], start[g + 1]):
-            share = carriers[g] * weight[who[i]] / total
-            most = max(limit[who[i]], carriers[g] / size) * (1.0 + tolerance)
-            if not share <= most:  # also where it is no number
+            most = max(limit[who[i]], equal) * (1.0 + tolerance)
+            if not share[i] <= most:
                 above += times[g] * number[i]
     return above

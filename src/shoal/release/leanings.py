@@ -1,56 +1,77 @@
-"""Leanings: how much likelier people of a class are to carry an event than others of their group.
+"""Leanings: which people of a group stand for its carriers, so that classes count right.
 
 Groups say who is in them, not which kind of people tends to carry. Equal shares lend carriers to
 people who are in a group to hide others, so that dense classes count too low and sparse ones too
-high. So a release tells a factor for each class of one or two attributes with enough carriers;
-somebody's weight is the product of theirs, and a group's carriers are shared in its proportion.
+high. So a release tells of everybody in a group with carriers of one event how much of these they
+stand for: a column of the QI table.
 
-Told is what makes counts right and no more than the promise allows: by these shares, too, nobody is
-above their limit in any group (or above an equal share, where that is). That binds: classes of
-which as many carry as the limit allows still count too low. What the factors are fitted to is the
-carriers of each class with noise from the secret seed, so that nobody who knows nearly everything
-can try out the rest. docs/decisions/0016-leanings.md has what it brings, and what an insider makes
-of it.
+Told is what makes counts right and no more than the promise allows: nobody's share is above their
+limit in any group (or above an equal one, where that is), and nobody's is near to nothing. All that
+shares follow from are the groups, which are published, and the carriers of classes that the
+adversary knows, with noise from the secret seed, so that nobody who knows nearly everything can try
+out the rest. docs/decisions/0016-leanings.md has what it brings, and what an insider makes of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.engines import GID, Runs
+from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge, View, event_chances
-from shoal.release.kernels import people_above, shared_out
+from shoal.release.kernels import counted_equally, counted_with, people_above, uneven_groups
+from shoal.spec import Spec
 from shoal.table import IntArray, Table
+from shoal.table.frames import free_name
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-SCHEMA = {
-    "event": pl.String,
-    "attribute": pl.String,
-    "value": pl.String,
-    "attribute_2": pl.String,
-    "value_2": pl.String,
-    "factor": pl.Float64,
-}
+SHARE = "share"
 TOLERANCE = 1e-9
-"""A share is above a limit if it is so by more than this part of it: factors are written with
-twelve digits."""
-LARGEST = 5.0
-"""Of the logarithm of a factor."""
-COUNTED, TOLD = 100, 50
-"""Fewest carriers of a class whose count is to be right, and of one that has a factor."""
+"""A share is above a limit if it is so by more than this part of it."""
+ROUNDING = 1e-5
+"""Shares are written with six digits, so that a group's are its carriers to such a part."""
+LEAST = 0.25
+"""The least share, as a part of an equal one: nobody is told to carry nothing."""
+COUNTED = 100
+"""Fewest carriers of a class whose count is to be right."""
 BETTER, FAR = 0.99, 0.2
 """Leanings are told if by them classes are counted off by less than this part of what they are
 without, on average, and each by no more than the latter, or than without."""
 
 
-def no_leanings() -> pl.DataFrame:
-    """The table of a release that tells none."""
-    return pl.DataFrame(schema=SCHEMA)
+def share_column(spec: Spec) -> str:
+    """What the column of shares is called: as no column of the table is."""
+    return free_name(SHARE, [GID, *spec.qi, *spec.sensitive_columns])
+
+
+@dataclass(frozen=True, eq=False)
+class Leanings:
+    """What a release tells of how people lean."""
+
+    column: str
+    """Of the QI table."""
+    share: Floats
+    """Everybody's on each line of a grouping; not a number where none is told."""
+    told: Mapping[str, int]
+    """How many people's are told, by the event that their group holds."""
+
+    @classmethod
+    def of(cls, table: Table, share: Floats, told: Mapping[str, int]) -> Leanings:
+        return cls(share_column(table.spec), share, told)
+
+    def beside(self, qi: Runs, grouping: Grouping) -> Runs:
+        """The QI table of the grouping, with the column."""
+        group, signature = grouping.group, grouping.signature
+        first = np.append(True, (group[1:] != group[:-1]) | (signature[1:] != signature[:-1]))
+        shown = pl.Series(self.column, self.share[first], nan_to_null=True)
+        return replace(qi, lines=qi.lines.with_columns(shown))
 
 
 def fault(told: Floats, equal: Floats) -> str:
@@ -85,34 +106,36 @@ class Groups(NamedTuple):
     """How often each group is there."""
     carriers: IntArray
     elsewhere: IntArray
-    """Carriers who are shared by weight, and those of groups that are shared equally: that hold
-    other events too, or nobody else."""
+    """Carriers of groups whose shares are told, and those of groups that are shared equally: that
+    hold other events too, or nobody else."""
 
     @property
     def lines(self) -> tuple[Ints, IntArray, NDArray[np.integer], Ints, IntArray]:
         """What the kernels take."""
         return self[:5]
 
-    def above(self, weight: Floats, limit: Floats) -> int:
-        """How many people's share is above their limit, and above an equal one. Nobody keeps
-        readers from sharing by weight what is to be shared equally."""
-        return sum(
-            people_above(*self[:4], carriers, weight, limit, TOLERANCE)
-            for carriers in (self.carriers, self.elsewhere)
-        )
+    def above(self, share: Floats, limit: Floats) -> int:
+        """How many people's share is above their limit, and above an equal one."""
+        return people_above(*self.lines, share, limit, TOLERANCE)
+
+    def uneven(self, share: Floats) -> bool:
+        """Whether the shares of some group are not its carriers, or somebody's is too small."""
+        return uneven_groups(self.start, self.number, self.carriers, share, LEAST, ROUNDING) > 0
 
     def errors(
-        self, table: Table, views: Sequence[View], event: int, weight: Floats | None = None
+        self, table: Table, views: Sequence[View], event: int, share: Floats | None = None
     ) -> Floats:
-        """How far each class with enough carriers is counted off by these weights, or by equal
+        """How far each class with enough carriers is counted off by these shares, or by equal
         ones, as a part of them."""
-        equal = np.ones(len(table.signatures))
-        weight = equal if weight is None else weight
-        counted = shared_out(*self.lines, weight)
-        counted += shared_out(*self[:4], self.elsewhere, equal)
+        everybody = len(table.signatures)
+        counted = counted_equally(*self[:4], self.elsewhere, everybody)
+        if share is None:
+            counted += counted_equally(*self.lines, everybody)
+        else:
+            counted += counted_with(*self.lines, share, everybody)
         of_event = table.value_event[table.cells.value] == event
         carriers = np.bincount(
-            table.cells.signature[of_event], table.cells.rows[of_event], len(weight)
+            table.cells.signature[of_event], table.cells.rows[of_event], everybody
         )
         errors = [np.empty(0)]
         for view in views:

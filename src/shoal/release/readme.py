@@ -9,7 +9,6 @@ import polars as pl
 
 from shoal.knowledge import OWN
 from shoal.release import GID, Release
-from shoal.release.certificate import told_by_event
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
 from shoal.wording import (
@@ -42,7 +41,8 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         ),
         "\n".join(
             [
-                f"{names['qi']}: {GID} and {', '.join(release.spec.qi)}, one line per person",
+                f"{names['qi']}: {GID} and {', '.join(release.spec.qi)}{_share(release)}, one line "
+                "per person",
                 f"{names['sensitive']}: {GID}, {', '.join(release.sensitive_runs.columns[1:])}",
                 f"{names['members']}: how often each value behind a label occurs in all",
                 *(
@@ -59,10 +59,14 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _share(release: Release) -> str:
+    told = "how much of the group's carriers of an event the person counts as"
+    return f", {release.share} ({told})" if release.has_leanings else ""
+
+
 def _told(names: dict[str, str]) -> list[str]:
     told = {
         "totals": "how many people with a value of an attribute carry an event",
-        "leanings": "how much likelier than others of their group whom is to carry an event",
     }
     return [f"{names[table]}: {what}" for table, what in told.items() if table in names]
 
@@ -85,8 +89,8 @@ def _claim(release: Release) -> str:
         ),
         public_counter_words(certificate["audit"]["counter"]),
         totals_words(certificate["totals"]["linked_above"]) if release.totals.height else "",
-        leanings_words(told_by_event(release.leanings), certificate["limit"])
-        if release.leanings.height
+        leanings_words(certificate["leanings"]["told"], certificate["limit"])
+        if release.has_leanings
         else "",
         "certificate.json has the details; `shoal verify` checks it.",
     ]

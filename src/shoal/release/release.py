@@ -22,7 +22,6 @@ from shoal.engines import GID, Distant, Runs
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms import form_named
-from shoal.release.leanings import no_leanings
 from shoal.release.totals import no_totals
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
@@ -54,8 +53,8 @@ class Release:
     certificate: dict[str, Any]
     totals: pl.DataFrame = field(default_factory=no_totals)
     """attribute, value, event, count: what the adversary is taken to know of single attributes."""
-    leanings: pl.DataFrame = field(default_factory=no_leanings)
-    """event, attribute, value, attribute_2, value_2, factor: how much likelier whom to carry."""
+    share: str | None = None
+    """The column of the QI table that tells everybody's share of their group's carriers, if any."""
     row_groups: IntArray | None = None
     """For the publisher only: the gid of every input row, -1 if suppressed."""
     grouping: Grouping | None = field(default=None, repr=False)
@@ -144,8 +143,6 @@ class Release:
             frames[name] = frame
         if self.totals.height:
             frames["totals"] = self.totals
-        if self.leanings.height:
-            frames["leanings"] = self.leanings
         return frames
 
     def alone(self, column: str) -> Release:
@@ -226,7 +223,7 @@ class Release:
 
     @cached_property
     def coded_leaning(self) -> Published:
-        """The same, with a group's events shared in proportion to what people lean to."""
+        """The same, with a group's events shared as the release tells."""
         from shoal.utility.published import Published
 
         return Published.of(self, "leanings")
@@ -244,7 +241,7 @@ class Release:
     @property
     def has_leanings(self) -> bool:
         """Whether counts can go by leanings."""
-        return self.leanings.height > 0 and self.form == "bucketized"
+        return self.share is not None and self.form == "bucketized"
 
     def count(
         self, where: Mapping[str, Any] | None = None, *, shares: Shares | None = None
@@ -257,8 +254,8 @@ class Release:
 
         `shares` says how a group's protected values are shared among its people: by "totals", so
         that as many carriers have each value of an attribute as the release tells; by "leanings",
-        in proportion to how likely it says that people are to carry; or "equal". By what the
-        release tells, unless it is said.
+        as the QI table's column of shares tells; or "equal". By what the release tells, unless it
+        is said.
         """
         from shoal.utility.count import count
 

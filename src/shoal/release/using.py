@@ -78,12 +78,11 @@ def _counting(release: Release, names: dict[str, str]) -> str:
         )
     if release.has_leanings:
         told += (
-            "Carriers of a protected event are not shared equally: somebody's weight is the "
-            f"product of all factors in {names['leanings']} that are about them, and in a group "
-            "with carriers of one event and no other event their share of these is their weight "
-            "over the sum of all weights in the group. Equal shares would lend carriers to people "
-            "who are merely grouped with them. Factors compare people of one group: they are not "
-            "how likely anybody is to carry. "
+            "Carriers of a protected event are not shared equally, which would lend carriers to "
+            f"people who are merely grouped with them: {release.share} in {names['qi']} is how "
+            "much of its group's carriers a person counts as, and an empty cell stands for an "
+            "equal share. Shares are made so that large classes of people count right: they are "
+            "not how likely anybody is to carry. "
         )
     return told + "In DuckDB, from this folder:"
 

@@ -1,7 +1,7 @@
-"""Shares by leanings as SQL: a group's carriers in proportion to the weights of its people.
+"""Shares by leanings as SQL: a group's carriers as the QI table's column of shares tells.
 
-Kind 0 of a value is no event, and kind e + 1 event e. A group of two kinds, of which one is 0, is
-shared by weight (`leans`), any other equally; leaning.py has the rule.
+Kind 0 of a value is no event, and kind e + 1 event e. A group of which no shares are told is shared
+equally; leaning.py has the rule.
 """
 
 from __future__ import annotations
@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shoal.release.forms.bucketized import condition
-from shoal.table import Column, code_column
+from shoal.utility.leaning import unreadable
 from shoal.utility.published import COUNT
 
 if TYPE_CHECKING:
@@ -25,22 +22,19 @@ def count_sql(release: Release, files: Files, asked: Asked, people: str) -> str:
     """How many people match; `people` says of a line of the sensitive table how many of those whom
     it stands for are asked for."""
     conditions = [condition(files, column, allowed) for column, allowed in asked.values()]
-    products = _products(release, files)
-    shown = ["gid", f"{' AND '.join(conditions) or 'true'} AS matches"]
-    weight = _weight(products, "weight")
-    return f"""WITH {_groups(release, files, people)}, people AS (
-  SELECT {", ".join(shown)}{_named(products, "weight")}
+    return f"""WITH {_kinds(release, files, people)}, people AS (
+  SELECT gid, {" AND ".join(conditions) or "true"} AS matches,
+    {_share(release, files)} AS share
   FROM {files.source("qi")}
 ), shares AS (
-  SELECT gid, carriers, leans, size, sum({weight}) AS total,
-    count(*) FILTER (WHERE matches) AS matching,
-    coalesce(sum({weight}) FILTER (WHERE matches), 0) AS part
-  FROM people JOIN groups USING (gid) GROUP BY ALL
+  SELECT gid, count(*) AS size, count(*) FILTER (WHERE matches) AS matching,
+    sum(share) AS total, coalesce(sum(share) FILTER (WHERE matches), 0) AS part
+  FROM people GROUP BY gid
 )
 SELECT coalesce(sum(asked * CASE
-    WHEN NOT leans THEN matching / size
+    WHEN total IS NULL THEN matching / size
     WHEN kind > 0 THEN part / total
-    ELSE (matching - carriers * part / total) / number END), 0) AS estimate
+    ELSE (matching - (size - number) * part / total) / number END), 0) AS estimate
 FROM kinds JOIN shares USING (gid);"""
 
 
@@ -48,28 +42,31 @@ def list_sql(release: Release, files: Files) -> str:
     """Everybody with each value that they may have, and its weight."""
     value = files.name("sensitive", release.spec.sensitive_columns[0])
     names = ["gid", *(files.name("qi", name) for name in release.spec.qi)]
-    products = _products(release, files)
-    front = _front(release.spec.qi)
-    weight = _weight(products, front)
-    return f"""WITH {_groups(release, files, "0")}, people AS (
-  SELECT *{_named(products, front)}
+    share = _apart("share", release.spec.qi)
+    return f"""WITH {_kinds(release, files, "0")}, people AS (
+  SELECT {", ".join(names)},
+    {_share(release, files)} AS {share}
   FROM {files.source("qi")}
 ), totals AS (
-  SELECT people.gid, sum({weight}) AS total
-  FROM people JOIN groups ON groups.gid = people.gid GROUP BY people.gid
+  SELECT gid, count(*) AS size, sum({share}) AS total FROM people GROUP BY gid
 )
 SELECT {", ".join(f"people.{name}" for name in names)}, lines.value AS {value},
   lines.number / kinds.number * CASE
-    WHEN NOT groups.leans THEN kinds.number / groups.size
-    WHEN kinds.kind > 0 THEN groups.carriers * {weight} / totals.total
-    ELSE 1 - groups.carriers * {weight} / totals.total END AS weight
-FROM people JOIN groups ON groups.gid = people.gid JOIN totals ON totals.gid = people.gid
-  JOIN kinds ON kinds.gid = people.gid
+    WHEN totals.total IS NULL THEN kinds.number / totals.size
+    WHEN kinds.kind > 0 THEN kinds.number * people.{share} / totals.total
+    ELSE 1 - (totals.size - kinds.number) * people.{share} / totals.total END AS weight
+FROM people JOIN totals ON totals.gid = people.gid JOIN kinds ON kinds.gid = people.gid
   JOIN lines ON lines.gid = people.gid AND lines.kind = kinds.kind;"""
 
 
-def _groups(release: Release, files: Files, people: str) -> str:
-    """Tables `lines` of the sensitive table, `kinds` of values in a group, and `groups`."""
+def _share(release: Release, files: Files) -> str:
+    if release.share not in files.columns["qi"]:
+        raise unreadable()
+    return f"CAST({files.name('qi', release.share)} AS DOUBLE)"
+
+
+def _kinds(release: Release, files: Files, people: str) -> str:
+    """Tables `lines` of the sensitive table, and `kinds` of values in a group."""
     value = files.name("sensitive", release.spec.sensitive_columns[0])
     number = files.name("sensitive", COUNT)
     kinds = "".join(
@@ -84,49 +81,11 @@ def _groups(release: Release, files: Files, people: str) -> str:
   FROM {files.source("sensitive")}
 ), kinds AS (
   SELECT gid, kind, sum(number) AS number, sum(asked) AS asked FROM lines GROUP BY gid, kind
-), groups AS (
-  SELECT gid, max(kind) AS event, arg_max(number, kind) AS carriers, sum(number) AS size,
-    count(*) = 2 AND min(kind) = 0 AS leans
-  FROM kinds GROUP BY gid
 )"""
 
 
-def _named(products: dict[int, str], front: str) -> str:
-    """Everybody's weight for each event, as columns."""
-    return "".join(f",\n    {product} AS {front}_{kind}" for kind, product in products.items())
-
-
-def _front(names: Sequence[str]) -> str:
-    """How names of weights begin: as no column's name does."""
-    front = "weight"
-    while any(name.lower().startswith(front) for name in names):
+def _apart(front: str, names: Sequence[str]) -> str:
+    """A name that no column has, in whatever case."""
+    while any(name.lower() == front for name in names):
         front += "_"
     return front
-
-
-def _weight(products: dict[int, str], front: str) -> str:
-    """Somebody's weight for the event of their group."""
-    cases = " ".join(f"WHEN {kind} THEN people.{front}_{kind}" for kind in products)
-    return f"CASE groups.event {cases} ELSE 1e0 END"
-
-
-def _products(release: Release, files: Files) -> dict[int, str]:
-    """For the kind of each event that leanings are told for: somebody's weight."""
-    labels = [event.label for event in release.spec.protect or ()]
-    columns = {
-        name: code_column(release.qi_runs.lines[name].unique())[0] for name in release.spec.qi
-    }
-    products: dict[int, list[str]] = {}
-    for event, *asked, factor in release.leanings.iter_rows():
-        conditions = [
-            condition(files, columns[name], _only(columns[name], value))
-            for name, value in zip(asked[::2], asked[1::2], strict=True)
-            if name is not None
-        ]
-        told = f"CASE WHEN {' AND '.join(conditions)} THEN {factor:.11e} ELSE 1e0 END"
-        products.setdefault(labels.index(event) + 1, []).append(told)
-    return {kind: "\n      * ".join(factors) for kind, factors in products.items()}
-
-
-def _only(column: Column, value: str) -> NDArray[np.bool_]:
-    return np.asarray(np.arange(len(column)) == column.code_of(value))

@@ -21,7 +21,7 @@ from shoal.grouping import FormName
 from shoal.release.forms import form_named
 from shoal.spec import OTHER, Spec
 from shoal.table import Column, IntArray, code_column, digits, factorize
-from shoal.utility.leaning import people_weights, shared_by_leanings
+from shoal.utility.leaning import shared_by_leanings, told_shares
 from shoal.utility.raked import known_totals, shared_by_totals
 from shoal.utility.shared import PublishedPeople
 
@@ -33,8 +33,7 @@ Floats = NDArray[np.float64]
 COUNT = "count"
 Shares = Literal["totals", "leanings", "equal"]
 """How a group's values are shared among its people: so that the published totals come out
-(raked.py), in proportion to the weights that the published leanings give them (leaning.py), or
-equally."""
+(raked.py), as the published shares tell (leaning.py), or equally."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +101,8 @@ class Published:
             expected = raked.cells(expected, held, value_event)
             linked = raked.linked(strengths)
         elif shares == "leanings":
-            weights = people_weights(release.leanings, people.columns, list(people.units.T))
-            leaning = shared_by_leanings(
-                lines, held, value_event, events, weights, len(people.units)
-            )
+            told = told_shares(release, qi)
+            leaning = shared_by_leanings(lines, held, value_event, told, len(people.units))
             expected = leaning.cells(expected, held, value_event)
         return cls(
             form=release.form,

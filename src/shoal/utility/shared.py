@@ -90,6 +90,15 @@ class Shared:
         )
         return cls(pair_unit, people, pair, kind, owner, entry, by_kind, equal, equal, settled)
 
+    def of_pairs(self, lines: PublishedPeople, units: int, amounts: Floats) -> Floats:
+        """What lines have, added up over the lines of each pair."""
+        group = np.zeros(len(self.people), np.int64)
+        group[self.pair] = self.owner
+        keys, wanted = group * units + self.pair_unit, lines.group * units + lines.unit
+        place = np.searchsorted(keys, wanted).clip(max=max(0, len(keys) - 1))
+        mine = np.flatnonzero(keys[place] == wanted) if len(keys) else np.empty(0, np.int64)
+        return np.bincount(place[mine], amounts[mine], len(keys)).astype(np.float64)
+
     def with_shares(self, shared: Floats) -> Shared:
         return replace(self, shared=shared)
 

@@ -19,7 +19,6 @@ from shoal.release.certificate import contradiction, told_by_attribute
 from shoal.release.codes import pooled_line
 from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
-from shoal.release.leanings import SCHEMA as LEANINGS
 from shoal.release.parts import is_part, parts_among, without_gaps
 from shoal.release.totals import SCHEMA
 from shoal.release.typed import PACKAGE
@@ -32,7 +31,6 @@ OTHER_COLUMNS = {
     "members": ["event", "value", "count"],
     "ranges": ["attribute", "label", "value"],
     "totals": list(SCHEMA),
-    "leanings": list(LEANINGS),
 }
 UNSAID = "an older certificate does not say"
 
@@ -108,7 +106,8 @@ def check_tables(release: Release) -> list[Check]:
     if not fits_form(release):
         return [Check("form", False, f'the tables are not those of a "{release.form}" release')]
     values = [GID, *spec.sensitive_columns, "count"]
-    columns = {"qi": [GID, *spec.qi], "sensitive": values, **OTHER_COLUMNS}
+    qi_columns = [GID, *spec.qi, *([] if release.share is None else [release.share])]
+    columns = {"qi": qi_columns, "sensitive": values, **OTHER_COLUMNS}
     held = {"qi": release.qi_held, "sensitive": release.sensitive_held, **release.small_frames}
     if any(frame.columns != columns[name] for name, frame in held.items()):
         return [Check("columns", False, "the tables have other columns than they should have")]

@@ -4,104 +4,98 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from shoal.engines import Runs
+from shoal.errors import InputError
 from shoal.grouping.pairs import starts
 from shoal.knowledge import Knowledge
 from shoal.release import Release
-from shoal.release.certificate import told_by_event
 from shoal.release.kernels import carriers_held
-from shoal.release.leanings import LARGEST, SCHEMA, TOLD, TOLERANCE, Groups, fault, limits
-from shoal.table import Table
-from shoal.utility.leaning import linked_above, members_of, people_weights
+from shoal.release.leanings import Groups, fault, limits, share_column
+from shoal.table import Table, code_column
+from shoal.table.frames import free_name
+from shoal.utility.leaning import told_shares
+from shoal.utility.published import event_numbers, same_groups
 from shoal.verification.files import Check
 from shoal.verification.values import Lines
 
+Floats = NDArray[np.float64]
 NAME, NAME_OF_TABLE = "leanings", "leanings of the table"
 
 
 def check_leanings(release: Release) -> Check:
-    """By the release alone: the lines that the certificate names, and nobody above 1/r by them."""
-    leanings, certificate = release.leanings, release.certificate
-    if told_by_event(leanings) != certificate.get("leanings", {"told": {}})["told"]:
-        return Check(NAME, False, "they tell of other classes than the certificate says")
-    if not leanings.height:
+    """By the release alone: told of whole groups that hold one event, as many people as the
+    certificate says, alike of those who are alike; carriers come out, and nobody is above 1/r."""
+    if release.share is None:
         return Check(NAME, True)
     several = len(release.spec.sensitive_columns) > 1
     if several or release.form != "bucketized" or release.totals.height:
         return Check(NAME, False, "a release like this one has none")
-    if strange := _strange(release):
-        return Check(NAME, False, strange)
-    if release.spec.limit == "absolute" and (above := linked_above(release)):
-        return Check(NAME, False, f"they link {above:,} people above 1/r")
-    return Check(NAME, True)
+    if release.share != share_column(release.spec):
+        return Check(NAME, False, "their column is called something else")
+    try:
+        qi, sensitive = same_groups(release)
+        share = told_shares(release, qi)
+    except InputError as unreadable:
+        return Check(NAME, False, str(unreadable))
+    found = _strange(release, qi, share) or _wrong(release, qi, sensitive, share)
+    return Check(NAME, not found, found)
 
 
-def _strange(release: Release) -> str:
-    """What of the lines means nothing."""
-    leanings = release.leanings
-    if dict(leanings.schema) != SCHEMA:
-        return "a column of theirs is of another kind"
-    labels = [event["label"] for event in release.certificate["events"]]
-    order = {name: number for number, name in enumerate(release.spec.qi)}
-
-    def place(column: str) -> pl.Expr:
-        return pl.col(column).replace_strict(order, default=-1, return_dtype=pl.Int64)
-
-    known = pl.col("attribute").is_in(release.spec.qi) & pl.col("value").is_not_null()
-    second = pl.col("attribute_2").is_null() & pl.col("value_2").is_null()
-    second |= (
-        pl.col("attribute_2").is_in(release.spec.qi)
-        & pl.col("value_2").is_not_null()
-        & (place("attribute_2") > place("attribute"))
+def _strange(release: Release, qi: Runs, share: Floats) -> str:
+    """Whether people of a group who are alike count as different parts of its carriers."""
+    names = [free_name(name, qi.lines.columns) for name in ("group", "share")]
+    lines = qi.lines.select(
+        *release.spec.qi, pl.Series(names[0], qi.group), pl.Series(names[1], share)
     )
-    logarithm = pl.col("factor").log().abs() <= LARGEST * (1 + TOLERANCE)
-    whole = leanings.filter(known & second & logarithm & pl.col("event").is_in(labels))
-    if whole.height < leanings.height or leanings.drop("factor").is_duplicated().any():
-        return "a line of them tells of nothing, or twice of the same"
+    alike = lines.select(pl.struct(pl.exclude(names[1])).n_unique()).item()
+    same = lines.select(pl.struct(pl.all()).n_unique()).item() == alike
+    return "" if same else "people of a group who are alike count as different parts"
+
+
+def _wrong(release: Release, qi: Runs, sensitive: Runs, share: Floats) -> str:
+    """What of the shares does not fit the groups."""
+    shown, value = code_column(sensitive.lines[release.spec.sensitive_columns[0]])
+    kind, labels, strengths = event_numbers(release.spec, shown.labels)
+    number = sensitive.lines["count"].to_numpy().astype(np.int64) * sensitive.times
+    who, told = np.arange(qi.lines.height, dtype=np.int32), np.zeros(qi.lines.height, bool)
+    for event, claimed in release.certificate["leanings"]["told"].items():
+        if event not in labels:
+            return "they tell of another event"
+        one = list(labels).index(event)
+        held = carriers_held(sensitive.start, value, number, kind.astype(np.int64), one)
+        groups = Groups(qi.start, who, qi.times, qi.copies, *held)
+        mine = np.repeat(groups.carriers > 0, np.diff(qi.start))
+        if int(qi.weight[mine].sum()) != claimed:
+            return "they tell of more or fewer people than the certificate says"
+        if groups.uneven(share):
+            return "the shares of a group are not its carriers, or one of them is nearly nothing"
+        limit = np.full(len(who), 1.0 / strengths[one])
+        if release.spec.limit == "absolute" and (above := groups.above(share, limit)):
+            return f"they link {above:,} people above 1/r"
+        told |= mine
+    if not np.array_equal(told, ~np.isnan(share)):
+        return "they tell of other groups than those that hold one event"
     return ""
 
 
 def check_leanings_of(release: Release, table: Table, known: Knowledge, lines: Lines) -> Check:
     """By the table: nobody is above their limit, and classes are counted better than equally."""
-    weights = people_weights(release.leanings, table.qi, list(table.signatures.T))
+    share = told_shares(release, same_groups(release)[0])
     people = starts(lines.group, len(lines.copies))
     values = starts(lines.value_group, len(lines.copies))
     kind = np.append(table.value_event, -1).astype(np.int64)
     labels = [event.label for event in table.events]
-    for event, weight in weights.items():
+    for event in release.certificate["leanings"]["told"]:
         number = labels.index(event)
         held = carriers_held(values, lines.value_code, lines.value_count, kind, number)
         groups = Groups(people, lines.signature, lines.people, lines.copies, *held)
-        if above := groups.above(weight, limits(table, known, number)):
+        if above := groups.above(share, limits(table, known, number)):
             return Check(NAME_OF_TABLE, False, f"they link {above:,} people above their limit")
         off, equally = (
-            groups.errors(table, known.class_views, number, one) for one in (weight, None)
+            groups.errors(table, known.class_views, number, one) for one in (share, None)
         )
         if worse := fault(off, equally):
             return Check(NAME_OF_TABLE, False, worse)
-    if not _known_classes(release, table, known):
-        return Check(NAME_OF_TABLE, False, "they tell of a class that is not known, or too small")
     return Check(NAME_OF_TABLE, True)
-
-
-def _known_classes(release: Release, table: Table, known: Knowledge) -> bool:
-    """Whether each line is about a class that a view knows, with enough carriers, give or take."""
-    views = {frozenset(view.attributes): view for view in known.class_views}
-    signature, value, rows = table.cells
-    numbers = {event.label: number for number, event in enumerate(table.events)}
-    carriers = {
-        label: np.bincount(
-            signature, rows * (table.value_event[value] == number), len(table.signatures)
-        )
-        for label, number in numbers.items()
-        if label in release.leanings["event"]
-    }
-    codes = list(table.signatures.T)
-    for event, *asked, _ in release.leanings.iter_rows():
-        members = members_of(asked, table.qi, codes)
-        view = views.get(frozenset(name for name in asked[::2] if name is not None))
-        if view is None or not (view.index[members] > 0).all():
-            return False
-        if carriers[event][members].sum() < TOLD / 2:
-            return False
-    return True

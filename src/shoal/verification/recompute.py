@@ -76,7 +76,7 @@ def recompute(
     if lines is None:
         return [*checks, Check("people", False, problem)]
     checks += [Check("people", True), *check_values(release, table, lines, record)]
-    if release.leanings.height:
+    if release.has_leanings:
         checks.append(check_leanings_of(release, table, known, lines))
     case = Case(
         table=table,
