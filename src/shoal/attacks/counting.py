@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from shoal.attacks.lineup import Bools, Lineup
 from shoal.attacks.odds import Floats, Ints
+from shoal.grouping.flows import certain_carriers
 from shoal.knowledge import View, event_chances
-from shoal.table import IntArray, Table
+from shoal.table import Table
 
 RIDGE, ROUNDS = 0.01, 150
 FEWEST = 0.1
@@ -114,12 +113,7 @@ def _fitted(lineup: Lineup, one: Counted) -> Floats:
 
 def certainties(groups: Lineup, missing: Lineup, view: View) -> tuple[Bools, Bools]:
     """Which suspects, in groups and among the missing, carry in every world that agrees with what
-    is published and with the carriers of every class of the view. Exact.
-
-    Worlds are whole-numbered flows from cases to classes. In any one of them (the truth is one, and
-    which is taken does not matter) the people of a case and class who carry can be others exactly
-    where a cycle of the residual graph leads through the two: where they are strongly connected.
-    """
+    is published and with the carriers of every class of the view. Exact."""
     sure = np.zeros(len(groups.signature), bool), np.zeros(len(missing.signature), bool)
     for event in np.unique(np.concatenate([groups.event, missing.event])):
         if not _own_counts(groups.table, view, int(event)):
@@ -128,7 +122,7 @@ def certainties(groups: Lineup, missing: Lineup, view: View) -> tuple[Bools, Boo
             continue
         inside, gone = (np.flatnonzero(one.event[one.case] == event) for one in (groups, missing))
         sides = ((groups, inside, 0), (missing, gone, groups.cases))
-        found = _fixed(
+        found = certain_carriers(
             case=np.concatenate([one.case[mine] + first for one, mine, first in sides]),
             kind=np.concatenate([view.index[one.signature[mine]] for one, mine, _ in sides]),
             people=np.concatenate([one.people[mine] for one, mine, _ in sides]),
@@ -136,25 +130,6 @@ def certainties(groups: Lineup, missing: Lineup, view: View) -> tuple[Bools, Boo
         )
         sure[0][inside], sure[1][gone] = found[: len(inside)], found[len(inside) :]
     return sure
-
-
-def _fixed(case: Ints, kind: IntArray, people: Ints, carrying: Ints) -> Bools:
-    """Whether all of each suspect's people carry in every world."""
-    width = int(kind.max(initial=0)) + 1
-    keys, edge = np.unique(case * width + kind, return_inverse=True)
-    capacity = np.bincount(edge, people, len(keys))
-    flow = np.bincount(edge, carrying, len(keys))
-    cases, left = np.unique(keys // width, return_inverse=True)
-    classes, right = np.unique(keys % width, return_inverse=True)
-    right = right + len(cases)
-    more, less = flow < capacity, flow > 0
-    tail = np.concatenate([left[more], right[less]])
-    head = np.concatenate([right[more], left[less]])
-    nodes = len(cases) + len(classes)
-    graph = coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
-    _, part = connected_components(graph.tocsr(), directed=True, connection="strong")
-    full = (flow == capacity) & (part[left] != part[right])
-    return np.asarray(full[edge])
 
 
 def _own_counts(table: Table, view: View, event: int) -> bool:
