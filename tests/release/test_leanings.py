@@ -352,7 +352,7 @@ def test_they_are_saved_listed_and_read_again(release: Release, tmp_path: Path) 
     listed = loaded.table().filter((pl.col("state") == "ill") & (pl.col("place") == "east"))
     assert listed["weight"].sum() == pytest.approx(release.count(where))
     page = (tmp_path / "release" / "README.txt").read_text("utf-8")
-    assert "sex, share (how much of the group's carriers of an event the person counts as)" in page
+    assert "qi.csv: gid, place, age, sex, share, one line per person" in page
     assert "how much of their group's carriers they count as" in " ".join(page.split())
     package = json.loads((tmp_path / "release" / "datapackage.json").read_text("utf-8"))
     share = package["resources"][0]["schema"]["fields"][-1]

@@ -112,4 +112,7 @@ def test_the_page_of_a_release_counts_by_leanings(
     asked = {name: value, column.name: column.labels[0]}
     sql = page[first : page.index("\n\n", first)]
     assert run(sql) == pytest.approx(made.count(asked))
+    assert "carry the event as their share adds up to" in " ".join(page.split())
+    short = f"SELECT sum(share) FROM 'qi.csv' WHERE {column.name} = '{column.labels[0]}'"
+    assert run(short) == pytest.approx(made.count(asked), rel=1e-5)
     assert made.count(asked) != pytest.approx(made.count(asked, shares="equal"))

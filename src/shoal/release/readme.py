@@ -41,8 +41,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         ),
         "\n".join(
             [
-                f"{names['qi']}: {GID} and {', '.join(release.spec.qi)}{_share(release)}, one line "
-                "per person",
+                f"{names['qi']}: {', '.join(release.qi_runs.columns)}, one line per person",
                 f"{names['sensitive']}: {GID}, {', '.join(release.sensitive_runs.columns[1:])}",
                 f"{names['members']}: how often each value behind a label occurs in all",
                 *(
@@ -57,11 +56,6 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         *using_parts(release, names),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _share(release: Release) -> str:
-    told = "how much of the group's carriers of an event the person counts as"
-    return f", {release.share} ({told})" if release.has_leanings else ""
 
 
 def _told(names: dict[str, str]) -> list[str]:

@@ -84,7 +84,19 @@ def _counting(release: Release, names: dict[str, str]) -> str:
             "equal share. Shares are made so that large classes of people count right: they are "
             "not how likely anybody is to carry. "
         )
+        told += _in_short(release)
     return told + "In DuckDB, from this folder:"
+
+
+def _in_short(release: Release) -> str:
+    """Where every carrier is in a group with others, and no group has several events."""
+    certificate = release.certificate
+    whole = certificate["audit"]["robust"] and certificate["limit"] == "absolute"
+    if not whole or len(certificate["events"]) > 1:
+        return ""
+    return (
+        f"In short: as many people of a kind carry the event as their {release.share} adds up to. "
+    )
 
 
 def _labels(release: Release, names: dict[str, str]) -> str:
