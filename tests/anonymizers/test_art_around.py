@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.anonymizers.art import Art, attempts, decoys
+from shoal.anonymizers.art import Art, attempts, certain, decoys
 from shoal.anonymizers.art.absence import leave_out_lookalikes
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
@@ -19,6 +19,8 @@ from shoal.anonymizers.art.classes import Lack, Waiting, class_counts
 from shoal.anonymizers.art.decoys import add_decoys
 from shoal.anonymizers.art.members import Members
 from shoal.anonymizers.art.safety import safe_groups
+from shoal.attacks import Scene
+from shoal.attacks.counting import certainties
 from shoal.auditing.audit import audit
 from shoal.datasets import ILLNESSES, ILLNESSES_QI, illnesses
 from shoal.errors import InputError
@@ -225,7 +227,7 @@ def test_decoys_leave_nobody_certain_who_could_be_helped(
         table = random_table(seed, limit)
         asked = asked_of(table)
         with monkeypatch.context() as without:
-            without.setattr(decoys, "undo_certainty", lambda *_: 0)
+            without.setattr(decoys, "undo_certainty", lambda *_: None)
             groups = hidden(table)
             add_decoys(groups, asked, np.random.default_rng(1))
             before += audit(table, groups.grouping(), adversary=BOTH).counter.forced > 0
@@ -249,6 +251,53 @@ def test_decoys_leave_nobody_certain_who_could_be_helped(
         assert everybody_once(groups)
     assert after < before
     assert stuck > 0, "no class that cannot be helped was seen"
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_nobody_is_certain_together_who_could_be_helped(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All classes of a view at once, as an attacker counts them. Where somebody stays certain,
+    nobody of the class fits into a group that would help."""
+    before = after = 0
+    for seed in range(80):
+        table = random_table(seed, limit)
+        asked = asked_of(table)
+        with monkeypatch.context() as without:
+            without.setattr(certain, "MOST_LINES", 0)
+            groups = hidden(table)
+            add_decoys(groups, asked, np.random.default_rng(1))
+            before += certain_to_attackers(groups, asked)
+        groups = hidden(table)
+        add_decoys(groups, asked, np.random.default_rng(1))
+        assert audit(table, groups.grouping(), adversary=BOTH).problematic == 0
+        assert everybody_once(groups)
+        left, cells = certain_to_attackers(groups, asked), groups.cells
+        after += left
+        needs = [
+            need
+            for promise in asked.promises
+            for held in [certain.Held.of(groups, promise.holds[cells.value])]
+            for view in range(len(asked.knowledge.class_views))
+            for need in certain.certain_together(groups, asked, promise, view, held)
+        ]
+        assert bool(needs) == bool(left)
+        joinable = [int(i) for which in groups.by_values().values() for i in which]
+        for need in needs:
+            free = np.flatnonzero(need.within & (cells.event < 0) & (cells.free > 0))
+            assert not any(
+                could_join(groups, asked, int(cell), group)
+                for cell in free
+                for group in need.of(np.array(joinable, np.int64)).tolist()
+            )
+    assert after < before
+
+
+def certain_to_attackers(groups: Assembly, asked: Asked) -> int:
+    """How many suspects are certain to carry by the flows of some view."""
+    scene = Scene(groups.table, groups.grouping(), asked.knowledge)
+    found = [certainties(scene.lineup, scene.missing, view) for view in asked.knowledge.class_views]
+    return sum(int(side.sum()) for sides in found for side in sides)
 
 
 def test_classes_that_need_the_same_group_are_helped_one_after_another() -> None:

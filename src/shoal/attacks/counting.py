@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from shoal.attacks.lineup import Bools, Lineup
 from shoal.attacks.odds import Floats, Ints
-from shoal.grouping.flows import certain_carriers
+from shoal.grouping.flows import Flow
 from shoal.knowledge import View, event_chances
 from shoal.table import Table
 
@@ -122,12 +122,12 @@ def certainties(groups: Lineup, missing: Lineup, view: View) -> tuple[Bools, Boo
             continue
         inside, gone = (np.flatnonzero(one.event[one.case] == event) for one in (groups, missing))
         sides = ((groups, inside, 0), (missing, gone, groups.cases))
-        found = certain_carriers(
-            case=np.concatenate([one.case[mine] + first for one, mine, first in sides]),
+        found = Flow.of(
+            group=np.concatenate([one.case[mine] + first for one, mine, first in sides]),
             kind=np.concatenate([view.index[one.signature[mine]] for one, mine, _ in sides]),
             people=np.concatenate([one.people[mine] for one, mine, _ in sides]),
             carrying=np.concatenate([one.carrying[mine] for one, mine, _ in sides]),
-        )
+        ).certain
         sure[0][inside], sure[1][gone] = found[: len(inside)], found[len(inside) :]
     return sure
 

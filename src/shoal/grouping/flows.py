@@ -8,30 +8,48 @@ the two: where they are strongly connected.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-Ints = NDArray[np.int64]
+Whole = NDArray[np.integer]
 Bools = NDArray[np.bool_]
 
 
-def certain_carriers(case: Ints, kind: NDArray[np.integer], people: Ints, carrying: Ints) -> Bools:
-    """Whether all people of each line carry in every world; lines are of so many people of a group
-    (`case`) and a class (`kind`), some of whom carry."""
-    width = int(kind.max(initial=0)) + 1
-    keys, edge = np.unique(case * width + kind, return_inverse=True)
-    capacity = np.bincount(edge, people, len(keys))
-    flow = np.bincount(edge, carrying, len(keys))
-    cases, left = np.unique(keys // width, return_inverse=True)
-    classes, right = np.unique(keys % width, return_inverse=True)
-    right = right + len(cases)
-    more, less = flow < capacity, flow > 0
-    tail = np.concatenate([left[more], right[less]])
-    head = np.concatenate([right[more], left[less]])
-    nodes = len(cases) + len(classes)
-    graph = coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
-    _, part = connected_components(graph.tocsr(), directed=True, connection="strong")
-    full = (flow == capacity) & (part[left] != part[right])
-    return np.asarray(full[edge])
+class Flow(NamedTuple):
+    """Carriers on their way from groups to classes, as lines of so many people of a group and a
+    class. Nodes are first groups, then classes."""
+
+    group: Whole
+    kind: Whole
+    """Of each line: its group and its class."""
+    certain: Bools
+    """Whether all people of a line carry, in every world."""
+    groups: int
+    residual: csr_array
+    """From a group to a class of which one more could carry there, and back from a class of which
+    one less could. (Lines of the same two need not be added up: one of people who carry and one of
+    people who do not are a cycle.)"""
+
+    @classmethod
+    def of(cls, group: Whole, kind: Whole, people: Whole, carrying: Whole) -> Flow:
+        groups, classes = (int(one.max(initial=-1)) + 1 for one in (group, kind))
+        node, more, less = kind + groups, carrying < people, carrying > 0
+        tail = np.concatenate([group[more], node[less]])
+        head = np.concatenate([node[more], group[less]])
+        shape = (groups + classes, groups + classes)
+        residual = csr_array(coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=shape))
+        _, part = connected_components(residual, directed=True, connection="strong")
+        certain = ~more & (part[group] != part[node])
+        return cls(group, kind, certain, groups, residual)
+
+    def reached(self, line: int) -> Whole:
+        """The groups whose carriers could be others if one more in the group of a line were: one
+        more person of its class in any of them, and nobody of the line is certain."""
+        nodes = breadth_first_order(
+            self.residual, self.group[line], directed=True, return_predecessors=False
+        )
+        return np.asarray(nodes[nodes < self.groups])

@@ -6,7 +6,7 @@ them c o / b <= sum o is asked, and a group that a strict check finds unsafe get
 lack members are those whose carriers were hidden among others, so that decoys are mostly of low
 odds and nearly always fit. Where nobody of a group's value is left, somebody of another value
 joins, and the group is published pooled: then only the odds against everything outside the events
-count. At last one more joins of every class with somebody who would be certain group by group.
+count. At last one more joins of every class with somebody who would be certain.
 """
 
 from __future__ import annotations
@@ -60,8 +60,7 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> N
         for i in which[~groups.are_safe(which, x, y, asked)]:
             groups.part_again(int(i))
     for promise in asked.promises:
-        while undo_certainty(groups, asked, promise, random):
-            pass
+        undo_certainty(groups, asked, promise, random)
 
 
 def _join_alike(
