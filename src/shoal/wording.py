@@ -102,12 +102,19 @@ def totals_words(linked: int) -> str:
 
 def leanings_words(told: Mapping[str, int], limit: str) -> str:
     """What it is to say how people lean."""
-    above = "above 1/r, or above what a view says of them," if limit == "prior" else "above 1/r"
+    above = "above 1/r and what a view says of them" if limit == "prior" else "above 1/r"
     return (
-        f"For right counts it is told of {people(sum(told.values()))} in groups with an event how "
-        f"much of their group's carriers they count as: nobody {above} (or above an equal share, "
-        "where that is more)."
+        f"For counts by class it is told of {people(sum(told.values()))} in groups with an event "
+        f"how much of their group's carriers they count as: nobody {above}, nor above an equal "
+        "share."
     )
+
+
+NO_LEANINGS = (
+    "Nobody's share of their group's carriers is told: no class of people has enough carriers, or "
+    "counts by class would be no better. Recipients share carriers equally, which counts classes "
+    "with many of them too low."
+)
 
 
 _COUNTING = "Counting over all groups, class by class (a promise beside the verdict),"

@@ -32,7 +32,9 @@ def test_leanings_are_told_unless_they_are_not_wanted(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     shares = pl.read_csv(tmp_path / "told" / "qi.csv")["share"]
     told = len(shares) - shares.null_count()
-    assert f"For right counts it is told of {told:,} people in groups with an event" in done.stdout
+    assert (
+        f"For counts by class it is told of {told:,} people in groups with an event" in done.stdout
+    )
     asked = ["anonymize", "table.csv", *SPEC, "--json"]
     found = json.loads(shoal_(*asked, "--out", "again", cwd=tmp_path).stdout)
     assert found["leanings"] == {"column": "share", "told": {"ill": told}}
@@ -40,4 +42,4 @@ def test_leanings_are_told_unless_they_are_not_wanted(tmp_path: Path) -> None:
     assert json.loads(without.stdout)["leanings"] == {"told": {}}
     assert "share" not in pl.read_csv(tmp_path / "untold" / "qi.csv").columns
     page = (tmp_path / "untold" / "README.txt").read_text("utf-8")
-    assert "For right counts" not in page
+    assert "For counts by class" not in page

@@ -65,7 +65,7 @@ def test_groups_show_the_same_of_each_column_and_nothing_of_two() -> None:
     }
     both = FRAME.filter(pl.col("asthma") == "Yes", pl.col("diabetes") == "Yes").height
     assert pairs["whole"]["count"].sum() == both
-    assert pairs["apart"]["count"].sum() != both
+    assert not pairs["apart"].equals(pairs["whole"])
 
 
 def test_how_values_were_paired_does_not_show() -> None:

@@ -58,7 +58,34 @@ def other_way(told: pl.DataFrame) -> pl.DataFrame:
     return told.with_columns(share=pl.when(room > 0).then(turned).otherwise(SHARE))
 
 
+def nudged(who: pl.Expr, part: float = 0.01) -> Edit:
+    """Shares of some people a little larger, and of all others of their groups smaller."""
+    total = SHARE.sum().over("gid")
+
+    def edit(told: pl.DataFrame) -> pl.DataFrame:
+        before = told.select(total)["share"]
+        less = told.with_columns(share=pl.when(who).then(SHARE * (1 - part)).otherwise(SHARE))
+        return less.with_columns(share=SHARE / total * before)
+
+    return edit
+
+
+def marked(told: pl.DataFrame) -> pl.DataFrame:
+    """Not a number in place of nothing, for some."""
+    some = pl.int_range(pl.len()) % 2 == 0
+    return told.with_columns(
+        share=pl.when(SHARE.is_null() & some).then(float("nan")).otherwise(SHARE)
+    )
+
+
 CHANGES: dict[str, tuple[Edit, bool]] = {
+    "marks in place of nothing": (marked, False),
+    "more digits": (lambda told: told.with_columns(share=SHARE + 1e-9), False),
+    "one group nudged": (nudged((pl.col("gid") < 2_000) & (pl.col("sex") == "f")), False),
+    "a kind of people nudged everywhere": (
+        nudged((pl.col("sex") == "f") & (pl.col("age") == 1) & (pl.col("place") == "east"), 0.05),
+        True,
+    ),
     "all the other way": (other_way, True),
     "all equal": (equal, True),
     "to the ends": (to_the_ends, True),
@@ -106,6 +133,8 @@ def test_no_share_can_be_changed(honest: Path, tmp_path: Path, change: str) -> N
     table = pl.read_csv(folder / "qi.csv")
     edited = edit(table)
     assert not edited.equals(table)
+    if change != "more digits":
+        edited = edited.with_columns(SHARE.round_sig_figs(6))
     edited.write_csv(folder / "qi.csv")
     mend(folder)
     assert refused(folder, table=FRAME)
@@ -117,7 +146,8 @@ def test_shares_above_the_paper_s_limit_need_no_table(tmp_path: Path) -> None:
     release = shoal.anonymize(FRAME, spec_of(r=5), seed=5)
     release.save(tmp_path / "release")
     folder = tmp_path / "release"
-    to_the_ends(pl.read_csv(folder / "qi.csv")).write_csv(folder / "qi.csv")
+    forged = to_the_ends(pl.read_csv(folder / "qi.csv"))
+    forged.with_columns(SHARE.round_sig_figs(6)).write_csv(folder / "qi.csv")
     mend(folder)
     (fault,) = [one for one in shoal.verify(folder).checks if not one.passed]
     assert fault.name == "leanings"
@@ -185,7 +215,7 @@ def test_a_class_cannot_be_counted_wrong_on_purpose(honest: Path, tmp_path: Path
         )
         .drop("cut")
     )
-    forged.write_csv(folder / "qi.csv")
+    forged.with_columns(SHARE.round_sig_figs(6)).write_csv(folder / "qi.csv")
     mend(folder)
     assert refused(folder, table=FRAME)
 

@@ -28,6 +28,7 @@ from shoal.cli.report import (
 from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
+    NO_LEANINGS,
     judges_words,
     leanings_words,
     open_words,
@@ -144,7 +145,7 @@ def anonymize(
     if json:
         emit_json(_figures(release))
     else:
-        _show(release, out, inside, totals=totals)
+        _show(release, out, inside, totals=totals, leanings=not (totals or no_leanings))
 
 
 def _private(given: str | None, out: Path) -> tuple[Literal["cells"] | None, Path]:
@@ -219,7 +220,7 @@ def show_verdict(figures: dict[str, Any]) -> None:
     say(known_line(figures["known_before"], limit=limit))
 
 
-def _show(release: Release, out: Path, private: Path, *, totals: bool) -> None:
+def _show(release: Release, out: Path, private: Path, *, totals: bool, leanings: bool) -> None:
     figures, say = _figures(release), typer.echo
     show_verdict(figures)
     say(
@@ -246,6 +247,8 @@ def _show(release: Release, out: Path, private: Path, *, totals: bool) -> None:
         )
     if release.has_leanings:
         say(leanings_words(figures["leanings"]["told"], figures["limit"]))
+    elif leanings and release.form == "bucketized" and len(release.spec.sensitive_columns) == 1:
+        say(NO_LEANINGS)
     if figures["values_changed"]:
         say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
     if figures["problematic"] or figures["undecided"]:

@@ -277,8 +277,8 @@ def _any(words: set[str]) -> str:
 
 
 def _shares(column: pl.Series) -> Shares:
-    text = column.cast(pl.String).fill_null(MISSING)
-    counts = text.value_counts().sort(["count", column.name], descending=[True, False])
+    text = column.cast(pl.String).fill_null(MISSING).alias("text")
+    counts = text.value_counts().sort(["count", "text"], descending=[True, False])
     return tuple((value, count / len(column)) for value, count in counts.iter_rows())
 
 

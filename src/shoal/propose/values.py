@@ -45,7 +45,7 @@ def yes_no(column: pl.Series, missing: tuple[str, ...]) -> YesNo | None:
     """The answers of a column, if it has these and no others but codes for missing ones."""
     texts = _texts(column).drop_nulls()
     texts = texts.filter(~texts.is_in(list(missing)))
-    counts = dict(texts.value_counts().iter_rows())
+    counts = dict(texts.alias("text").value_counts().iter_rows())
     if len(counts) != 2:
         return None
     spelt = {text.strip().lower(): text for text in counts}

@@ -98,9 +98,15 @@ def share_out(
 
 @kernel
 def shorten(
-    start: Ints, who: Whole, number: Whole, carriers: Whole, limit: Floats, share: Floats
+    start: Ints,
+    who: Whole,
+    number: Whole,
+    carriers: Whole,
+    limit: Floats,
+    share: Floats,
+    digits: int,
 ) -> None:
-    """Leaves six digits of each share: the nearest, or the next below where that is above a
+    """Leaves so many digits of each share: the nearest, or the next below where that is above a
     limit."""
     for g in range(len(carriers)):
         if carriers[g] == 0:
@@ -108,11 +114,11 @@ def shorten(
         equal = carriers[g] / _size(start, number, g)
         for i in range(start[g], start[g + 1]):
             most = max(limit[who[i]], equal)
-            scale = 10.0 ** (5 - np.floor(np.log10(share[i])))
-            digits = np.round(share[i] * scale)
-            if digits / scale > most:
-                digits = np.floor(most * scale)
-            share[i] = digits / scale
+            scale = 10.0 ** (digits - 1 - np.floor(np.log10(share[i])))
+            whole = np.round(share[i] * scale)
+            if whole / scale > most:
+                whole = np.floor(most * scale)
+            share[i] = whole / scale
 
 
 @kernel

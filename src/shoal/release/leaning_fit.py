@@ -11,9 +11,18 @@ from scipy.optimize import minimize
 
 from shoal.grouping import Grouping
 from shoal.grouping.pairs import ragged, starts
-from shoal.knowledge import Knowledge, View
+from shoal.knowledge import Knowledge
 from shoal.release.kernels import carriers_held, counted_with, share_out, shorten, slope
-from shoal.release.leanings import COUNTED, LEAST, Groups, Leanings, fault, limits
+from shoal.release.leanings import (
+    COUNTED,
+    DIGITS,
+    LEAST,
+    Groups,
+    Leanings,
+    classes_told_of,
+    fault,
+    limits,
+)
 from shoal.table import IntArray, Table
 
 Floats = NDArray[np.float64]
@@ -21,14 +30,16 @@ MOST_COUNTED = 400
 """Classes that counts are made right of; of more those with most carriers."""
 MOST_LINES = 60_000
 """Of larger releases as many groups as have so many lines, by chance, are fitted to."""
-NOISE = 3.0
-"""Standard deviation of the noise, in carriers of a class."""
+NOISE = 2.0
+"""Standard deviation of the noise in what one person makes, in people: that of a class's carriers
+is so many times the root of how many classes somebody is in at most. One who carries or not moves
+all of these, and noise that is drawn for each would average out."""
 NEAR, STEEP, RIDGE = 0.15, 1_000.0, 1e-3
 """Errors of counts beyond this part cost so much more; weights near each other are preferred."""
 STEPS = 150
 LARGEST = 30.0
 """Of the logarithm of a weight."""
-PARTS = (1.0, 0.7, 0.4, 0.2)
+PARTS = (1.0, 0.85, 0.7, 0.5, 0.3)
 """If a class is counted worse, the logarithms of all weights become smaller by these."""
 
 
@@ -71,7 +82,7 @@ def _tell(
     for part in PARTS:
         weight = np.exp(part * fitted)
         share_out(start, who, number, carriers, weight, limit, LEAST, share)
-        shorten(start, who, number, carriers, limit, share)
+        shorten(start, who, number, carriers, limit, share, DIGITS)
         if not fault(groups.errors(table, views, event, share), equal):
             return int((grouping.sizes * grouping.copies)[carriers > 0].sum())
     share[np.repeat(carriers > 0, np.diff(start))] = np.nan
@@ -132,28 +143,31 @@ def _logarithms(
     carries = table.value_event[sample.value] == event
     people = some.number * np.repeat(some.times, np.diff(some.start)) * carries
     carriers = np.bincount(some.who, people, len(table.signatures)).astype(np.float64)
-    classes = _belongs(list(knowledge.class_views), carriers, random)
+    classes = _belongs(classes_told_of(table, knowledge.class_views), carriers, random)
     if not classes.shape[0]:
         return None
-    wanted = classes @ carriers + NOISE * random.standard_normal(classes.shape[0])
+    noise = NOISE * np.sqrt(classes.sum(axis=0).max())
+    wanted = classes @ carriers + noise * random.standard_normal(classes.shape[0])
     there, place = np.unique(some.who, return_inverse=True)
     fit = _Fit(
         some._replace(who=place.astype(np.int32)),
         limit[there],
         sparse.csr_array(classes[:, there]),
-        wanted,
+        np.maximum(wanted, 1.0),
     )
     return np.asarray(np.clip(classes.T @ fit.factors(), -LARGEST, LARGEST))
 
 
-def _belongs(views: list[View], carriers: Floats, random: np.random.Generator) -> sparse.csr_array:
+def _belongs(
+    divisions: list[IntArray], carriers: Floats, random: np.random.Generator
+) -> sparse.csr_array:
     """classes x signatures: which belong to each class with enough carriers, and noise."""
     found = []
-    for view in views:
-        counts = np.bincount(view.index, carriers)
+    for index in divisions:
+        counts = np.bincount(index, carriers)
         noisy = counts + NOISE * random.standard_normal(len(counts))
         enough = np.flatnonzero((noisy >= COUNTED) & (counts > 0))
-        found += [(-noisy[one], view.index, one) for one in enough if one > 0]
+        found += [(-noisy[one], index, one) for one in enough if one > 0]
     chosen = sorted(found, key=lambda one: one[0])[:MOST_COUNTED]
     members = [np.flatnonzero(index == one) for _, index, one in chosen]
     place = np.repeat(np.arange(len(members)), [len(one) for one in members])
@@ -171,7 +185,7 @@ class _Fit:
     limit: Floats
     classes: sparse.csr_array
     wanted: Floats
-    """Carriers of each class."""
+    """Carriers of each class, with noise."""
 
     def factors(self) -> Floats:
         """Their logarithms."""

@@ -35,13 +35,15 @@ Floats = NDArray[np.float64]
 SHARE = "share"
 TOLERANCE = 1e-9
 """A share is above a limit if it is so by more than this part of it."""
-ROUNDING = 1e-5
-"""Shares are written with six digits, so that a group's are its carriers to such a part."""
+DIGITS, ROUNDING = 6, 1e-5
+"""Shares are written with so many digits, so that a group's are its carriers to such a part."""
 LEAST = 0.25
 """The least share, as a part of an equal one: nobody is told to carry nothing."""
 COUNTED = 100
 """Fewest carriers of a class whose count is to be right."""
-BETTER, FAR = 0.99, 0.2
+BANDS = (2, 4, 8, 16)
+"""Into how many bands, of about as many people each, the numbers of a QI are put."""
+BETTER, FAR = 0.99, 0.25
 """Leanings are told if by them classes are counted off by less than this part of what they are
 without, on average, and each by no more than the latter, or than without."""
 
@@ -93,6 +95,22 @@ def limits(table: Table, knowledge: Knowledge, event: int) -> Floats:
             chance = event_chances(view, table)[:, event]
             np.maximum(most, chance[view.index], out=most)
     return most
+
+
+def classes_told_of(table: Table, views: Sequence[View]) -> list[IntArray]:
+    """Of each signature its class, for all divisions of people into classes whose counts shares are
+    to make right: the views', and bands of the numbers or dates of a QI, since few single ones have
+    enough carriers. Class 0 is of people who are in none."""
+    found = [view.index.astype(np.int32) for view in views]
+    for column, code in zip(table.qi, table.signatures.T, strict=True):
+        ordered = column.values.dtype.is_numeric() or column.values.dtype.is_temporal()
+        there = column.values.is_not_null().to_numpy()
+        people = np.bincount(code, table.signature_rows, len(column)) * there
+        middle = (np.cumsum(people) - people / 2) / max(1.0, people.sum())
+        for bands in (some for some in BANDS if ordered and some < len(column)):
+            band = np.minimum(middle * bands, bands - 1).astype(np.int32) + 1
+            found.append((band * there)[code].astype(np.int32))
+    return found
 
 
 class Groups(NamedTuple):

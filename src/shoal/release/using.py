@@ -81,8 +81,9 @@ def _counting(release: Release, names: dict[str, str]) -> str:
             "Carriers of a protected event are not shared equally, which would lend carriers to "
             f"people who are merely grouped with them: {release.share} in {names['qi']} is how "
             "much of its group's carriers a person counts as, and an empty cell stands for an "
-            "equal share. Shares are made so that large classes of people count right: they are "
-            "not how likely anybody is to carry. "
+            "equal share. Shares are made so that classes of people with many carriers count "
+            "right, as far as nobody comes above their limit: they are not how likely anybody is "
+            "to carry. "
         )
         told += _in_short(release)
     return told + "In DuckDB, from this folder:"
@@ -115,11 +116,11 @@ def _weighting(release: Release, names: dict[str, str]) -> str:
         "can be fitted to it. Nobody is one observation more than once: reckon errors with as many "
         "people as the release has, not with as many lines. "
     )
-    if not release.has_leanings:
-        told += (
-            "Protected values are shared with people who are in a group to hide others, so that "
-            "differences in them come out too small. "
-        )
+    told += (
+        "Protected values are shared with people who are in a group to hide others, so that "
+        "differences in them come out too small"
+    )
+    told += ", though less so by these shares. " if release.has_leanings else ". "
     if release.form == "generalized":
         told += f"Attributes are ranges; {names['ranges']} says which values each covers. "
     alone = ""

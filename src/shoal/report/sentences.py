@@ -194,6 +194,16 @@ def _open(count: int, *, public: bool) -> str:
     return open_words(count)
 
 
+def _shares(facts: Facts) -> str:
+    told = (facts.queries or {}).get("classes", {}).get("leanings")
+    return (
+        " Also, for counts by class, how much of its group's carriers each person counts as, which "
+        "is nowhere above the limit."
+        if told
+        else ""
+    )
+
+
 def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     """What the adversary is taken to know and to be able to do."""
     spec, verdict = facts.spec, facts.verdict
@@ -202,7 +212,8 @@ def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
             "What they see",
             "The whole release: who is in which group, and which values of "
             f"{quoted(spec['sensitive'])} occur in each group, but not who has which, unless all "
-            f"of a group have the same one. {_open(verdict['shown_openly'], public=public)}",
+            f"of a group have the same one. {_open(verdict['shown_openly'], public=public)}"
+            f"{_shares(facts)}",
         ),
         ("Whom they recognise", f"Everybody, by {listed(spec['qi'])}."),
         ("What they know besides", _knowledge(facts)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -31,10 +32,8 @@ def told_shares(release: Release, qi: Runs) -> Floats:
     InputError for what nobody can count with."""
     assert release.share is not None, "asked for only where some are told"
     column = qi.lines.get_column(release.share, default=None)
-    if column is not None and column.dtype.is_float():
-        share = column.fill_null(np.nan).to_numpy()
-        if (np.isnan(share) | ((share > 0) & (share <= 1))).all():
-            return np.asarray(share)
+    if column is not None and column.dtype == pl.Float64 and column.is_between(0, 1).all():
+        return np.asarray(column.to_numpy(), np.float64)
     raise unreadable()
 
 

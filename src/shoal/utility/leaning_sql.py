@@ -42,7 +42,7 @@ def list_sql(release: Release, files: Files) -> str:
     """Everybody with each value that they may have, and its weight."""
     value = files.name("sensitive", release.spec.sensitive_columns[0])
     names = ["gid", *(files.name("qi", name) for name in release.spec.qi)]
-    share = _apart("share", release.spec.qi)
+    share, weight = _apart("share", release.spec.qi), files.weight(release)
     return f"""WITH {_kinds(release, files, "0")}, people AS (
   SELECT {", ".join(names)},
     {_share(release, files)} AS {share}
@@ -54,7 +54,7 @@ SELECT {", ".join(f"people.{name}" for name in names)}, lines.value AS {value},
   lines.number / kinds.number * CASE
     WHEN totals.total IS NULL THEN kinds.number / totals.size
     WHEN kinds.kind > 0 THEN kinds.number * people.{share} / totals.total
-    ELSE 1 - (totals.size - kinds.number) * people.{share} / totals.total END AS weight
+    ELSE 1 - (totals.size - kinds.number) * people.{share} / totals.total END AS {weight}
 FROM people JOIN totals ON totals.gid = people.gid JOIN kinds ON kinds.gid = people.gid
   JOIN lines ON lines.gid = people.gid AND lines.kind = kinds.kind;"""
 

@@ -25,6 +25,7 @@ from shoal.table import Column, code_column
 from shoal.utility import leaning_sql
 from shoal.utility.count import allowed_values, check_names, chosen_shares, value_weights
 from shoal.utility.published import COUNT, Shares
+from shoal.utility.weighted import weight_column
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -144,7 +145,7 @@ def weights_sql(release: Release, *, format: str) -> str:
         f"), held AS (\n  SELECT * FROM {files.source('sensitive')}\n"
         "), sizes AS (\n  SELECT gid, count(*) AS size FROM people GROUP BY gid\n)\n"
         f"SELECT people.*, {values}, CAST(held.{files.name('sensitive', COUNT)} AS DOUBLE) "
-        "/ sizes.size AS weight\n"
+        f"/ sizes.size AS {files.weight(release)}\n"
         "FROM people JOIN sizes ON people.gid = sizes.gid JOIN held ON people.gid = held.gid;"
     )
 
@@ -188,6 +189,10 @@ class Files:
     def name(self, table: str, column: str) -> str:
         """A column of a table."""
         return quoted_name(self._names(table)[self.columns[table].index(column)])
+
+    def weight(self, release: Release) -> str:
+        """What a column of weights is called, as in `Release.table`."""
+        return quoted_name(weight_column(release))
 
     def _shown(self, table: str) -> list[str]:
         columns = self.columns.get(table, [])

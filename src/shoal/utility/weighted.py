@@ -36,8 +36,8 @@ def weighted(release: Release, shares: Shares | None = None) -> pl.DataFrame:
         )
     chosen = chosen_shares(release, shares)
     values = [name for name in release.sensitive_runs.columns if name not in (GID, COUNT)]
-    taken = [*release.spec.qi, *values, COUNT]
-    weight, alike, size = (free_name(name, taken) for name in (WEIGHT, "alike", "size"))
+    taken, weight = [*release.spec.qi, *values, COUNT], weight_column(release)
+    alike, size = (free_name(name, [*taken, weight]) for name in ("alike", "size"))
     if chosen != "equal":
         return _listed(coded(release, chosen), values[0], weight)
     seen = list(release.spec.qi)
@@ -59,6 +59,12 @@ def weighted(release: Release, shares: Shares | None = None) -> pl.DataFrame:
         .agg(pl.col(weight).sum())
         .sort(*seen, *values)
     )
+
+
+def weight_column(release: Release) -> str:
+    """What weights are called: as no column of the release is, in whatever case."""
+    names = [*release.spec.qi, *release.sensitive_runs.columns]
+    return free_name(WEIGHT, [name.lower() for name in names])
 
 
 def as_pandas(frame: pl.DataFrame) -> Any:
