@@ -109,6 +109,7 @@ def recorded(private: Path | None) -> Path:
             "attack-private",
             f"{private or 'The release'} has no record of who is in which group, and nothing else "
             "says who is right.",
-            "Give the publisher's private folder.",
+            "Give the publisher's private folder, or lay it beside the release and call it like "
+            "that, with -private behind.",
         )
     return private

@@ -134,7 +134,7 @@ def _draw(result: Comparison, path: Path) -> None:
 LEGEND = """
 error: how far count queries are off, on average; on event: those that ask for a protected value
 worst class: the same for the people with an event in the class of people, of those with at least
-100 of them, where it is most; by leanings: the same by what a release tells of who leans to it
+100 of them, where it is most; by leanings: the same by the shares that a release tells
 problematic: people linked above their limit, as a share of the people with an event
 not decided: people with an event of whom neither safety nor a breach could be shown, likewise
 worst: the largest link that was found; guess: how often the likeliest of a group is the one

@@ -14,7 +14,7 @@ out the rest. docs/decisions/0016-leanings.md has what it brings, and what an in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -43,6 +43,8 @@ COUNTED = 100
 """Fewest carriers of a class whose count is to be right."""
 BANDS = (2, 4, 8, 16)
 """Into how many bands, of about as many people each, the numbers of a QI are put."""
+MOST_DIVISIONS = 24
+"""Ways of dividing people into classes: each makes more noise necessary for all."""
 BETTER, FAR = 0.99, 0.25
 """Leanings are told if by them classes are counted off by less than this part of what they are
 without, on average, and each by no more than the latter, or than without."""
@@ -99,9 +101,16 @@ def limits(table: Table, knowledge: Knowledge, event: int) -> Floats:
 
 def classes_told_of(table: Table, views: Sequence[View]) -> list[IntArray]:
     """Of each signature its class, for all divisions of people into classes whose counts shares are
-    to make right: the views', and bands of the numbers or dates of a QI, since few single ones have
-    enough carriers. Class 0 is of people who are in none."""
-    found = [view.index.astype(np.int32) for view in views]
+    to make right: by single attributes, by bands of the numbers or dates of a QI, since few single
+    ones have enough carriers, and by the views of several attributes, the fewest first. Class 0 is
+    of people who are in none."""
+    by_number = sorted(views, key=lambda view: len(view.attributes))
+    known = [view.index.astype(np.int32) for view in by_number]
+    single = sum(len(view.attributes) <= 1 for view in views)
+    return [*known[:single], *_bands(table), *known[single:]][:MOST_DIVISIONS]
+
+
+def _bands(table: Table) -> Iterator[IntArray]:
     for column, code in zip(table.qi, table.signatures.T, strict=True):
         ordered = column.values.dtype.is_numeric() or column.values.dtype.is_temporal()
         there = column.values.is_not_null().to_numpy()
@@ -109,8 +118,7 @@ def classes_told_of(table: Table, views: Sequence[View]) -> list[IntArray]:
         middle = (np.cumsum(people) - people / 2) / max(1.0, people.sum())
         for bands in (some for some in BANDS if ordered and some < len(column)):
             band = np.minimum(middle * bands, bands - 1).astype(np.int32) + 1
-            found.append((band * there)[code].astype(np.int32))
-    return found
+            yield (band * there)[code].astype(np.int32)
 
 
 class Groups(NamedTuple):

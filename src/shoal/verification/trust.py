@@ -45,7 +45,7 @@ def taken_on_trust(
     words += [told for part, told in ON_TRUST.items() if models or part != "knowledge.models"]
     words.append("who is in which group")
     if "leanings" in certificate:
-        words.append("what people count as, within limits")
+        words.append("how much classes of people count as, within limits")
     if certificate["form"] == "generalized":
         words.append("what ranges cover")
     if certificate["spec"].get("publish_apart"):
