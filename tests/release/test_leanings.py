@@ -428,8 +428,8 @@ def test_a_limit_below_an_equal_share_asks_for_no_less() -> None:
     ("share", "wrong"),
     [
         ([0.5, 0.5], False),
-        ([0.126, 0.874], False),
-        ([0.12, 0.88], True),
+        ([0.051, 0.949], False),
+        ([0.048, 0.952], True),
         ([0.5, 0.4], True),
         ([0.5, float("nan")], True),
     ],

@@ -134,3 +134,23 @@ def test_models_have_no_classes_and_many_views_are_judged_one_by_one(table: Tabl
     spec = Spec(qi=wide, sensitive="diagnosis", r=3, protect=(HEART,))
     known = KnownClasses.of(Table.from_frame(frame, spec))
     assert {view for view, *_ in known.names} == {(name,) for name in wide}
+
+
+def test_eighths_of_the_people_by_a_number_are_classes_too() -> None:
+    frame = hospital(6_000, seed=3)
+    spec = SPEC.with_(bands=(), protect=(HEART,), min_support=5_000, max_attributes=1)
+    table = Table.from_frame(frame, spec)
+    release = release_of(table, random_groups(table, 900, lost=20))
+    errors = KnownClasses.of(table).errors(release.coded)
+    found = {one.values[0]: one for one in errors.classes if one.view == ("age",)}
+    assert 4 <= len(found) <= 8
+    heart, before = pl.col("diagnosis").is_in(HEART.values), -1
+    for name in sorted(found, key=lambda text: int(text.split(" to ")[0])):
+        low, high = (int(text) for text in name.split(" to "))
+        assert before < low < high
+        before = high
+        people = frame.filter(pl.col("age").is_between(low, high))
+        assert 500 < people.height < 1_000
+        assert found[name].carriers == people.filter(heart).height >= ENOUGH_CARRIERS
+        asked = {"age": range(low, high + 1), "diagnosis": "heart"}
+        assert found[name].estimate == pytest.approx(release.count(asked))

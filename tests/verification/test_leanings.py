@@ -39,7 +39,7 @@ def to_the_ends(told: pl.DataFrame) -> pl.DataFrame:
     size = pl.len().over("gid")
     first = pl.struct("place", "age", "sex").rank("dense").over("gid") == 1
     many = first.sum().over("gid")
-    least = 0.3 * SHARE.sum().over("gid") / size
+    least = 0.15 * SHARE.sum().over("gid") / size
     rest = (SHARE.sum().over("gid") - many * least) / (size - many)
     return told.with_columns(
         share=pl.when(many < size).then(pl.when(first).then(least).otherwise(rest)).otherwise(SHARE)
@@ -54,7 +54,7 @@ def other_way(told: pl.DataFrame) -> pl.DataFrame:
     """Who counts as more counts as less, as far as that is allowed."""
     mean = SHARE.mean().over("gid")
     room = pl.max_horizontal(SHARE.max().over("gid") - mean, mean - SHARE.min().over("gid"))
-    turned = mean - (SHARE - mean) * (0.5 * (mean - 0.26 * mean) / room).clip(0, 1)
+    turned = mean - (SHARE - mean) * (0.5 * (mean - 0.11 * mean) / room).clip(0, 1)
     return told.with_columns(share=pl.when(room > 0).then(turned).otherwise(SHARE))
 
 
@@ -203,7 +203,7 @@ def test_a_class_cannot_be_counted_wrong_on_purpose(honest: Path, tmp_path: Path
     """Shares that are right on average, with one class of people made to carry far less."""
     folder = Path(shutil.copytree(honest / "release", tmp_path / "release"))
     hidden, equally = pl.col("place") == "south", SHARE.sum().over("gid") / pl.len().over("gid")
-    cut = pl.when(hidden).then(pl.min_horizontal(SHARE, 0.26 * equally)).otherwise(SHARE)
+    cut = pl.when(hidden).then(pl.min_horizontal(SHARE, 0.11 * equally)).otherwise(SHARE)
     more = (SHARE.sum() - pl.col("cut").sum()).over("gid") / (~hidden).sum().over("gid")
     forged = (
         pl.read_csv(folder / "qi.csv")

@@ -27,7 +27,7 @@ from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge, View, event_chances
 from shoal.release.kernels import counted_equally, counted_with, people_above, uneven_groups
 from shoal.spec import Spec
-from shoal.table import IntArray, Table
+from shoal.table import Column, IntArray, Table
 from shoal.table.frames import free_name
 
 Ints = NDArray[np.int64]
@@ -37,7 +37,7 @@ TOLERANCE = 1e-9
 """A share is above a limit if it is so by more than this part of it."""
 DIGITS, ROUNDING = 6, 1e-5
 """Shares are written with so many digits, so that a group's are its carriers to such a part."""
-LEAST = 0.25
+LEAST = 0.1
 """The least share, as a part of an equal one: nobody is told to carry nothing."""
 COUNTED = 100
 """Fewest carriers of a class whose count is to be right."""
@@ -110,15 +110,26 @@ def classes_told_of(table: Table, views: Sequence[View]) -> list[IntArray]:
     return [*known[:single], *_bands(table), *known[single:]][:MOST_DIVISIONS]
 
 
+def is_ordered(column: Column) -> bool:
+    """Whether a QI is of numbers or dates."""
+    return column.values.dtype.is_numeric() or column.values.dtype.is_temporal()
+
+
+def bands_of(table: Table, place: int, bands: int) -> IntArray:
+    """The band of each value of a QI with an order, from 1 on, each of about as many people; 0 of a
+    missing one."""
+    column = table.qi[place]
+    there = column.values.is_not_null().to_numpy()
+    people = np.bincount(table.signatures[:, place], table.signature_rows, len(column)) * there
+    middle = (np.cumsum(people) - people / 2) / max(1.0, people.sum())
+    band = np.minimum(middle * bands, bands - 1).astype(np.int32) + 1
+    return np.where(there, band, 0).astype(np.int32)
+
+
 def _bands(table: Table) -> Iterator[IntArray]:
-    for column, code in zip(table.qi, table.signatures.T, strict=True):
-        ordered = column.values.dtype.is_numeric() or column.values.dtype.is_temporal()
-        there = column.values.is_not_null().to_numpy()
-        people = np.bincount(code, table.signature_rows, len(column)) * there
-        middle = (np.cumsum(people) - people / 2) / max(1.0, people.sum())
-        for bands in (some for some in BANDS if ordered and some < len(column)):
-            band = np.minimum(middle * bands, bands - 1).astype(np.int32) + 1
-            yield (band * there)[code].astype(np.int32)
+    for place, column in enumerate(table.qi):
+        for bands in (some for some in BANDS if is_ordered(column) and some < len(column)):
+            yield bands_of(table, place, bands)[table.signatures[:, place]]
 
 
 class Groups(NamedTuple):

@@ -2,12 +2,14 @@
 it and as a recipient of the release estimates it.
 
 A class is what the adversary can know of: people who share the values of a view's attributes.
-Recipients ask for the same people, so that an estimate that is far off here misleads them.
+Recipients ask for the same people, so that an estimate that is far off here misleads them. They
+also ask for bands of numbers and dates, of which few single ones have enough carriers: so eighths
+of the people, by each attribute that has an order, are classes too, unless the spec has bands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge, View, attribute_codes, count_values
+from shoal.release.leanings import bands_of, is_ordered
 from shoal.spec import band_name
 from shoal.table import Table
 from shoal.utility.estimate import estimate_counts
@@ -27,6 +30,11 @@ ENOUGH_CARRIERS = 100
 FAR_OFF = 0.25
 """An estimate that is off by more than this part of the truth is called far off."""
 MOST_NAMED = 10
+EIGHTHS = 8
+
+
+Masks = list[tuple[int, NDArray[np.bool_]]]
+"""Which values are asked for, by the place of a QI."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +134,9 @@ class KnownClasses:
         Without knowledge, of the views that the table's spec describes."""
         knowledge = knowledge or _described(table)
         attributes = {*table.spec.qi, *(band_name(*band) for band in table.spec.bands)}
-        names, carriers, chosen, smaller = [], [], [], 0
+        names, carriers, smaller = [], [], 0
+        chosen: list[tuple[Masks, int]] = []
+        alike: dict[str, tuple[int, NDArray[np.int32]]] = {}
         for view in knowledge.views:
             if not attributes.issuperset(view.attributes):
                 continue
@@ -138,7 +148,14 @@ class KnownClasses:
                 values = tuple(labels[codes[somebody]] for codes, labels in shown)
                 names.append((view.attributes, values, table.events[event].label))
                 carriers.append(int(counts[number, event]))
-                chosen.append((view, somebody, int(event)))
+                chosen.append((_alike(table, view.attributes, somebody, alike), int(event)))
+        for place, band, inside in _eighths(table) if knowledge.of_the_table else ():
+            counts = _band_counts(table, place, inside)
+            smaller += int(((counts > 0) & (counts < ENOUGH_CARRIERS)).sum())
+            for event in np.flatnonzero(counts >= ENOUGH_CARRIERS).tolist():
+                names.append(((table.spec.qi[place],), (band,), table.events[event].label))
+                carriers.append(int(counts[event]))
+                chosen.append(([(place, inside)], event))
         return cls(tuple(names), np.array(carriers, np.int64), _queries(table, chosen), smaller)
 
     def errors(self, published: Published) -> ClassErrors:
@@ -175,20 +192,54 @@ def _event_counts(table: Table, view: View) -> NDArray[np.int64]:
     return counts
 
 
-def _queries(table: Table, chosen: list[tuple[View, int, int]]) -> Queries:
-    """One query for each view, signature of somebody in the class, and event."""
+def _eighths(table: Table) -> Iterator[tuple[int, str, NDArray[np.bool_]]]:
+    """Bands of QIs with an order and more values than there are bands: the place of the QI, the
+    band in words, and which of the QI's values are in it."""
+    banded = {name for name, _ in table.spec.bands}  # of which the views know bands already
+    for place, column in enumerate(table.qi):
+        if not is_ordered(column) or len(column) <= EIGHTHS or column.name in banded:
+            continue
+        band = bands_of(table, place, EIGHTHS)
+        for number in np.unique(band[band > 0]):
+            inside = band == number
+            codes = np.flatnonzero(inside)
+            if len(codes) > 1:
+                yield place, f"{column.labels[codes[0]]} to {column.labels[codes[-1]]}", inside
+
+
+def _band_counts(table: Table, place: int, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Of each event: how many people in a band of a QI carry it."""
+    signature, value, rows = table.cells
+    event = table.value_event[value]
+    mine = (event >= 0) & inside[table.signatures[signature, place]]
+    return np.bincount(event[mine], rows[mine], len(table.events)).astype(np.int64)
+
+
+def _alike(
+    table: Table,
+    attributes: Sequence[str],
+    somebody: int,
+    known: dict[str, tuple[int, NDArray[np.int32]]],
+) -> Masks:
+    """Who shares the attributes of the people of a signature."""
+    masks = []
+    for name in attributes:
+        if name not in known:
+            known[name] = _domain_codes(table, name)
+        place, codes = known[name]
+        masks.append((place, codes == codes[table.signatures[somebody, place]]))
+    return masks
+
+
+def _queries(table: Table, chosen: list[tuple[Masks, int]]) -> Queries:
+    """One query for each class, as masks of QIs, and event."""
     allowed = [np.ones((len(column), len(chosen)), bool) for column in table.qi]
     members = np.zeros((len(table.members), len(chosen)), bool)
     event_of_member = table.value_event[table.member_value]
-    alike: dict[str, tuple[int, NDArray[np.int32]]] = {}
-    for number, (view, somebody, event) in enumerate(chosen):
+    for number, (masks, event) in enumerate(chosen):
         members[:, number] = event_of_member == event
-        for name in view.attributes:
-            if name not in alike:
-                alike[name] = _domain_codes(table, name)
-            place, codes = alike[name]
-            own = codes[table.signatures[somebody, place]]
-            allowed[place][:, number] &= codes == own
+        for place, inside in masks:
+            allowed[place][:, number] &= inside
     return Queries(
         attributes=table.spec.qi,
         labels=tuple(column.labels for column in table.qi),
