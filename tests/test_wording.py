@@ -9,6 +9,7 @@ from shoal.wording import (
     EXIT_CODES,
     absence_words,
     counter_words,
+    leanings_words,
     limit_named,
     limit_words,
     open_words,
@@ -119,3 +120,16 @@ def test_the_limit_in_words() -> None:
         "20 % (or what was known of the person before, if that is more)"
     )
     assert (limit_named("absolute"), limit_named("prior")) == ("", ", limit prior")
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"),
+    [
+        ("absolute", "at most 1/r, or an equal share where that is more."),
+        ("prior", "at most 1/r, what a view says of them, or an equal share, whichever is most."),
+    ],
+)
+def test_how_much_people_count_as_is_bounded_in_words(limit: str, most: str) -> None:
+    words = leanings_words({"ill": 1_200, "flu": 3}, limit)
+    assert words.startswith("For counts by class it is told of 1,203 people")
+    assert words.endswith(most)

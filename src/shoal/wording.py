@@ -102,11 +102,12 @@ def totals_words(linked: int) -> str:
 
 def leanings_words(told: Mapping[str, int], limit: str) -> str:
     """What it is to say how people lean."""
-    above = "above 1/r and what a view says of them" if limit == "prior" else "above 1/r"
+    most = "1/r, or an equal share where that is more"
+    if limit == "prior":
+        most = "1/r, what a view says of them, or an equal share, whichever is most"
     return (
         f"For counts by class it is told of {people(sum(told.values()))} in groups with an event "
-        f"how much of their group's carriers they count as: nobody {above}, nor above an equal "
-        "share."
+        f"how much of their group's carriers they count as: at most {most}."
     )
 
 

@@ -19,6 +19,7 @@ from shoal.release.leanings import (
     LEAST,
     Groups,
     Leanings,
+    belonging,
     classes_told_of,
     fault,
     limits,
@@ -143,7 +144,13 @@ def _logarithms(
     carries = table.value_event[sample.value] == event
     people = some.number * np.repeat(some.times, np.diff(some.start)) * carries
     carriers = np.bincount(some.who, people, len(table.signatures)).astype(np.float64)
-    classes = _belongs(classes_told_of(table, knowledge.class_views), carriers, random)
+    divisions = classes_told_of(table, knowledge.class_views)
+    counted = [np.bincount(index, carriers) for index in divisions]
+    noisy = [
+        np.where(counts > 0, counts + NOISE * random.standard_normal(len(counts)), 0.0)
+        for counts in counted
+    ]
+    classes = belonging(divisions, noisy, least=COUNTED, most=MOST_COUNTED)
     if not classes.shape[0]:
         return None
     noise = NOISE * np.sqrt(classes.sum(axis=0).max())
@@ -156,24 +163,6 @@ def _logarithms(
         np.maximum(wanted, 1.0),
     )
     return np.asarray(np.clip(classes.T @ fit.factors(), -LARGEST, LARGEST))
-
-
-def _belongs(
-    divisions: list[IntArray], carriers: Floats, random: np.random.Generator
-) -> sparse.csr_array:
-    """classes x signatures: which belong to each class with enough carriers, and noise."""
-    found = []
-    for index in divisions:
-        counts = np.bincount(index, carriers)
-        noisy = counts + NOISE * random.standard_normal(len(counts))
-        enough = np.flatnonzero((noisy >= COUNTED) & (counts > 0))
-        found += [(-noisy[one], index, one) for one in enough if one > 0]
-    chosen = sorted(found, key=lambda one: one[0])[:MOST_COUNTED]
-    members = [np.flatnonzero(index == one) for _, index, one in chosen]
-    place = np.repeat(np.arange(len(members)), [len(one) for one in members])
-    column = np.concatenate([*members, np.empty(0, np.int64)]).astype(np.int64)
-    shape = (len(members), len(carriers))
-    return sparse.csr_array((np.ones(len(column)), (place, column)), shape=shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import sparse
 
 from shoal.engines import GID, Runs
 from shoal.grouping import Grouping
@@ -108,6 +109,25 @@ def classes_told_of(table: Table, views: Sequence[View]) -> list[IntArray]:
     known = [view.index.astype(np.int32) for view in by_number]
     single = sum(len(view.attributes) <= 1 for view in views)
     return [*known[:single], *_bands(table), *known[single:]][:MOST_DIVISIONS]
+
+
+def belonging(
+    divisions: Sequence[IntArray], counted: Sequence[Floats], *, least: float, most: int
+) -> sparse.csr_array:
+    """classes x signatures: who belongs to each class that counts at least so many, the largest
+    first, and at most so many of them. `counted` is by the classes of each division."""
+    found = [
+        (-counts[one], index, one)
+        for index, counts in zip(divisions, counted, strict=True)
+        for one in np.flatnonzero(counts >= least).tolist()
+        if one > 0
+    ]
+    chosen = sorted(found, key=lambda one: one[0])[:most]
+    members = [np.flatnonzero(index == one) for _, index, one in chosen]
+    place = np.repeat(np.arange(len(members)), [len(one) for one in members])
+    column = np.concatenate([*members, np.empty(0, np.int64)]).astype(np.int64)
+    shape = (len(members), len(divisions[0]) if divisions else 0)
+    return sparse.csr_array((np.ones(len(column)), (place, column)), shape=shape)
 
 
 def is_ordered(column: Column) -> bool:

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.linalg import lstsq
 
 from shoal.compiling import kernel
-from shoal.release.leanings import COUNTED, LEAST, ROUNDING, Groups
+from shoal.release.leanings import COUNTED, LEAST, ROUNDING, Groups, belonging
 from shoal.table import IntArray
 
 Floats = NDArray[np.float64]
@@ -49,29 +49,12 @@ class Weights(NamedTuple):
         largest part are held against them."""
         names, sizes = np.unique(self.part, return_counts=True)
         mine = self.part == names[np.argmax(sizes)]
-        known = _belongs([index[mine] for index in divisions], _carriers(divisions, carriers))
+        counted = [np.bincount(index, carriers).astype(np.float64) for index in divisions]
+        inside = [index[mine] for index in divisions]
+        classes = belonging(inside, counted, least=COUNTED - ROOM, most=MOST)
+        known = sparse.vstack([np.ones((1, int(mine.sum()))), classes], format="csr")
         factors = lstsq((known @ known.T).toarray(), known @ self.log[mine])[0]
         return bool((np.abs(known.T @ factors - self.log[mine]) > 10 * AGREE).any())
-
-
-def _carriers(divisions: list[IntArray], carriers: NDArray[np.number]) -> list[Floats]:
-    return [np.bincount(index, carriers).astype(np.float64) for index in divisions]
-
-
-def _belongs(divisions: list[IntArray], counted: list[Floats]) -> sparse.csr_array:
-    """classes x signatures: who belongs to each class with enough carriers; the first is of all."""
-    found = [
-        (-held[one], index, one)
-        for index, held in zip(divisions, counted, strict=True)
-        for one in np.flatnonzero(held >= COUNTED - ROOM).tolist()
-        if one > 0
-    ]
-    chosen = sorted(found, key=lambda one: one[0])[:MOST]
-    count = len(divisions[0])
-    members = [np.arange(count), *(np.flatnonzero(index == one) for _, index, one in chosen)]
-    place = np.repeat(np.arange(len(members)), [len(one) for one in members])
-    ones = np.ones(len(place))
-    return sparse.csr_array((ones, (place, np.concatenate(members))), shape=(len(members), count))
 
 
 @kernel
