@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shoal.release.kernels import share_out, shorten
 from shoal.release.leanings import LEAST, Groups
 from shoal.verification.weights import Floats, Weights
-from tests.release.test_leanings import random_groups
+from tests.release.test_kernels import random_groups
 
 
 def made(seed: int) -> tuple[Groups, Floats, Floats, Floats]:

@@ -28,7 +28,8 @@ from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge, View, event_chances
 from shoal.release.kernels import counted_equally, counted_with, people_above, uneven_groups
 from shoal.spec import Spec
-from shoal.table import Column, IntArray, Table
+from shoal.table import IntArray, Table
+from shoal.table.bands import bands_of
 from shoal.table.frames import free_name
 
 Ints = NDArray[np.int64]
@@ -130,25 +131,9 @@ def belonging(
     return sparse.csr_array((np.ones(len(column)), (place, column)), shape=shape)
 
 
-def is_ordered(column: Column) -> bool:
-    """Whether a QI is of numbers or dates."""
-    return column.values.dtype.is_numeric() or column.values.dtype.is_temporal()
-
-
-def bands_of(table: Table, place: int, bands: int) -> IntArray:
-    """The band of each value of a QI with an order, from 1 on, each of about as many people; 0 of a
-    missing one."""
-    column = table.qi[place]
-    there = column.values.is_not_null().to_numpy()
-    people = np.bincount(table.signatures[:, place], table.signature_rows, len(column)) * there
-    middle = (np.cumsum(people) - people / 2) / max(1.0, people.sum())
-    band = np.minimum(middle * bands, bands - 1).astype(np.int32) + 1
-    return np.where(there, band, 0).astype(np.int32)
-
-
 def _bands(table: Table) -> Iterator[IntArray]:
     for place, column in enumerate(table.qi):
-        for bands in (some for some in BANDS if is_ordered(column) and some < len(column)):
+        for bands in (some for some in BANDS if column.ordered and some < len(column)):
             yield bands_of(table, place, bands)[table.signatures[:, place]]
 
 

@@ -31,6 +31,11 @@ class Column:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def ordered(self) -> bool:
+        """Whether it holds numbers or dates."""
+        return _is_ordered(self.values)
+
     def code_of(self, label: str) -> int:
         """The code of what is shown so, or -1; decimal numbers may be shown with fewer places in
         one table than in another: 1.10 is 1.1."""
@@ -155,9 +160,11 @@ def _plain(series: pl.Series) -> pl.Series:
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
         # An empty text is a missing value: in a CSV nobody could tell them apart.
         return series.set(series == "", None) if (series == "").any() else series
-    if series.dtype.is_numeric() or series.dtype.is_temporal():
-        return series
-    return series.cast(pl.String)
+    return series if _is_ordered(series) else series.cast(pl.String)
+
+
+def _is_ordered(series: pl.Series) -> bool:
+    return series.dtype.is_numeric() or series.dtype.is_temporal()
 
 
 def _labels(domain: pl.Series) -> tuple[str, ...]:

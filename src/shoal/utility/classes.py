@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge, View, attribute_codes, count_values
-from shoal.release.leanings import bands_of, is_ordered
 from shoal.spec import band_name
 from shoal.table import Table
+from shoal.table.bands import bands_of
 from shoal.utility.estimate import estimate_counts
 from shoal.utility.published import Floats, Published
 from shoal.utility.workload import Queries
@@ -197,7 +197,7 @@ def _eighths(table: Table) -> Iterator[tuple[int, str, NDArray[np.bool_]]]:
     band in words, and which of the QI's values are in it."""
     banded = {name for name, _ in table.spec.bands}  # of which the views know bands already
     for place, column in enumerate(table.qi):
-        if not is_ordered(column) or len(column) <= EIGHTHS or column.name in banded:
+        if not column.ordered or len(column) <= EIGHTHS or column.name in banded:
             continue
         band = bands_of(table, place, EIGHTHS)
         for number in np.unique(band[band > 0]):

@@ -32,8 +32,6 @@ DECOYS, GROUPS, LOOKED_AT = 16, 64, 500
 those most alike of as many as are looked at."""
 OWN_COUNT = 1e-6
 """A view counts the carriers of a class if its share of them is a whole number, to this."""
-
-
 MOST_LINES = 1_000_000
 """Of groups that hold an event, where classes are counted together."""
 
