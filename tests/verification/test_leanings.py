@@ -10,18 +10,21 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import shoal
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
+from shoal.release import leaning_fit
 from tests.forging import mend, refused
 from tests.release.test_leanings import people, spec_of
 
 FRAME = people(1)
 Edit = Callable[[pl.DataFrame], pl.DataFrame]
 SHARE = pl.col("share")
+KIND = ("place", "age", "sex")
 
 
 @pytest.fixture(scope="module", params=["absolute", "prior"])
@@ -265,3 +268,60 @@ def test_what_cannot_be_read_is_said_in_a_sentence(edit: Edit) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         broken.count({"state": "ill"})
     assert broken.count({"state": "ill"}, shares="equal") > 0
+
+
+def test_what_is_only_written_again_is_confirmed(honest: Path, tmp_path: Path) -> None:
+    """So that what is refused elsewhere is refused for what was changed."""
+    folder = Path(shutil.copytree(honest / "release", tmp_path / "release"))
+    table = pl.read_csv(folder / "qi.csv").with_columns(SHARE.round_sig_figs(6))
+    table.write_csv(folder / "qi.csv")
+    mend(folder)
+    assert shoal.verify(folder, FRAME).confirmed
+
+
+def test_one_person_s_attributes_cannot_have_a_weight_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made as shoal makes shares, but for one weight: by the files alone nothing is wrong."""
+    fitted = leaning_fit._logarithms
+
+    def marked(*given: Any) -> Any:
+        logarithms = fitted(*given)
+        assert logarithms is not None
+        logarithms[5] += 0.2
+        return logarithms
+
+    monkeypatch.setattr(leaning_fit, "_logarithms", marked)
+    houses = np.random.default_rng(1).integers(0, 9, FRAME.height)
+    frame = FRAME.with_columns(house=pl.Series(houses).cast(pl.String))
+    spec = spec_of(r=5).with_(qi=(*KIND, "house"))
+    shoal.anonymize(frame, spec, seed=5).save(tmp_path / "release")
+    assert shoal.verify(tmp_path / "release").confirmed
+    (fault,) = [one for one in shoal.verify(tmp_path / "release", frame).checks if not one.passed]
+    assert fault.detail == "weights are not those of known classes"
+
+
+def test_people_of_one_group_cannot_be_marked(tmp_path: Path) -> None:
+    """Two kinds of people of a group who are not at a bound, the one a little more, the other
+    less."""
+    shoal.anonymize(FRAME, spec_of(r=5), seed=5).save(tmp_path / "release")
+    folder = tmp_path / "release"
+    table = pl.read_csv(folder / "qi.csv")
+    equal = SHARE.sum().over("gid") / pl.len().over("gid")
+    inside = table.filter((0.2 * equal < SHARE) & (SHARE < 0.18), SHARE.is_not_null())
+    kinds = inside.group_by("gid", "place", "age", "sex", maintain_order=True).agg(
+        pl.len(), SHARE.first()
+    )
+    one, other = next(
+        group.rows(named=True)[:2]
+        for _, group in kinds.group_by("gid", maintain_order=True)
+        if group.height > 1
+    )
+    moved = 0.02 * min(person["len"] * person["share"] for person in (one, other))
+    for person, more in ((one, moved / one["len"]), (other, -moved / other["len"])):
+        mine = pl.all_horizontal(pl.col(name) == person[name] for name in ("gid", *KIND))
+        table = table.with_columns(share=pl.when(mine).then(SHARE + more).otherwise(SHARE))
+    table.with_columns(SHARE.round_sig_figs(6)).write_csv(folder / "qi.csv")
+    mend(folder)
+    (fault,) = [check for check in shoal.verify(folder).checks if not check.passed]
+    assert "not by weight as the others are" in fault.detail
