@@ -106,6 +106,11 @@ class Assembly:
         self._settle()
         return int(self._copies[self._kind == GROUP_KINDS.index(kind)].sum())
 
+    def people(self, kind: GroupKind) -> int:
+        """How many people are in groups of a kind."""
+        sizes = self._settle().summed(self._members.number)
+        return int((sizes * self._copies)[self._kind == GROUP_KINDS.index(kind)].sum())
+
     def members(self, group: int) -> Ints:
         """The cells of a group, one for each member."""
         if group in self._changed:

@@ -1,8 +1,9 @@
 """Blind groups for a whole table, of cells as large as can be.
 
 Large cells tell an insider less; small ones find partners where people are scarce. So cells begin
-at twice r and become smaller until nobody is lost, or few are and their absence tells nothing. The
-numbers in the code are those of ART's steps (art.py).
+at twice r and become smaller until few people are in pooled groups, which do not show their values,
+and nobody is lost, or few are and their absence tells nothing. The numbers in the code are those of
+ART's steps (art.py).
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from shoal.grouping import Progress, silent
 
 ATTEMPTS, FEWER_ATTEMPTS = 6, 2
 """Fewer where several sensitive columns leave many masks, with few carriers each."""
-FEW, MANY = 0.05, 0.15
+HARDLY_ANY, FEW, MANY = 0.01, 0.05, 0.15
 """Shares of the carriers. Cells become smaller, and events are mixed at last, rather than lose more
 than a few, whatever may be lost; by a little if few are lost, and by far if many are. Many are
 given up at most so that absence tells nothing."""
-SHRINKS = {True: (1.0, 0.7, 0.35), False: (0.7, 0.5, 0.5)}
-"""How much smaller cells become where few are lost, or more, or many; by whether some were joined,
-which they are at the first attempt alone."""
+MOST_POOLED = 0.12
+"""Cells become smaller rather than put a larger share of the people into pooled groups."""
+SHRINKS = {True: (1.0, 0.7, 0.5, 0.35), False: (0.85, 0.7, 0.5, 0.5)}
+"""How much smaller cells become where hardly any are lost, or few, or more, or many; by whether
+some were joined, which they are at the first attempt alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +44,10 @@ class Attempt:
     groups: Assembly
     how: Blindness
     lost: int
+    pooled: bool
+    """Whether more people are in pooled groups than should be."""
     kept: bool
-    """Whether absence tells nothing."""
+    """Whether absence tells nothing, and no more are pooled than should be."""
 
 
 def group_blindly(
@@ -54,9 +59,9 @@ def group_blindly(
     seed: int,
     progress: Progress,
 ) -> Attempt:
-    """The best of some attempts: of those that lose at most `most_lost` carriers the one whose
-    absences tell least, and of these the one that loses fewest. If none is kept, as many as
-    `may_lose` are lost so that absence tells nothing."""
+    """The best of some attempts: of those that lose at most `most_lost` carriers one whose absences
+    tell nothing and that pools few, and of these the one that loses fewest. If none is kept, as
+    many as `may_lose` are lost so that absence tells nothing."""
     random = np.random.default_rng(seed)
     attempts: list[Attempt] = []
     while len(attempts) < (ATTEMPTS if asked.whole.several is None else FEWER_ATTEMPTS):
@@ -64,11 +69,11 @@ def group_blindly(
         attempts.append(one)
         if one.kept or how.cell is not None:
             break
-        lost = np.searchsorted((FEW, MANY), one.lost / asked.table.carriers)
+        lost = np.searchsorted((HARDLY_ANY, FEW, MANY), one.lost / asked.table.carriers)
         before, how = how, how.smaller(SHRINKS[how.wide][lost])
         if not before.wide and _sizes(how, asked) == _sizes(before, asked):
             break  # cells cannot become smaller
-    best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.lost))
+    best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.pooled, one.lost))
     one_column = asked.whole.several is None
     if best.lost > most_lost and one_column:
         mix_events(best.groups, asked, seed=seed, progress=progress)  # 4
@@ -103,12 +108,14 @@ def _attempt(
         groups.drop_unsafe(asked)  # 3
     if several:  # who goes where with which combination, is drawn for each group
         groups.separate()
-    lost = groups.cells.waiting
+    pooled = groups.people("pooled") > MOST_POOLED * asked.table.rows
     again = _hiding_again(groups, asked, how, random)
-    kept = lost <= most_lost and leave_out_lookalikes(
-        groups, asked, random, how.least, most_lost, again
-    )  # 5
-    return Attempt(groups, how, groups.cells.waiting, kept)
+    kept = (
+        groups.cells.waiting <= most_lost
+        and not pooled
+        and leave_out_lookalikes(groups, asked, random, how.least, most_lost, again)  # 5
+    )
+    return Attempt(groups, how, groups.cells.waiting, pooled, kept)
 
 
 def _hiding_again(

@@ -16,9 +16,13 @@ Steps (the same numbers stand in the code)
    of one kind carry, is chance. A cell with more carriers than its people have room for is joined
    to its neighbour, unless people are scarce.
 4. Fill up the seeds, those with little need first (kernels/fill.py).
-5. A seed of several carriers that finds nobody is dealt out, at random, into parts of one carrier
-   each, which are filled in turn: any such split is as likely as any other, whoever they are.
-6. Who is left draws another y, with smaller cells; at last values are pooled.
+5. Carriers whose seed finds nobody are hidden in the same way among free people of all values,
+   published pooled. Another y would tell more: those of its people who are still free are whom
+   nobody like the carrier wanted, so that it stands out among them.
+6. A pooled seed of several carriers that finds nobody either is dealt out, at random, into parts of
+   one carrier each, which are filled in turn.
+Where several sensitive columns are published, nothing is pooled: seeds are parted at once, and who
+is left draws another y, with smaller cells.
 """
 
 from __future__ import annotations
@@ -36,7 +40,8 @@ from shoal.grouping import Progress
 
 Ints = NDArray[np.int64]
 ROUNDS, SHRINK = 4, 0.7
-"""How often a carrier draws a filler value, and how much smaller cells become each time."""
+"""Where nothing is pooled: how often a carrier draws a filler value, and how much smaller cells
+become each time."""
 SMALLEST_CELL = 3
 NEAR = 30
 """Kinds that are looked at for a seed, times r squared."""
@@ -76,7 +81,8 @@ def hide_blindly(
     progress: Progress,
     rounds: int = ROUNDS,
 ) -> None:
-    """Groups for the carriers of every event; those who find none in so many rounds stay free."""
+    """Groups for the carriers of every event; those who find none stay free. Where no values are
+    pooled, carriers draw one in each of so many `rounds`."""
     table, cells = groups.table, groups.cells
     values = np.flatnonzero(table.value_event >= 0)
     waiting = {int(v): int(cells.free[cells.value == v].sum()) for v in values}
@@ -103,21 +109,23 @@ def _hide_value(
     terms = Terms(int(NEAR * r * r), how.largest, how.least)
     waiting = np.flatnonzero((cells.value == x) & (cells.free > 0))
     number, tried = cells.free[waiting], np.zeros((len(waiting), len(table.values)), bool)
-    for turn in range(rounds + (asked.masks is None)):  # masks leave nothing to be pooled
+    poolable = asked.masks is None
+    for turn in range(2 if poolable else rounds):
         if not len(waiting):
             return
-        if turn < rounds:
-            drawn = _draw(rarest[cells.signature[waiting]], tried, number, random)  # 1
-        else:
-            drawn = np.zeros((len(waiting), len(table.values) + 1), np.int64)  # 6
+        if poolable and turn:
+            drawn = np.zeros((len(waiting), len(table.values) + 1), np.int64)  # 5
             drawn[:, -1] = number
+        else:
+            drawn = _draw(rarest[cells.signature[waiting]], tried, number, random)  # 1
         still = [(np.arange(len(waiting)), number - drawn.sum(axis=1), tried)]
         for y in np.flatnonzero(drawn.any(axis=0)):
             given = np.flatnonzero(drawn[:, y])
             people = Lookalikes(
                 groups, asked, cells.signature[waiting[given]], drawn[given, y], x, int(y), random
             )
-            left = people.hide(how.size(r, turn), terms, wide=how.wide)
+            size, parting = how.size(r, 0 if poolable else turn), turn > 0 or not poolable
+            left = people.hide(size, terms, wide=how.wide, parting=parting)
             seen = tried[given]
             seen[:, y : y + 1] = True
             still.append((given, left, seen))

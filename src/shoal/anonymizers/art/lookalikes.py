@@ -14,6 +14,7 @@ from shoal.anonymizers.art.kernels.boxes import boxes_of
 from shoal.anonymizers.art.kernels.candidates import People
 from shoal.anonymizers.art.kernels.cut import cut
 from shoal.anonymizers.art.kernels.fill import Filled, Terms, fill
+from shoal.anonymizers.art.pooling import deal_people
 from shoal.anonymizers.art.seeds import Seeds
 from shoal.grouping.partition import ragged
 
@@ -53,9 +54,10 @@ class Lookalikes:
         self._number, self._there = number, np.isin(signature, self._kinds)
         self._carrier_kind = np.searchsorted(self._kinds, signature[self._there])
 
-    def hide(self, smallest: int, terms: Terms, *, wide: bool = True) -> Ints:
+    def hide(self, smallest: int, terms: Terms, *, wide: bool = True, parting: bool = True) -> Ints:
         """Makes groups from cells of at least `smallest` people, joined where they hold too many
-        carriers if they are to be `wide`; how many carriers of each line are left over."""
+        carriers if they are to be `wide`, and parted where they find nobody if that is allowed;
+        how many carriers of each line are left over."""
         left = self._number.copy()
         if not self._there.any():
             return left
@@ -75,8 +77,8 @@ class Lookalikes:
         free -= np.bincount(seeds.kind, taken, kinds).astype(np.int64)
         people = People(self._columns.weights, boxes_of(place), free)
         hidden = np.zeros(kinds, np.int64)
-        for parted in (False, True):
-            now = seeds.parted(random) if parted else seeds  # 5
+        for parted in (False, True)[: 1 + parting]:
+            now = seeds.parted(random) if parted else seeds  # 6
             need = self._columns.need(now.kind, now.start[:-1], everybody) * now.carriers
             now = now.ordered(np.argsort(need, kind="stable"))
             filled = fill(now.for_kernel(), people, terms)  # 4
@@ -111,22 +113,18 @@ class Lookalikes:
         return hidden.astype(np.int64)
 
     def _add_pooled(self, carriers: _Lines, filler: _Lines, copies: Ints) -> None:
-        """One group after another: who of a kind is taken, is drawn."""
-        carriers, filler = carriers.in_order(), filler.in_order()
-        for i in np.repeat(np.arange(len(copies)), copies):
-            mine, others = carriers.of(int(i)), filler.of(int(i))
-            members = [np.repeat(mine.kind, mine.number)]
-            members += [
-                self._taken(int(kind), int(others.number[others.kind == kind].sum()))
-                for kind in np.unique(others.kind)
-            ]
-            self._groups.take(np.concatenate(members), "pooled")
-
-    def _taken(self, kind: int, number: int) -> Ints:
-        """People of one kind, at random among those of its values who are free."""
-        first, last = np.searchsorted(self._filler_kind, [kind, kind + 1])
-        behind = self._filler[first:last]
-        return self._random.permutation(np.repeat(behind, self._cells.free[behind]))[:number]
+        """Who of a kind is taken, is drawn."""
+        kinds = len(self._kinds)
+        keys, line = np.unique(filler.owner * kinds + filler.kind, return_inverse=True)
+        number = np.bincount(line, filler.number, len(keys)).astype(np.int64)
+        behind = (self._filler_kind, self._filler, self._cells.free[self._filler])
+        made = deal_people(keys // kinds, keys % kinds, number, copies, behind, self._random)
+        carriers = carriers.in_order()
+        start = np.searchsorted(carriers.owner, np.arange(len(copies) + 1))
+        group, entry = ragged(start, made.source)
+        mine = _Lines(group, carriers.kind[entry], carriers.number[entry])
+        others = _Lines(made.group, made.cell, made.number)
+        self._groups.add_many(*mine.followed_by(others), made.copies, "pooled")
 
 
 class _Lines(NamedTuple):
@@ -144,11 +142,6 @@ class _Lines(NamedTuple):
     def in_order(self) -> _Lines:
         order = np.argsort(self.owner, kind="stable")
         return _Lines(*(one[order] for one in self))
-
-    def of(self, owner: int) -> _Lines:
-        """Those of one group; they are in order."""
-        mine = slice(*np.searchsorted(self.owner, [owner, owner + 1]))
-        return _Lines(*(one[mine] for one in self))
 
 
 def _given(owner: Ints, wanted: Ints, there: Ints) -> Ints:

@@ -49,7 +49,7 @@ class Seeds:
         carry: cells with more carriers than that are joined to the next ones. Who finds the seed of
         a group, and knows from the release how many of it carry, would name one of them too often
         otherwise."""
-        carriers = _spread(kind, number * times, carrying, random)
+        carriers = spread(kind, number * times, carrying, random)
         seed = int(random.integers(2**31))
         name, kind, people, mine, copies = deal(cell, kind, number, times, carriers, share, seed)
         return cls(name, kind, people, mine, copies[np.flatnonzero(np.diff(name, prepend=-1))])
@@ -112,7 +112,7 @@ class Seeds:
         return kernels.Seeds(self.start, self.kind, self.people, self.carriers, self.copies)
 
 
-def _spread(kind: Ints, slots: Ints, carrying: Ints, random: np.random.Generator) -> Ints:
+def spread(kind: Ints, slots: Ints, carrying: Ints, random: np.random.Generator) -> Ints:
     """How many of the carriers of each kind are in each entry, everybody of the kind being as
     likely as any other."""
     dealt, left = np.zeros(len(kind), np.int64), carrying.copy()
