@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from shoal.anonymizers.art import Art, attempts
@@ -14,6 +15,8 @@ from shoal.anonymizers.art.blind import Blindness
 from shoal.anonymizers.art.lookalikes import Lookalikes
 from shoal.anonymizers.art.pooling import Pooled, deal_people
 from shoal.anonymizers.art.seeds import spread
+from shoal.spec import Spec
+from shoal.table import Table
 from tests.anonymizers.test_art_around import hidden
 from tests.anonymizers.test_art_blind import LIMITS, hospital_table, random_table
 
@@ -152,3 +155,18 @@ def test_cells_become_smaller_rather_than_pool_many(monkeypatch: pytest.MonkeyPa
     assert made[1.0][1] > 0, "nobody was pooled"
     assert made[0.0][0] > made[1.0][0]
     assert made[0.0][1] < made[1.0][1]
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_one_other_value_is_not_pooled(limit: str) -> None:
+    """It would hide nothing, and tell recipients less."""
+    rng = np.random.default_rng(3)
+    place = rng.integers(0, 5, 400)
+    sick = rng.random(400) < 0.02 + 0.02 * place
+    frame = pl.DataFrame(
+        {"a": place, "b": rng.integers(0, 5, 400), "s": np.where(sick, "sick", "well")}
+    )
+    spec = Spec(qi=("a", "b"), sensitive="s", protect=("sick",), r=5, min_support=20, limit=limit)
+    grouping = Art(max_suppression=1.0).anonymize(Table.from_frame(frame, spec), seed=1)
+    assert grouping.pooled is None
+    assert grouping.claims["pure_groups"] > 0

@@ -217,6 +217,15 @@ def check_readme(release: Release, folder: Path) -> None:
     assert weighted.sum("weight").fetchall()[0][0] == pytest.approx(release.qi.height)
 
 
+def test_readme_says_of_how_many_people_values_are_pooled(release: Release, tmp_path: Path) -> None:
+    release.save(tmp_path / "out")
+    text = " ".join((tmp_path / "out" / "README.txt").read_text().split())
+    held = release.sensitive.filter(pl.col(SENSITIVE).cast(pl.String) == "(other)")
+    people = int(held["count"].sum())
+    assert (people > 0) == (release.certificate["groups"]["pooled"] > 0)
+    assert (f"event, of {people:,} people, are published as (other)" in text) == (people > 0)
+
+
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_queries_of_the_readme_run(
     release: Release, format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -89,7 +89,9 @@ def brute_force(release: Release, queries: Queries, query: int) -> float:
             mine = {m["value"]: m["count"] for m in members if m["event"] == value}
             return sum(n for v, n in mine.items() if v in asked) / sum(mine.values())
         if value == OTHER:
-            return sum(n for v, n in filler.items() if v in asked) / sum(filler.values())
+            told = {m["value"]: m["count"] for m in members if m["event"] == value}
+            spread = told or filler
+            return sum(n for v, n in spread.items() if v in asked) / sum(spread.values())
         return float(value in asked)
 
     total = 0.0
@@ -124,13 +126,36 @@ def test_estimates_equal_brute_force(table: Table, form: FormName, lost: int) ->
     assert max(slow) > 1
 
 
-def test_pooled_values_are_spread_by_what_is_published_openly(table: Table) -> None:
-    pooled = np.arange(90) % 3 == 0
+@pytest.mark.parametrize("every", [3, 20])
+def test_pooled_values_are_spread_as_told_or_by_what_is_published_openly(
+    table: Table, every: int
+) -> None:
+    """What they hold together is told of many groups; of five it would tell what one holds."""
+    pooled = np.arange(90) % every == 0
     release = release_of(table, random_groups(table, 90), pooled=pooled)
     assert OTHER in release.sensitive[SPEC.sensitive].to_list()
+    told = release.members.filter(pl.col("event") == OTHER)
+    assert (told.height > 0) == (every == 3)
     queries = Workload(queries=40, selectivity=0.3).draw(table)
     slow = [brute_force(release, queries, query) for query in range(0, 40, 4)]
     assert estimate_counts(Published.of(release), queries)[::4] == pytest.approx(slow)
+
+
+def test_whole_table_counts_are_right_where_pooled_values_are_told(table: Table) -> None:
+    """Whoever is pooled: here all people of one value, which is shown nowhere."""
+    rare = table.values[int(np.argmin(np.where(table.value_event < 0, table.value_rows, 1 << 40)))]
+    code = table.values.index(rare)
+    groups = random_groups(table, 90)
+    pooled = np.zeros(90, bool)
+    pooled[groups[table.row_value == code]] = True
+    pooled |= np.arange(90) % 3 == 0
+    release = release_of(table, groups, pooled=pooled)
+    assert rare not in release.sensitive[SPEC.sensitive].to_list()
+    for value, number in zip(table.values, table.value_rows.tolist(), strict=True):
+        if value != EVENT.label:
+            assert release.count({SPEC.sensitive: value}) == pytest.approx(number)
+    with pytest.raises(InputError, match="no value"):
+        release.count({SPEC.sensitive: "nothing"})
 
 
 def test_exact_counts_equal_filters(table: Table) -> None:

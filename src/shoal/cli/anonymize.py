@@ -32,6 +32,7 @@ from shoal.wording import (
     judges_words,
     leanings_words,
     open_words,
+    people,
     totals_words,
     undecided_words,
     verdict_words,
@@ -171,6 +172,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "groups_with_event": certificate["groups"]["with_event"],
         "mean_size_with_event": certificate["groups"]["mean_with_event"],
         "pooled": certificate["groups"]["pooled"],
+        "pooled_people": release.pooled_people,
         "totals": certificate["totals"],
         "leanings": certificate.get("leanings", {"told": {}}),
         "shown_openly": certificate["groups"]["shown_openly"],
@@ -234,9 +236,14 @@ def _show(release: Release, out: Path, private: Path, *, totals: bool, leanings:
         f"{figures['published']:,} of {figures['rows']:,} rows in {figures['groups']:,} groups; "
         f"{figures['groups_with_event']:,} hold an event, {figures['mean_size_with_event']:.1f} "
         f"people each; {figures['suppressed']:,} rows suppressed "
-        f"({figures['suppressed_with_event']:,} with an event), "
-        f"{figures['pooled']:,} groups pooled."
+        f"({figures['suppressed_with_event']:,} with an event)."
     )
+    if figures["pooled"]:
+        groups = "1 group" if figures["pooled"] == 1 else f"{figures['pooled']:,} groups"
+        say(
+            f"In {groups} the values outside every event, of {people(figures['pooled_people'])}, "
+            "are published as (other)."
+        )
     say(open_words(figures["shown_openly"]))
     if release.totals.height:
         say(totals_words(figures["totals"]["linked_above"]))

@@ -11,6 +11,7 @@ from shoal.knowledge import OWN
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
+from shoal.spec import OTHER
 from shoal.wording import (
     apart_words,
     judges_words,
@@ -43,7 +44,8 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
             [
                 f"{names['qi']}: {', '.join(release.qi_runs.columns)}, one line per person",
                 f"{names['sensitive']}: {GID}, {', '.join(release.sensitive_runs.columns[1:])}",
-                f"{names['members']}: how often each value behind a label occurs in all",
+                f"{names['members']}: how often each value behind a label{_pooled_too(release)} "
+                "occurs in all",
                 *(
                     f"{names[name]}: {what}"
                     for name, what in form_named(release.form).more_tables.items()
@@ -183,6 +185,10 @@ def _counted(count: int, thing: str) -> str:
     return f"{count:,} {thing if count == 1 else plural}"
 
 
+def _pooled_too(release: Release) -> str:
+    return f" or {OTHER}" if (release.members["event"] == OTHER).any() else ""
+
+
 def _losses(release: Release) -> str:
     certificate = release.certificate
     rows, groups = certificate["rows"], certificate["groups"]
@@ -192,8 +198,8 @@ def _losses(release: Release) -> str:
     )
     if groups["pooled"]:
         text += (
-            f"In {groups['pooled']:,} groups the values outside every protected event are "
-            "published as (other). "
+            f"In {_counted(groups['pooled'], 'group')} the values outside every protected event, "
+            f"of {_counted(release.pooled_people, 'person')}, are published as (other). "
         )
     if recodings := certificate.get("recoded"):
         told = "; ".join(f"{name}: {words}" for name, words in recodings.items())

@@ -234,6 +234,14 @@ class Release:
         return {name: self.alone(name).coded for name in self.spec.sensitive_columns}
 
     @property
+    def pooled_people(self) -> int:
+        """How many people's values are published as the pooled one."""
+        from shoal.release.codes import pooled_line
+
+        by = self.sensitive_runs.totals(pooled_line(self.spec).alias("pooled"), "count")
+        return int(by.filter("pooled")["count"].sum())
+
+    @property
     def has_totals(self) -> bool:
         """Whether counts can go by totals: it has some, and shows people's own values."""
         return self.totals.height > 0 and self.form == "bucketized"

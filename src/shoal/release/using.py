@@ -21,11 +21,17 @@ def using_parts(release: Release, names: dict[str, str]) -> list[str]:
         filled(_labels(release, names)),
     ]
     if (other := other_example(release)) is not None:
-        _, value, named, all_named = other
+        _, value, mine, everybody = other
+        told_there = (release.members["event"] == OTHER).any()
+        part = (
+            f"it is of {OTHER} in {names['members']}"
+            if told_there
+            else "it is of all such values that are published by name"
+        )
         told = (
             f"{OTHER} in a group stands for values outside every protected event. Where one of "
-            "these is asked for, it counts there with the part that it is of all such values that "
-            f"are published by name: {_shown(value)} with {named:,} of {all_named:,}."
+            f"these is asked for, it counts there with the part that {part}: {_shown(value)} with "
+            f"{mine:,} of {everybody:,}."
         )
         parts += [filled(told), other_sql(release, format=format)]
     parts += [
@@ -101,7 +107,7 @@ def _in_short(release: Release) -> str:
 
 
 def _labels(release: Release, names: dict[str, str]) -> str:
-    if not release.members.height:
+    if (release.members["event"] == OTHER).all():
         return ""
     return (
         "The label of an event stands for any of its values. One of these counts as the part that "

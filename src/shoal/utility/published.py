@@ -77,6 +77,8 @@ class Published:
     """Each member value of a labelled set event, with that label."""
     member_share: dict[str, float]
     """The share of such a member value in its event, in the whole table."""
+    pooled_share: dict[str, float]
+    """The share of each value in the pooled one, if the release tells."""
     in_event: NDArray[np.bool_]
     """Per published value, whether it belongs to an event."""
     linked: int
@@ -90,7 +92,7 @@ class Published:
         shown, value, parts = _coded_values(release.spec, sensitive.lines)
         counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
         held = _by_group(sensitive.group, value, counts, (len(qi.copies), len(shown)))
-        event_of, member_share = _members(release.members)
+        event_of, member_share, pooled_share = _members(release.members)
         value_event, events, strengths = event_numbers(release.spec, shown.labels)
         people = form_named(release.form).coded(release, qi, held)
         expected, linked = people.held, 0
@@ -115,6 +117,7 @@ class Published:
             totals=np.bincount(value, weights=counts, minlength=len(shown)).astype(np.int64),
             event_of=event_of,
             member_share=member_share,
+            pooled_share=pooled_share,
             in_event=value_event >= 0,
             linked=linked,
             parts=parts,
@@ -124,8 +127,8 @@ class Published:
         """published values x labels: which part of a published value stands for a true value.
 
         A value stands for itself; an event's label for its members, by their table-wide shares;
-        the pooled value for the values outside every event, in proportion to how often those are
-        published openly elsewhere in the release (evenly, if none is).
+        the pooled value for the values outside every event, as the release tells; or in proportion
+        to how often those are published openly elsewhere in it (evenly, if none is).
         """
         shares = np.zeros((len(self.values), len(labels)))
         position = {text: v for v, text in enumerate(self.values)}
@@ -139,6 +142,8 @@ class Published:
         return shares
 
     def _pooled_shares(self, labels: tuple[str, ...], position: dict[str, int]) -> Floats:
+        if self.pooled_share:
+            return np.array([self.pooled_share.get(label, 0.0) for label in labels])
         open_ = ~self.in_event
         open_[position[OTHER]] = False
         total = int(self.totals[open_].sum())
@@ -233,12 +238,19 @@ def _by_group(
     return held
 
 
-def _members(members: pl.DataFrame) -> tuple[dict[str, str], dict[str, float]]:
+def _members(
+    members: pl.DataFrame,
+) -> tuple[dict[str, str], dict[str, float], dict[str, float]]:
+    """The event of each value behind a label, and its share there; shares in the pooled value."""
     event_of: dict[str, str] = {}
     share: dict[str, float] = {}
+    pooled: dict[str, float] = {}
     for (label,), lines in members.group_by("event", maintain_order=True):
         total = int(lines[COUNT].sum())
         for value, count in lines.select("value", COUNT).iter_rows():
-            event_of[value] = str(label)
-            share[value] = count / total if total else 1 / lines.height
-    return event_of, share
+            part = count / total if total else 1 / lines.height
+            if label == OTHER:
+                pooled[value] = part
+            else:
+                event_of[value], share[value] = str(label), part
+    return event_of, share, pooled

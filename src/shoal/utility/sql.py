@@ -99,9 +99,9 @@ def example_sql(release: Release, *, format: str) -> str:
 
 
 def other_example(release: Release) -> tuple[str, str, int, int] | None:
-    """For a first count where values are pooled: a sensitive column, the commonest of its values
-    that are published by name and belong to no event, how often it is, and how often all of these
-    are. None without any."""
+    """For a first count where values are pooled: a sensitive column, one of its values that belong
+    to no event, and how often it and all of these are: in pooled groups, the commonest there, if
+    the release tells; otherwise those published by name. None without any."""
     for name in release.spec.sensitive_columns:
         found = _other_example(release.alone(name), name)
         if found is not None:
@@ -115,6 +115,10 @@ def _other_example(release: Release, name: str) -> tuple[str, int, int] | None:
     totals = release.sensitive_runs.totals(pl.col(name).cast(pl.String), "count")
     if not (totals[name] == OTHER).any():
         return None
+    told = release.members.filter(pl.col("event") == OTHER)
+    if told.height:
+        value, count = told.sort("count", "value", descending=[True, False]).row(0)[1:]
+        return str(value), int(count), int(told["count"].sum())
     named = totals.filter(~pl.col(name).is_in([OTHER, *events]) & pl.col(name).is_not_null())
     if not named.height:
         return None

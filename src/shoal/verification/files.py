@@ -20,6 +20,7 @@ from shoal.release.codes import pooled_line
 from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
 from shoal.release.parts import is_part, parts_among, without_gaps
+from shoal.release.tables import FEWEST_POOLED
 from shoal.release.totals import SCHEMA
 from shoal.release.typed import PACKAGE
 from shoal.spec import OTHER
@@ -180,7 +181,23 @@ def _check_members(release: Release) -> Check:
     for label, total in release.members.group_by("event").agg(pl.col("count").sum()).iter_rows():
         if published.get(label, 0) != total and not release.certificate["rows"]["values_changed"]:
             return Check("members", False, f'the members of "{label}" do not add up')
-    return Check("members", True)
+    return Check("members", not (fault := _told_too_much(release)), fault)
+
+
+def _told_too_much(release: Release) -> str:
+    """Values of pooled groups are told of many together, and each once."""
+    told = release.members.filter(pl.col("event") == OTHER)
+    if not told.height:
+        return ""
+    lines = release.sensitive_runs.lines
+    people = lines.filter(pooled_line(release.spec))["count"]
+    fewest = FEWEST_POOLED * int(people.max() or 0)  # type: ignore[arg-type]
+    if len(release.spec.sensitive_columns) > 1 or fewest > told["count"].sum():
+        return "it tells what few pooled groups hold"
+    events = [text for one in release.certificate["events"] for text in one["values"]]
+    if (told["count"] < 1).any() or told["value"].is_in(events).any():
+        return "it tells strange values of pooled groups"
+    return ""
 
 
 def _check_masks(release: Release, sensitive: Runs) -> Check:

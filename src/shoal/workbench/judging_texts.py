@@ -173,7 +173,7 @@ JUDGING = {
     "lost.rows": "rows not published",
     "lost.carriers": "of them with a protected event",
     "lost.changed": "values changed by the method",
-    "lost.pooled": "groups whose other values are pooled",
+    "lost.pooled": "groups that show values outside events as (other)",
     "lost.groups": "groups",
     "lost.size": "people in a group with an event, on average",
     "checked.yes": "Verified.",

@@ -109,13 +109,15 @@ def _hide_value(
     terms = Terms(int(NEAR * r * r), how.largest, how.least)
     waiting = np.flatnonzero((cells.value == x) & (cells.free > 0))
     number, tried = cells.free[waiting], np.zeros((len(waiting), len(table.values)), bool)
-    poolable = asked.masks is None
+    poolable, others = asked.masks is None, np.flatnonzero(table.value_event < 0)
+    pool = int(others[0]) if len(others) == 1 else len(table.values)
+    """Where nobody else holds another value, there is nothing to pool."""
     for turn in range(2 if poolable else rounds):
         if not len(waiting):
             return
         if poolable and turn:
             drawn = np.zeros((len(waiting), len(table.values) + 1), np.int64)  # 5
-            drawn[:, -1] = number
+            drawn[:, pool] = number
         else:
             drawn = _draw(rarest[cells.signature[waiting]], tried, number, random)  # 1
         still = [(np.arange(len(waiting)), number - drawn.sum(axis=1), tried)]

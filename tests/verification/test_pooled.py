@@ -1,0 +1,111 @@
+"""What pooled groups hold together: told of many, and checked with and without the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.datasets import hospital
+from shoal.grouping import Grouping, Progress, silent
+from shoal.release import Release
+from shoal.spec import OTHER, Spec
+from shoal.table import Table
+from shoal.verification.verify import verify
+from tests.forging import mend
+
+SPEC = Spec(qi=("sex", "region"), sensitive="diagnosis", protect=("HIV",), r=2, min_support=20)
+FRAME = hospital(1_000, seed=3)
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """Groups of ten, so many of which are pooled."""
+
+    pooled: int
+    name: str = "pooling"
+
+    def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
+        groups = np.arange(table.rows, dtype=np.int32) // 10
+        return Grouping.of_rows(table, groups, pooled=np.arange(groups[-1] + 1) < self.pooled)
+
+
+def released(pooled: int) -> Release:
+    return shoal.anonymize(FRAME, SPEC, method=Pooling(pooled), seed=1)
+
+
+def failures(folder: Path, **given: object) -> list[str]:
+    return [check.name for check in verify(folder, **given).checks if not check.passed]  # type: ignore[arg-type]
+
+
+def test_many_groups_are_told_of_together_and_few_are_not() -> None:
+    many, few = released(30), released(9)
+    told = many.members.filter(pl.col("event") == OTHER)
+    held = FRAME.head(300).filter(pl.col("diagnosis") != "HIV")["diagnosis"].value_counts()
+    assert dict(told.select("value", "count").iter_rows()) == dict(held.iter_rows())
+    assert told["value"].to_list() == sorted(told["value"].to_list())
+    assert not few.members.height
+    assert few.pooled_people > 0
+
+
+Change = Callable[[pl.DataFrame], pl.DataFrame]
+FORGERIES: dict[str, tuple[Change, bool]] = {
+    "one more of one value, one less of another": (
+        lambda told: told.with_columns(
+            pl.col("count") + pl.Series([1, -1] + [0] * (told.height - 2))
+        ),
+        True,
+    ),
+    "one more": (
+        lambda told: told.with_columns(pl.col("count") + pl.Series([1] + [0] * (told.height - 1))),
+        False,
+    ),
+    "another order": (lambda told: told.reverse(), False),
+    "a value with an event": (
+        lambda told: told.with_columns(value=pl.Series(["HIV", *told["value"][1:]])),
+        False,
+    ),
+    "a value twice": (
+        lambda told: pl.concat([told.head(1), told.with_columns(pl.col("count") - 1).head(1)]),
+        False,
+    ),
+    "nobody of a value": (
+        lambda told: pl.concat(
+            [told, told.head(1).with_columns(value=pl.lit("zzz"), count=pl.lit(0, pl.Int64))]
+        ),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forged_values_of_pooled_groups_are_refused(name: str, tmp_path: Path) -> None:
+    change, needs_table = FORGERIES[name]
+    folder = tmp_path / "out"
+    released(30).save(folder)
+    assert not failures(folder)
+    assert not failures(folder, table=FRAME)
+    file = folder / "members.csv"
+    change(pl.read_csv(file)).write_csv(file)
+    mend(folder)
+    assert failures(folder, table=FRAME)
+    assert bool(failures(folder)) is not needs_table
+
+
+def test_what_few_groups_hold_may_not_be_told(tmp_path: Path) -> None:
+    """Even if it is true."""
+    folder = tmp_path / "out"
+    few = released(9)
+    few.save(folder)
+    held = FRAME.head(90).filter(pl.col("diagnosis") != "HIV")["diagnosis"].value_counts()
+    lines = held.sort("diagnosis").select(
+        event=pl.lit(OTHER), value=pl.col("diagnosis"), count=pl.col("count").cast(pl.Int64)
+    )
+    lines.write_csv(folder / "members.csv")
+    mend(folder)
+    assert "members" in failures(folder)
