@@ -30,9 +30,9 @@ HARDLY_ANY, FEW, MANY = 0.01, 0.05, 0.15
 """Shares of the carriers. Cells become smaller, and events are mixed at last, rather than lose more
 than a few, whatever may be lost; by a little if few are lost, and by far if many are. Many are
 given up at most so that absence tells nothing."""
-MOST_POOLED = 0.12
+MOST_POOLED = 0.15
 """Cells become smaller rather than put a larger share of the people into pooled groups."""
-SHRINKS = {True: (1.0, 0.7, 0.5, 0.35), False: (0.85, 0.7, 0.5, 0.5)}
+SHRINKS = {True: (1.0, 0.7, 0.45, 0.35), False: (0.85, 0.7, 0.5, 0.5)}
 """How much smaller cells become where hardly any are lost, or few, or more, or many; by whether
 some were joined, which they are at the first attempt alone."""
 
@@ -44,8 +44,8 @@ class Attempt:
     groups: Assembly
     how: Blindness
     lost: int
-    pooled: bool
-    """Whether more people are in pooled groups than should be."""
+    pooled: float
+    """How many more people are in pooled groups than should be."""
     kept: bool
     """Whether absence tells nothing, and no more are pooled than should be."""
 
@@ -108,11 +108,11 @@ def _attempt(
         groups.drop_unsafe(asked)  # 3
     if several:  # who goes where with which combination, is drawn for each group
         groups.separate()
-    pooled = groups.people("pooled") > MOST_POOLED * asked.table.rows
+    pooled = max(0.0, groups.people("pooled") - MOST_POOLED * asked.table.rows)
     again = _hiding_again(groups, asked, how, random)
     kept = (
         groups.cells.waiting <= most_lost
-        and not pooled
+        and pooled == 0
         and leave_out_lookalikes(groups, asked, random, how.least, most_lost, again)  # 5
     )
     return Attempt(groups, how, groups.cells.waiting, pooled, kept)

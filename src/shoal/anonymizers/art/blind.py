@@ -17,8 +17,9 @@ Steps (the same numbers stand in the code)
    to its neighbour, unless people are scarce.
 4. Fill up the seeds, those with little need first (kernels/fill.py).
 5. Carriers whose seed finds nobody are hidden in the same way among free people of all values,
-   published pooled. Another y would tell more: those of its people who are still free are whom
-   nobody like the carrier wanted, so that it stands out among them.
+   published pooled; cells with too many carriers are always joined there. Another y would tell
+   more: those of its people who are still free are whom nobody like the carrier wanted, so that it
+   stands out among them.
 6. A pooled seed of several carriers that finds nobody either is dealt out, at random, into parts of
    one carrier each, which are filled in turn.
 Where several sensitive columns are published, nothing is pooled: seeds are parted at once, and who
@@ -60,7 +61,8 @@ class Blindness:
     shrink: float = 1.0
     """By how much cells are smaller than they would be."""
     wide: bool = True
-    """Whether cells with more carriers than they have room for are joined to their neighbours."""
+    """Whether cells with more carriers than they have room for are joined to their neighbours, as
+    those of people of all values always are."""
 
     def size(self, r: float, number: int = 0) -> int:
         """Fewest people of a cell in a round of an event with that r."""
@@ -115,7 +117,8 @@ def _hide_value(
     for turn in range(2 if poolable else rounds):
         if not len(waiting):
             return
-        if poolable and turn:
+        pooled = poolable and turn == 1
+        if pooled:
             drawn = np.zeros((len(waiting), len(table.values) + 1), np.int64)  # 5
             drawn[:, pool] = number
         else:
@@ -126,8 +129,12 @@ def _hide_value(
             people = Lookalikes(
                 groups, asked, cells.signature[waiting[given]], drawn[given, y], x, int(y), random
             )
-            size, parting = how.size(r, 0 if poolable else turn), turn > 0 or not poolable
-            left = people.hide(size, terms, wide=how.wide, parting=parting)
+            left = people.hide(
+                how.size(r, 0 if poolable else turn),
+                terms,
+                wide=how.wide or pooled,
+                parting=pooled or not poolable,
+            )
             seen = tried[given]
             seen[:, y : y + 1] = True
             still.append((given, left, seen))
