@@ -14,6 +14,7 @@ from shoal.wording import (
     limit_words,
     open_words,
     plain_percent,
+    pooled_words,
     public_absence_words,
     public_counter_words,
     some,
@@ -112,6 +113,13 @@ def test_who_is_shown_openly_in_words() -> None:
     assert open_words(0) == "Nobody is published in a group of one that shows their value."
     assert open_words(1).startswith("1 person is published in a group of one")
     assert open_words(4321).startswith("4,321 people are each published in a group of one")
+
+
+def test_whose_values_are_pooled_in_words() -> None:
+    assert pooled_words(1, 1).startswith("In 1 group the values outside every protected event, of")
+    assert pooled_words(1, 1).endswith("of 1 person, are published as (other).")
+    assert pooled_words(1_200, 34_000).startswith("In 1,200 groups")
+    assert "of 34,000 people, are" in pooled_words(1_200, 34_000)
 
 
 def test_the_limit_in_words() -> None:

@@ -91,6 +91,15 @@ def open_words(count: int) -> str:
     return f"{whom} published in a group of one, which shows their value openly."
 
 
+def pooled_words(groups: int, hidden: int) -> str:
+    """Whose values outside every event are published as one."""
+    where = "1 group" if groups == 1 else f"{groups:,} groups"
+    return (
+        f"In {where} the values outside every protected event, of {people(hidden)}, are published "
+        "as (other)."
+    )
+
+
 def totals_words(linked: int) -> str:
     """What the totals tell whoever takes them all together."""
     whoever = "Whoever shares out the events of all groups by the totals links"

@@ -32,7 +32,7 @@ from shoal.wording import (
     judges_words,
     leanings_words,
     open_words,
-    people,
+    pooled_words,
     totals_words,
     undecided_words,
     verdict_words,
@@ -239,11 +239,7 @@ def _show(release: Release, out: Path, private: Path, *, totals: bool, leanings:
         f"({figures['suppressed_with_event']:,} with an event)."
     )
     if figures["pooled"]:
-        groups = "1 group" if figures["pooled"] == 1 else f"{figures['pooled']:,} groups"
-        say(
-            f"In {groups} the values outside every event, of {people(figures['pooled_people'])}, "
-            "are published as (other)."
-        )
+        say(pooled_words(figures["pooled"], figures["pooled_people"]))
     say(open_words(figures["shown_openly"]))
     if release.totals.height:
         say(totals_words(figures["totals"]["linked_above"]))

@@ -47,9 +47,7 @@ def _value_counts(table: Table, release: Release) -> Shares:
     lines = release.sensitive_runs.totals(pl.col(table.members.name), "count")
     held = dict(lines.iter_rows())
     counts = np.array([float(held.get(value, 0)) for value in table.values])
-    told = release.members.filter(pl.col("event") == OTHER)
-    if told.height:
-        there = dict(told.select("value", "count").iter_rows())
+    if there := dict(release.pooled_values.iter_rows()):
         hidden = np.array([float(there.get(value, 0)) for value in table.values])
         return np.asarray(counts + hidden)
     pooled = float(held.get(OTHER, 0))

@@ -18,6 +18,7 @@ from shoal.wording import (
     leanings_words,
     limit_words,
     open_words,
+    pooled_words,
     public_absence_words,
     public_counter_words,
     totals_words,
@@ -33,6 +34,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
     release = replace(release, qi_held=replace(release.qi_runs, lines=read))
     certificate = release.certificate
     rows, groups = certificate["rows"], certificate["groups"]
+    other = f" or {OTHER}" if release.pooled_values.height else ""
     parts = [
         "A RELEASE MADE BY SHOAL",
         filled(
@@ -44,8 +46,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
             [
                 f"{names['qi']}: {', '.join(release.qi_runs.columns)}, one line per person",
                 f"{names['sensitive']}: {GID}, {', '.join(release.sensitive_runs.columns[1:])}",
-                f"{names['members']}: how often each value behind a label{_pooled_too(release)} "
-                "occurs in all",
+                f"{names['members']}: how often each value behind a label{other} occurs in all",
                 *(
                     f"{names[name]}: {what}"
                     for name, what in form_named(release.form).more_tables.items()
@@ -185,10 +186,6 @@ def _counted(count: int, thing: str) -> str:
     return f"{count:,} {thing if count == 1 else plural}"
 
 
-def _pooled_too(release: Release) -> str:
-    return f" or {OTHER}" if (release.members["event"] == OTHER).any() else ""
-
-
 def _losses(release: Release) -> str:
     certificate = release.certificate
     rows, groups = certificate["rows"], certificate["groups"]
@@ -197,10 +194,7 @@ def _losses(release: Release) -> str:
         f"{rows['suppressed_with_event']:,} of them with a protected event. "
     )
     if groups["pooled"]:
-        text += (
-            f"In {_counted(groups['pooled'], 'group')} the values outside every protected event, "
-            f"of {_counted(release.pooled_people, 'person')}, are published as (other). "
-        )
+        text += pooled_words(groups["pooled"], release.pooled_people) + " "
     if recodings := certificate.get("recoded"):
         told = "; ".join(f"{name}: {words}" for name, words in recodings.items())
         text += (

@@ -23,7 +23,7 @@ from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms import form_named
 from shoal.release.totals import no_totals
-from shoal.spec import Spec
+from shoal.spec import OTHER, Spec
 from shoal.table import IntArray, Table
 from shoal.table.frames import like
 from shoal.wording import limit_named, verdict_words, visible
@@ -232,6 +232,11 @@ class Release:
     def coded_alone(self) -> dict[str, Published]:
         """The same for each of several sensitive columns."""
         return {name: self.alone(name).coded for name in self.spec.sensitive_columns}
+
+    @property
+    def pooled_values(self) -> pl.DataFrame:
+        """What all pooled groups hold together, if it is told: value and count."""
+        return self.members.filter(pl.col("event") == OTHER).drop("event")
 
     @property
     def pooled_people(self) -> int:

@@ -22,10 +22,9 @@ def using_parts(release: Release, names: dict[str, str]) -> list[str]:
     ]
     if (other := other_example(release)) is not None:
         _, value, mine, everybody = other
-        told_there = (release.members["event"] == OTHER).any()
         part = (
             f"it is of {OTHER} in {names['members']}"
-            if told_there
+            if release.pooled_values.height
             else "it is of all such values that are published by name"
         )
         told = (
@@ -107,7 +106,7 @@ def _in_short(release: Release) -> str:
 
 
 def _labels(release: Release, names: dict[str, str]) -> str:
-    if (release.members["event"] == OTHER).all():
+    if release.members.height == release.pooled_values.height:
         return ""
     return (
         "The label of an event stands for any of its values. One of these counts as the part that "

@@ -186,7 +186,7 @@ def _check_members(release: Release) -> Check:
 
 def _told_too_much(release: Release) -> str:
     """Values of pooled groups are told of many together, and each once."""
-    told = release.members.filter(pl.col("event") == OTHER)
+    told = release.pooled_values
     if not told.height:
         return ""
     lines = release.sensitive_runs.lines

@@ -203,9 +203,7 @@ def _strange_pool(
     shown = published_totals(release)
     code = {label: number for number, label in enumerate(table.members.labels)}
     outside = {table.values[number] for number in np.flatnonzero(table.value_event < 0)}
-    for event, value, count in release.members.iter_rows():
-        if event != OTHER:
-            continue
+    for value, count in release.pooled_values.iter_rows():
         if value not in outside:
             return f'"{value}" is no value outside every event'
         there = int(counts[code[value]])

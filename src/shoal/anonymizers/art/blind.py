@@ -112,8 +112,7 @@ def _hide_value(
     waiting = np.flatnonzero((cells.value == x) & (cells.free > 0))
     number, tried = cells.free[waiting], np.zeros((len(waiting), len(table.values)), bool)
     poolable, others = asked.masks is None, np.flatnonzero(table.value_event < 0)
-    pool = int(others[0]) if len(others) == 1 else len(table.values)
-    """Where nobody else holds another value, there is nothing to pool."""
+    pool = int(others[0]) if len(others) == 1 else len(table.values)  # one value hides nothing
     for turn in range(2 if poolable else rounds):
         if not len(waiting):
             return

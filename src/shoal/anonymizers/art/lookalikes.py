@@ -54,7 +54,7 @@ class Lookalikes:
         self._number, self._there = number, np.isin(signature, self._kinds)
         self._carrier_kind = np.searchsorted(self._kinds, signature[self._there])
 
-    def hide(self, smallest: int, terms: Terms, *, wide: bool = True, parting: bool = True) -> Ints:
+    def hide(self, smallest: int, terms: Terms, *, wide: bool, parting: bool) -> Ints:
         """Makes groups from cells of at least `smallest` people, joined where they hold too many
         carriers if they are to be `wide`, and parted where they find nobody if that is allowed;
         how many carriers of each line are left over."""

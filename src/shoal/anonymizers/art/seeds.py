@@ -112,11 +112,11 @@ class Seeds:
         return kernels.Seeds(self.start, self.kind, self.people, self.carriers, self.copies)
 
 
-def spread(kind: Ints, slots: Ints, carrying: Ints, random: np.random.Generator) -> Ints:
-    """How many of the carriers of each kind are in each entry, everybody of the kind being as
+def spread(kind: Ints, slots: Ints, drawn: Ints, random: np.random.Generator) -> Ints:
+    """How many of those `drawn` of each kind are in each entry, everybody of the kind being as
     likely as any other."""
-    dealt, left = np.zeros(len(kind), np.int64), carrying.copy()
-    room = np.bincount(kind, slots, len(carrying)).astype(np.int64)
+    dealt, left = np.zeros(len(kind), np.int64), drawn.copy()
+    room = np.bincount(kind, slots, len(drawn)).astype(np.int64)
     order = np.argsort(kind, kind="stable")
     rank = _ranks(kind[order])
     for some in np.split(
