@@ -41,22 +41,18 @@ def clashing_table(**changes: Any) -> Table:
     return Table.from_frame(frame, Spec(**(given | changes)))
 
 
-@pytest.mark.parametrize("units", ["cells", "rows"])
-def test_art_is_an_anonymizer_and_hides_every_carrier(units: Any) -> None:
-    method: Anonymizer = Art(units=units)
+def test_art_is_an_anonymizer_and_hides_every_carrier() -> None:
+    method: Anonymizer = Art()
     table = hospital_table()
     grouping = method.anonymize(table)
     found = audit(table, grouping, adversary=["joint", "binary"])
     assert found.robust is True
     assert (table.rows - grouping.published) == 0
     carriers = int((table.row_event >= 0).sum())
-    if units == "rows":
-        assert found.event_groups == carriers
     assert 0 < found.event_groups <= carriers
     assert grouping.claims["pure_groups"] + grouping.claims["pooled_groups"] == found.event_groups
 
 
-@pytest.mark.parametrize("units", ["cells", "rows"])
 @pytest.mark.parametrize("limit", ["absolute", "prior"])
 @pytest.mark.parametrize(
     "changes",
@@ -71,9 +67,9 @@ def test_art_is_an_anonymizer_and_hides_every_carrier(units: Any) -> None:
     ],
     ids=["two events", "own r", "members", "each value", "support", "one attribute", "bands"],
 )
-def test_the_auditor_confirms_every_kind_of_spec(changes: Any, limit: str, units: str) -> None:
+def test_the_auditor_confirms_every_kind_of_spec(changes: Any, limit: str) -> None:
     table = hospital_table(**changes, limit=limit)
-    release = shoal.anonymize(table, table.spec, units=units, seed=0)
+    release = shoal.anonymize(table, table.spec, seed=0)
     assert release.robust is True
 
 
@@ -211,7 +207,8 @@ def test_the_papers_variant_merges_the_closest_first() -> None:
         ({"selection": "closest"}, "art-variant"),
         ({"max_suppression": 1.5}, "suppression"),
         ({"max_suppression": -0.1}, "suppression"),
-        ({"units": "people"}, "art-units"),
+        ({"condition": "bound", "cell": 4}, "art-variant"),
+        ({"condition": "bound", "smallest_group": 4}, "art-variant"),
         ({"cell": 0}, "whole-number"),
     ],
 )
@@ -240,10 +237,9 @@ def test_unknown_methods_and_parameters_are_named() -> None:
         shoal.anonymize(frame, spec, formm="generalized")
 
 
-@pytest.mark.parametrize("units", ["cells", "rows"])
-def test_progress_counts_carriers_up_to_the_last(units: Any) -> None:
+def test_progress_counts_carriers_up_to_the_last() -> None:
     seen: list[tuple[str, int, int]] = []
-    Art(units=units).anonymize(hospital_table(), progress=lambda *report: seen.append(report))
+    Art().anonymize(hospital_table(), progress=lambda *report: seen.append(report))
     step, done, total = seen[-1]
     assert done == total > 0
     assert step == "hiding carriers"

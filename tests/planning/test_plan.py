@@ -122,7 +122,7 @@ def test_who_withstands_the_binary_adversary_keeps_no_more_than_the_linear_progr
     bound = coverage_bound(table, Knowledge.of(table), 0, r)
     assert bound <= carriers
     condition, selection = variant
-    method = Art(condition=condition, selection=selection, units="rows", max_suppression=1)
+    method = Art(condition=condition, selection=selection, max_suppression=1)
     grouping = method.anonymize(table)
     if audit(table, grouping, adversary="binary").by_adversary["binary"].robust:
         assert kept_carriers(table, grouping) <= bound

@@ -28,9 +28,7 @@ SHARED = {
     "readers": st.sampled_from((("joint",), ("binary",), ("joint", "binary"))),
     "largest": st.sampled_from((4, 200)),
 }
-CELLS = st.builds(Art, cell=st.sampled_from((None, None, 3, 5)), **SHARED)
-ROWS = st.builds(Art, units=st.just("rows"), **SHARED)
-METHODS = st.one_of(CELLS, CELLS, ROWS)
+METHODS = st.builds(Art, cell=st.sampled_from((None, None, 3, 5)), **SHARED)
 
 
 def case_of(frame: pl.DataFrame, table: Table, grouping: Grouping, reader: str) -> Case:

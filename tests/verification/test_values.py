@@ -40,7 +40,7 @@ FRAME = frame()
 
 @pytest.fixture(scope="module")
 def release() -> Release:
-    return shoal.anonymize(FRAME, SPEC, units="rows", seed=0)
+    return shoal.anonymize(FRAME, SPEC, seed=0)
 
 
 def failures(found: Verification) -> list[str]:
