@@ -96,7 +96,7 @@ def test_past_the_limit_the_run_stops_with_a_diagnosis() -> None:
 
 def test_within_the_limit_who_cannot_be_hidden_is_suppressed() -> None:
     table = clashing_table(min_support=10)
-    grouping = Art(units="rows", max_suppression=1).anonymize(table)
+    grouping = Art(condition="bound", max_suppression=1).anonymize(table)
     lost = (row_groups(table, grouping) == -1) & (table.row_event >= 0)
     assert lost.sum() == (table.rows - grouping.published) > 0
     found = audit(table, grouping)
@@ -149,18 +149,33 @@ def scattered(size: int, seed: int) -> pl.DataFrame:
 SCATTERED = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=10, min_support=1)
 
 
+def assert_pools_of_ten(table: Table, known: Knowledge, seed: int) -> None:
+    """Every carrier with people drawn from all classes, published pooled: nine others are enough,
+    and eight are not."""
+    rng, asked = np.random.default_rng(seed), Asked(table, known, as_readers(("joint",)))
+    for others, kept in ((9, 24), (8, 0)):
+        cells = Cells.of(table)
+        assembly = Assembly(table, cells)
+        everybody = np.repeat(np.arange(len(cells.free)), cells.free)
+        filler = rng.permutation(everybody[cells.event[everybody] < 0])
+        carriers = everybody[cells.event[everybody] >= 0]
+        for number, carrier in enumerate(carriers):
+            some = filler[number * others : (number + 1) * others]
+            assembly.take(np.append(some, carrier), "pooled")
+        found = audit(table, assembly.grouping(), knowledge=known)
+        assert found.by_adversary["joint"].robust is bool(kept)
+        assert found.worst_posterior == pytest.approx(1 / (others + 1), rel=1e-9)
+        assembly.drop_unsafe(asked)
+        assert assembly.count("pooled") == kept
+
+
 @pytest.mark.parametrize("size", [50, 100, 130])
 @pytest.mark.parametrize("seed", range(4))
 def test_people_with_the_same_chances_are_alike_in_a_pool(size: int, seed: int) -> None:
     """Everybody has the event with probability 2/size: ten of them are enough, whatever else may
-    be known of them, to ART and to the auditor."""
-    release = shoal.anonymize(scattered(size, seed), SCATTERED, units="rows", readers=("joint",))
-    groups = release.certificate["groups"]
-    assert release.robust is True
-    assert groups["with_event"] == 24
-    assert groups["pooled"] > 20
-    assert groups["mean_with_event"] == pytest.approx(10, rel=0.01)
-    assert release.certificate["audit"]["worst_posterior"] == 0.1
+    be known of them, and nine are not, to ART and to the auditor."""
+    table = Table.from_frame(scattered(size, seed), SCATTERED)
+    assert_pools_of_ten(table, Knowledge.of(table), seed)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -172,9 +187,7 @@ def test_what_a_model_leaves_out_is_no_event(seed: int) -> None:
     left = np.random.default_rng(seed).uniform(0.2, 1, (len(table.signatures), 1))
     rows = view.distributions[view.index] * np.where(event, 1.0, left)
     known = Knowledge.model(table, "short", rows)
-    release = shoal.anonymize(table, SCATTERED, knowledge=known, units="rows", readers=("joint",))
-    assert release.robust is True
-    assert release.certificate["groups"]["mean_with_event"] == 10
+    assert_pools_of_ten(table, known, seed)
 
 
 def test_the_papers_variant_meets_theorem_1() -> None:

@@ -42,7 +42,7 @@ def in_logs(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
 
 
 def as_searched(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
-    """The row search's own distance: the mean of |o_j/o_i - 1| over all columns, seen from i."""
+    """The mean of |o_j/o_i - 1| over all columns, seen from i."""
     odds = lineup.odds.astype(np.float32)
     for suspects in _portions(lineup):
         between = np.zeros((*suspects.shape, suspects.shape[1]), np.float32)
