@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.insider.finding import Finding, Kind
 from shoal.attacks import Lineup, Rate, Scene
 from shoal.attacks.counting import by_class, fitted
-from shoal.attacks.distances import as_searched, in_logs, to_all_others
+from shoal.attacks.distances import in_logs, in_ratios, to_all_others
 from shoal.attacks.features import features
 from shoal.attacks.insider import practise
 from shoal.attacks.learning import from_other_half, from_practice, learners
@@ -174,7 +174,7 @@ def _by_rule(lineup: Lineup, told: Told, rng: np.random.Generator) -> Iterator[F
     yield told("a random member", np.zeros(len(lineup.signature)))
     yield likeliest_in_worst_view(lineup, rng)
     yield told("likeliest on average", lineup.log_odds.mean(axis=1))
-    yield told("medoid", -to_all_others(lineup, as_searched))
+    yield told("medoid", -to_all_others(lineup, in_ratios))
     yield told("medoid in log odds", -to_all_others(lineup, in_logs))
     yield told("rarest", rarity(lineup))
 
