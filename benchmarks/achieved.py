@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 from benchmarks.clock import best, timed
@@ -30,9 +29,6 @@ from shoal.sources import read_table
 from shoal.table import Table
 from shoal.table.hierarchy import adult_hierarchies
 
-EVERY_WAY = {"cells": BOTH, "rows": BOTH[:1]}
-"""How groups are made where each value is an event, and the readers whom they withstand."""
-
 
 def measure_art(say: Say) -> list[dict[str, Any]]:
     """Suppressed, sizes, what counting and absence tell, and the linear program's limit, in each
@@ -50,8 +46,8 @@ def measure_art(say: Say) -> list[dict[str, Any]]:
             say(f"  {one}: {error}")
         else:
             say(
-                f"  {one.qi} QIs, min_support {one.min_support}, r {one.r:g}, {one.limit}, "
-                f"{one.units}: suppressed {line['suppressed_share']:.2%} (aim {one.aim:.1%}), "
+                f"  {one.qi} QIs, min_support {one.min_support}, r {one.r:g}, {one.limit}: "
+                f"suppressed {line['suppressed_share']:.2%} (aim {one.aim:.1%}), "
                 f"{line['people_per_carrier']:.1f} people per carrier, robust {line['robust']}, "
                 f"{line['search_seconds']:.1f} s"
             )
@@ -60,7 +56,7 @@ def measure_art(say: Say) -> list[dict[str, Any]]:
 
 
 def _art_line(table: Table, knowledge: Knowledge, one: Setting) -> dict[str, Any]:
-    method = Art(knowledge=knowledge, units=one.units, max_suppression=MOST_LOST)  # type: ignore[arg-type]
+    method = Art(knowledge=knowledge, max_suppression=MOST_LOST)
     trial, seconds = best(lambda: Trial.run(table, method, seed=0))
     found, judging = timed(
         lambda: audit(table, trial.grouping, knowledge=knowledge, adversary=BOTH)
@@ -95,22 +91,21 @@ def _art_line(table: Table, knowledge: Knowledge, one: Setting) -> dict[str, Any
 
 
 def measure_every(say: Say) -> list[dict[str, Any]]:
-    """Every value of education as an event of its own: how many rows find no group, by blind groups
-    for both readers, and row by row for the joint reader alone."""
+    """Every value of education as an event of its own: how many rows find no group, for both
+    readers."""
     frame, lines = adult_frame(), []
     assert frame is not None
     small = Table.from_frame(frame.head(2_000), adult_spec(r=2).with_(protect=None))
-    for r, (units, readers) in product(EVERY_VALUE, EVERY_WAY.items()):
-        Art(max_suppression=1, units=units, readers=readers).anonymize(small)  # compiles
+    Art(max_suppression=1).anonymize(small)  # compiles
+    for r in EVERY_VALUE:
         table = Table.from_frame(frame, adult_spec(r=r).with_(protect=None))
         knowledge = Knowledge.of(table)
-        method = Art(knowledge=knowledge, max_suppression=1, units=units, readers=readers)
+        method = Art(knowledge=knowledge, max_suppression=1)
         trial, seconds = timed(lambda: Trial.run(table, method, seed=0))  # noqa: B023
-        found = audit(table, trial.grouping, knowledge=knowledge, adversary=readers)
+        found = audit(table, trial.grouping, knowledge=knowledge, adversary=BOTH)
         lines.append(
             {
                 "r": r,
-                "units": units,
                 "rows": table.rows,
                 "problematic": found.problematic,
                 "absence": found.absence.kept,
@@ -125,7 +120,7 @@ def measure_every(say: Say) -> list[dict[str, Any]]:
             }
         )
         say(
-            f"  r {r:g}, {units}: {found.suppressed:,} of {table.rows:,} rows suppressed, robust "
+            f"  r {r:g}: {found.suppressed:,} of {table.rows:,} rows suppressed, robust "
             f"{found.robust}, {seconds:.1f} s"
         )
     return lines

@@ -34,15 +34,15 @@ def _named(one: dict[str, Any] | None) -> str:
 
 
 def insider(results: dict[str, Any]) -> str:
-    """Attackers from within on cells and on rows; of the insiders, the one who is right most."""
-    head = ("table", "r", "1/r", "groups of", "limit", "suppressed", "people per carrier",
+    """Attackers from within on ART and on the references; of insiders the one who is right most."""
+    head = ("table", "r", "1/r", "groups by", "limit", "suppressed", "people per carrier",
             "a random member", "best insider, everybody", "best insider, unknown before",
             "unknown to models too", "best model alone, unknown before",
             "counting in all views")  # fmt: skip
     rows: list[tuple[Any, ...]] = []
     lines = results["insider"]["lines"]
     for line in sorted(lines, key=lambda one: (one["table"], one["r"])):
-        setting = (line["table"], f"{line['r']:g}", percent(1 / line["r"]), line["units"],
+        setting = (line["table"], f"{line['r']:g}", percent(1 / line["r"]), line["method"],
                    line["limit"])  # fmt: skip
         if "failed" in line:
             rows.append((*setting, line["failed"], *[""] * (len(head) - len(setting) - 1)))
@@ -66,17 +66,17 @@ def insider(results: dict[str, Any]) -> str:
 def named(results: dict[str, Any]) -> str:
     """The same for Adult in brief: how often a carrier is named."""
     head = ("r", "limit", "1/r", "insider, blind groups", "carriers not known beforehand",
-            "not known to models either", "insider, groups made row by row",
+            "not known to models either", "insider, the paper's own variant", "insider, Anatomy",
             "counting in all views, blind groups")  # fmt: skip
     lines = {
-        (line["r"], line["units"]): line
+        (line["r"], line["method"]): line
         for line in results["insider"]["lines"]
         if line["table"] == "Adult" and "failed" not in line
     }
     rows = []
-    for r, units in sorted(lines):
-        if units == "cells":
-            line = lines[r, units]
+    for r, method in sorted(lines):
+        if method == "ART":
+            line = lines[r, method]
             found = {one["attacker"]: one["everybody"] for one in line["attackers"]}
             rows.append(
                 (
@@ -86,7 +86,10 @@ def named(results: dict[str, Any]) -> str:
                     rate(_best(line, "everybody")),
                     rate(_best(line, "unknown")),
                     rate(_best(line, "unforeseen")),
-                    rate(_best(lines[r, "rows"], "everybody")),
+                    *(
+                        rate(_best(lines[r, one], "everybody")) if (r, one) in lines else "-"
+                        for one in ("ART, Theorem 1", "Anatomy")
+                    ),
                     rate(found["counting in all views at once"]),
                 )
             )

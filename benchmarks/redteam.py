@@ -20,7 +20,7 @@ from shoal.table.hierarchy import adult_hierarchies
 R = 5.0
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "ART": ("art", {}),
-    "ART, rows": ("art", {"units": "rows"}),
+    "ART, Theorem 1": ("art", {"condition": "bound", "max_suppression": 1}),
     "Anatomy": ("anatomy", {}),
     "Mondrian": ("mondrian", {}),
     "t-closeness": ("t-closeness", {}),

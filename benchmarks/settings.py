@@ -30,23 +30,16 @@ class Setting:
     min_support: int
     r: float
     limit: Limit
-    units: str
     aim: float
 
 
 ART_SETTINGS = (
-    Setting(5, 100, 2.0, "absolute", "cells", 0.005),
-    Setting(5, 100, 3.0, "absolute", "cells", 0.01),
-    Setting(5, 100, 5.0, "absolute", "cells", 0.03),
-    Setting(5, 300, 10.0, "prior", "cells", 0.05),
-    Setting(5, 100, 10.0, "prior", "cells", 0.08),
-    Setting(8, 100, 5.0, "prior", "cells", 0.05),
-    Setting(5, 100, 2.0, "absolute", "rows", 0.0),
-    Setting(5, 100, 3.0, "absolute", "rows", 0.0),
-    Setting(5, 100, 5.0, "absolute", "rows", 0.0),
-    Setting(5, 300, 10.0, "absolute", "rows", 0.0),
-    Setting(5, 100, 10.0, "absolute", "rows", 0.012),
-    Setting(8, 100, 5.0, "prior", "rows", 0.001),
+    Setting(5, 100, 2.0, "absolute", 0.005),
+    Setting(5, 100, 3.0, "absolute", 0.01),
+    Setting(5, 100, 5.0, "absolute", 0.03),
+    Setting(5, 300, 10.0, "prior", 0.05),
+    Setting(5, 100, 10.0, "prior", 0.08),
+    Setting(8, 100, 5.0, "prior", 0.05),
 )
 MOST_LOST = 0.05
 """The share of the carriers that may be left out: cells become smaller to stay within it."""

@@ -11,12 +11,11 @@ from shoal.wording import verdict_words
 
 
 def art(results: dict[str, Any]) -> str:
-    """ART's settings, of cells and of rows."""
-    head = ("units", "QIs", "min_support", "r", "limit", "suppressed", "people per carrier",
-            "cell", "both readers", "counter fails for", "absence", "seconds")  # fmt: skip
+    """ART's settings."""
+    head = ("QIs", "min_support", "r", "limit", "suppressed", "people per carrier", "cell",
+            "both readers", "counter fails for", "absence", "seconds")  # fmt: skip
     rows = [
         (
-            line["units"],
             line["qi"],
             line["min_support"],
             f"{line['r']:g}",
@@ -42,12 +41,11 @@ def _achieved(line: dict[str, Any]) -> tuple[str, ...]:
 
 def every(results: dict[str, Any]) -> str:
     """ART where each value is an event."""
-    head = ("r", "groups", "suppressed rows", "mean group size", "worst posterior", "absence",
-            "guess rate", "seconds")  # fmt: skip
+    head = ("r", "suppressed rows", "mean group size", "worst posterior", "absence", "guess rate",
+            "seconds")  # fmt: skip
     rows = [
         (
             f"{line['r']:g}",
-            line["units"],
             f"{line['suppressed']:,} of {line['rows']:,} "
             f"({percent(line['suppressed'] / line['rows'], 2)})",
             f"{line['mean_size']:.1f}",

@@ -34,7 +34,7 @@ EVENTS: tuple[list[shoal.Event] | None, ...] = (
 )
 METHODS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("art", {"max_suppression": 1.0}),
-    ("art", {"max_suppression": 1.0, "units": "rows"}),
+    ("art", {"max_suppression": 1.0, "condition": "bound"}),
     ("anatomy", {"l": 2}),
     ("mondrian", {"k": 3}),
 )

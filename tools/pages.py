@@ -74,7 +74,7 @@ def _command(path: str, command: Any) -> str:
 def _parameters(command: Any) -> str:
     lines = ["| name | meaning | default |", "| --- | --- | --- |"]
     for parameter in command.params:
-        if "--help" in parameter.opts:
+        if "--help" in parameter.opts or getattr(parameter, "hidden", False):
             continue
         if parameter.param_type_name == "argument":
             name = parameter.name.upper()

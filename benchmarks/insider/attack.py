@@ -14,10 +14,9 @@ from functools import partial
 import numpy as np
 
 from benchmarks.insider.finding import Finding, Kind
-from benchmarks.insider.replay import replay
 from shoal.attacks import Lineup, Rate, Scene
 from shoal.attacks.counting import by_class, fitted
-from shoal.attacks.distances import as_searched, in_logs, to_all_others
+from shoal.attacks.distances import in_logs, in_ratios, to_all_others
 from shoal.attacks.features import features
 from shoal.attacks.insider import practise
 from shoal.attacks.learning import from_other_half, from_practice, learners
@@ -51,12 +50,10 @@ def attack(
     rng: np.random.Generator,
     method: Method | None = None,
     resamples: int = 2,
-    rows_searched: bool = False,
 ) -> list[Finding]:
     """What each attacker achieves. With a `method` learners also practise on its groups of
-    resampled tables; where groups are of the row search (`rows_searched`), it is replayed. `rng`
-    must have nothing to do with what the release was made with."""
-    scoring, replaying, learning, practising = rng.spawn(4)
+    resampled tables. `rng` must have nothing to do with what the release was made with."""
+    scoring, learning, practising = rng.spawn(3)
     scene = Scene(table, grouping, knowledge, limit)
     lineup = scene.lineup
     if not lineup.cases:
@@ -64,8 +61,6 @@ def attack(
     foretold = [foretell(table, name) for name in MODELS]
     told = partial(score, lineup, rng=scoring, unforeseen=unforeseen(lineup, foretold))
     found = list(_by_rule(lineup, told, scoring))
-    if rows_searched:
-        found.append(told("replay of the growth", _replayed(lineup, grouping, replaying)))
     streams = practising.spawn(resamples)
     made = [_practised(scene, method, stream) for stream in streams] if method else []
     practised = [one for one in made if one is not None and one.cases]
@@ -179,15 +174,9 @@ def _by_rule(lineup: Lineup, told: Told, rng: np.random.Generator) -> Iterator[F
     yield told("a random member", np.zeros(len(lineup.signature)))
     yield likeliest_in_worst_view(lineup, rng)
     yield told("likeliest on average", lineup.log_odds.mean(axis=1))
-    yield told("medoid", -to_all_others(lineup, as_searched))
+    yield told("medoid", -to_all_others(lineup, in_ratios))
     yield told("medoid in log odds", -to_all_others(lineup, in_logs))
     yield told("rarest", rarity(lineup))
-
-
-def _replayed(lineup: Lineup, grouping: Grouping, rng: np.random.Generator) -> Floats:
-    """Of equals, the one nearest to the others comes first."""
-    apart = to_all_others(lineup, as_searched)
-    return replay(lineup, grouping, rng) - 1e-6 * apart / (1 + apart)
 
 
 def _learnt(

@@ -1,9 +1,9 @@
-"""Insiders on ART's groups, and on those of its row-by-row reference: the attacks that must fail on
+"""Insiders on ART's groups, and on Adult on those of references too: the attacks that must fail on
 the former must succeed on the latter, or they are too weak."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from benchmarks.insider.attack import attack
 from benchmarks.insider.finding import Finding
 from benchmarks.settings import Subject, adult_subject, diabetes_subject, hospital_subject
 from benchmarks.stages import Say
+from shoal.anonymizers.anatomy import Anatomy
 from shoal.anonymizers.art import Art
 from shoal.errors import InputError
-from shoal.grouping import Grouping
+from shoal.grouping import Anonymizer, Grouping
 from shoal.knowledge import Knowledge
 from shoal.spec import Limit
 from shoal.table import Table
@@ -24,51 +25,57 @@ HOSPITAL_ROWS = 100_000
 RESAMPLES = 2
 STREAM = 7001
 """The insider's random numbers: others than any release is made with."""
-Units = Literal["cells", "rows"]
-UNITS: tuple[Units, ...] = ("cells", "rows")
+ART = "ART"
+METHODS: dict[str, Anonymizer] = {
+    ART: Art(),
+    "ART, Theorem 1": Art(condition="bound", max_suppression=1),
+    "Anatomy": Anatomy(),
+}
+"""ART, and the references: the paper's own variant, which loses who finds no group, and Anatomy."""
 HONEST = 10.0
-"""From this r on, cells are held to the honest limit: under the absolute one too many carriers of
+"""From this r on, ART is held to the honest limit: under the absolute one too many carriers of
 real tables find no group."""
 
 
 def measure_insider(say: Say) -> list[dict[str, Any]]:
-    """One line per table, unit and r, with what every attacker achieves on it."""
-    subjects = (adult_subject(), diabetes_subject(), hospital_subject(HOSPITAL_ROWS))
+    """One line per table, method and r, with what every attacker achieves on it."""
+    adult = adult_subject()
+    subjects = (adult, diabetes_subject(), hospital_subject(HOSPITAL_ROWS))
     return [
-        measured(subject, units, r, say)
+        measured(subject, name, r, say)
         for subject in subjects
         if subject is not None
-        for units in UNITS
+        for name in (METHODS if subject is adult else (ART,))
         for r in LEVELS
     ]
 
 
-def measured(subject: Subject, units: Units, r: float, say: Say) -> dict[str, Any]:
+def measured(subject: Subject, name: str, r: float, say: Say) -> dict[str, Any]:
     """One release, and what every attacker achieves on it; or why there is none."""
-    limit: Limit = "prior" if units == "cells" and r >= HONEST else "absolute"
+    limit: Limit = "prior" if name == ART and r >= HONEST else "absolute"
     table = Table.from_frame(subject.frame, subject.spec.with_(r=r, limit=limit))
     line = {
         "table": subject.name,
         "rows": table.rows,
-        "units": units,
+        "method": name,
         "r": r,
         "limit": limit,
         "min_support": table.spec.min_support,
         "carriers": table.carriers,
     }
-    say(f"  {subject.name}, {units}, r {r:g}, limit {limit}")
+    say(f"  {subject.name}, {name}, r {r:g}, limit {limit}")
     try:
-        return line | _attacked(table, units, limit, say)
+        return line | _attacked(table, METHODS[name], limit, say)
     except InputError as error:
-        if error.code not in ("suppression-limit", "r-impossible"):
+        if error.code not in ("suppression-limit", "r-impossible", "ineligible"):
             raise
         say(f"    {error}")
         return line | {"failed": error.problem}
 
 
-def _attacked(table: Table, units: Units, limit: Limit, say: Say) -> dict[str, Any]:
+def _attacked(table: Table, used: Anonymizer, limit: Limit, say: Say) -> dict[str, Any]:
     def method(some: Table, seed: int) -> Grouping:
-        return Art(units=units).anonymize(some, seed=seed)
+        return used.anonymize(some, seed=seed)
 
     grouping, searching = timed(lambda: method(table, 0))
     findings, attacking = timed(
@@ -80,7 +87,6 @@ def _attacked(table: Table, units: Units, limit: Limit, say: Say) -> dict[str, A
             rng=np.random.default_rng(STREAM),
             method=method,
             resamples=RESAMPLES,
-            rows_searched=units == "rows",
         )
     )
     holding = grouping.holding(table)

@@ -41,22 +41,18 @@ def clashing_table(**changes: Any) -> Table:
     return Table.from_frame(frame, Spec(**(given | changes)))
 
 
-@pytest.mark.parametrize("units", ["cells", "rows"])
-def test_art_is_an_anonymizer_and_hides_every_carrier(units: Any) -> None:
-    method: Anonymizer = Art(units=units)
+def test_art_is_an_anonymizer_and_hides_every_carrier() -> None:
+    method: Anonymizer = Art()
     table = hospital_table()
     grouping = method.anonymize(table)
     found = audit(table, grouping, adversary=["joint", "binary"])
     assert found.robust is True
     assert (table.rows - grouping.published) == 0
     carriers = int((table.row_event >= 0).sum())
-    if units == "rows":
-        assert found.event_groups == carriers
     assert 0 < found.event_groups <= carriers
     assert grouping.claims["pure_groups"] + grouping.claims["pooled_groups"] == found.event_groups
 
 
-@pytest.mark.parametrize("units", ["cells", "rows"])
 @pytest.mark.parametrize("limit", ["absolute", "prior"])
 @pytest.mark.parametrize(
     "changes",
@@ -71,9 +67,9 @@ def test_art_is_an_anonymizer_and_hides_every_carrier(units: Any) -> None:
     ],
     ids=["two events", "own r", "members", "each value", "support", "one attribute", "bands"],
 )
-def test_the_auditor_confirms_every_kind_of_spec(changes: Any, limit: str, units: str) -> None:
+def test_the_auditor_confirms_every_kind_of_spec(changes: Any, limit: str) -> None:
     table = hospital_table(**changes, limit=limit)
-    release = shoal.anonymize(table, table.spec, units=units, seed=0)
+    release = shoal.anonymize(table, table.spec, seed=0)
     assert release.robust is True
 
 
@@ -100,7 +96,7 @@ def test_past_the_limit_the_run_stops_with_a_diagnosis() -> None:
 
 def test_within_the_limit_who_cannot_be_hidden_is_suppressed() -> None:
     table = clashing_table(min_support=10)
-    grouping = Art(units="rows", max_suppression=1).anonymize(table)
+    grouping = Art(condition="bound", max_suppression=1).anonymize(table)
     lost = (row_groups(table, grouping) == -1) & (table.row_event >= 0)
     assert lost.sum() == (table.rows - grouping.published) > 0
     found = audit(table, grouping)
@@ -153,18 +149,33 @@ def scattered(size: int, seed: int) -> pl.DataFrame:
 SCATTERED = Spec(qi=("q",), sensitive="v", protect=(Event(("x",)),), r=10, min_support=1)
 
 
+def assert_pools_of_ten(table: Table, known: Knowledge, seed: int) -> None:
+    """Every carrier with people drawn from all classes, published pooled: nine others are enough,
+    and eight are not."""
+    rng, asked = np.random.default_rng(seed), Asked(table, known, as_readers(("joint",)))
+    for others, kept in ((9, 24), (8, 0)):
+        cells = Cells.of(table)
+        assembly = Assembly(table, cells)
+        everybody = np.repeat(np.arange(len(cells.free)), cells.free)
+        filler = rng.permutation(everybody[cells.event[everybody] < 0])
+        carriers = everybody[cells.event[everybody] >= 0]
+        for number, carrier in enumerate(carriers):
+            some = filler[number * others : (number + 1) * others]
+            assembly.take(np.append(some, carrier), "pooled")
+        found = audit(table, assembly.grouping(), knowledge=known)
+        assert found.by_adversary["joint"].robust is bool(kept)
+        assert found.worst_posterior == pytest.approx(1 / (others + 1), rel=1e-9)
+        assembly.drop_unsafe(asked)
+        assert assembly.count("pooled") == kept
+
+
 @pytest.mark.parametrize("size", [50, 100, 130])
 @pytest.mark.parametrize("seed", range(4))
 def test_people_with_the_same_chances_are_alike_in_a_pool(size: int, seed: int) -> None:
     """Everybody has the event with probability 2/size: ten of them are enough, whatever else may
-    be known of them, to ART and to the auditor."""
-    release = shoal.anonymize(scattered(size, seed), SCATTERED, units="rows", readers=("joint",))
-    groups = release.certificate["groups"]
-    assert release.robust is True
-    assert groups["with_event"] == 24
-    assert groups["pooled"] > 20
-    assert groups["mean_with_event"] == pytest.approx(10, rel=0.01)
-    assert release.certificate["audit"]["worst_posterior"] == 0.1
+    be known of them, and nine are not, to ART and to the auditor."""
+    table = Table.from_frame(scattered(size, seed), SCATTERED)
+    assert_pools_of_ten(table, Knowledge.of(table), seed)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -176,9 +187,7 @@ def test_what_a_model_leaves_out_is_no_event(seed: int) -> None:
     left = np.random.default_rng(seed).uniform(0.2, 1, (len(table.signatures), 1))
     rows = view.distributions[view.index] * np.where(event, 1.0, left)
     known = Knowledge.model(table, "short", rows)
-    release = shoal.anonymize(table, SCATTERED, knowledge=known, units="rows", readers=("joint",))
-    assert release.robust is True
-    assert release.certificate["groups"]["mean_with_event"] == 10
+    assert_pools_of_ten(table, known, seed)
 
 
 def test_the_papers_variant_meets_theorem_1() -> None:
@@ -211,7 +220,8 @@ def test_the_papers_variant_merges_the_closest_first() -> None:
         ({"selection": "closest"}, "art-variant"),
         ({"max_suppression": 1.5}, "suppression"),
         ({"max_suppression": -0.1}, "suppression"),
-        ({"units": "people"}, "art-units"),
+        ({"condition": "bound", "cell": 4}, "art-variant"),
+        ({"condition": "bound", "smallest_group": 4}, "art-variant"),
         ({"cell": 0}, "whole-number"),
     ],
 )
@@ -240,10 +250,9 @@ def test_unknown_methods_and_parameters_are_named() -> None:
         shoal.anonymize(frame, spec, formm="generalized")
 
 
-@pytest.mark.parametrize("units", ["cells", "rows"])
-def test_progress_counts_carriers_up_to_the_last(units: Any) -> None:
+def test_progress_counts_carriers_up_to_the_last() -> None:
     seen: list[tuple[str, int, int]] = []
-    Art(units=units).anonymize(hospital_table(), progress=lambda *report: seen.append(report))
+    Art().anonymize(hospital_table(), progress=lambda *report: seen.append(report))
     step, done, total = seen[-1]
     assert done == total > 0
     assert step == "hiding carriers"

@@ -124,7 +124,7 @@ def test_knowledge_is_a_file_or_an_object_everywhere(known: Path, tmp_path: Path
             FRAME,
             SPEC,
             methods=["art"],
-            parameters={"art": {"units": "rows"}},
+            parameters={"art": {"cell": 3}},
             knowledge=knowledge,
             workload=QUERIES,
         ).to_dict()["methods"]

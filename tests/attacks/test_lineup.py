@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.attacks.distances import as_searched, in_logs, to_all_others
+from shoal.attacks.distances import in_logs, in_ratios, to_all_others
 from shoal.attacks.features import features, without
 from shoal.attacks.learning import Lesson, boosting, learners, ranks
 from shoal.attacks.lineup import Lineup
@@ -178,7 +178,7 @@ def test_several_carriers_are_shared_out_exactly(seed: int) -> None:
 def test_distances_and_standings_against_slow_twins(seed: int) -> None:
     lineup = lineup_of(seed)
     odds = lineup.odds
-    searched, in_log = to_all_others(lineup, as_searched), to_all_others(lineup, in_logs)
+    in_ratio, in_log = to_all_others(lineup, in_ratios), to_all_others(lineup, in_logs)
     ranked, spare = ranks(lineup, lineup.odds[:, 0]), without(lineup)
     for case in range(lineup.cases):
         mine = suspects_of(lineup, case)
@@ -187,7 +187,7 @@ def test_distances_and_standings_against_slow_twins(seed: int) -> None:
             others = everybody.copy()
             others.remove(i)
             steps = [np.minimum(np.abs(odds[j] / odds[i] - 1), 1e3).mean() for j in others]
-            assert searched[i] == pytest.approx(sum(steps), rel=1e-4, abs=1e-5)
+            assert in_ratio[i] == pytest.approx(sum(steps), rel=1e-4, abs=1e-5)
             steps = [np.abs(lineup.log_odds[j] - lineup.log_odds[i]).mean() for j in others]
             assert in_log[i] == pytest.approx(sum(steps), rel=1e-4, abs=1e-5)
             kinds = [j for j in mine if j != i]

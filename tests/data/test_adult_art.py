@@ -40,25 +40,19 @@ def adult_spec(**changes: Any) -> Spec:
 
 
 @pytest.mark.parametrize(
-    ("units", "r", "min_support", "limit", "most_lost"),
+    ("r", "min_support", "limit", "most_lost"),
     [
-        ("cells", 2, 100, "absolute", 0.005),
-        ("cells", 3, 100, "absolute", 0.01),
-        ("cells", 5, 100, "absolute", 0.03),
-        ("cells", 10, 300, "prior", 0.05),
-        ("cells", 10, 100, "prior", 0.08),
-        ("rows", 2, 100, "absolute", 0.0),
-        ("rows", 5, 100, "absolute", 0.0),
-        ("rows", 10, 300, "absolute", 0.0),
-        ("rows", 10, 100, "absolute", 0.0125),
+        (2, 100, "absolute", 0.005),
+        (3, 100, "absolute", 0.01),
+        (5, 100, "absolute", 0.03),
+        (10, 300, "prior", 0.05),
+        (10, 100, "prior", 0.08),
     ],
 )
 def test_few_are_suppressed_and_nobody_is_exposed(
-    frame: pl.DataFrame, units: str, r: float, min_support: int, limit: Any, most_lost: float
+    frame: pl.DataFrame, r: float, min_support: int, limit: Any, most_lost: float
 ) -> None:
-    release = shoal.anonymize(
-        frame, adult_spec(r=r, min_support=min_support, limit=limit), units=units
-    )
+    release = shoal.anonymize(frame, adult_spec(r=r, min_support=min_support, limit=limit))
     found = release.audit
     assert found is not None
     assert all(one.robust for one in found.by_adversary.values())
@@ -68,9 +62,8 @@ def test_few_are_suppressed_and_nobody_is_exposed(
     assert found.suppressed_carriers <= most_lost * CARRIERS
     groups = release.certificate["groups"]
     assert groups["pooled"] <= MOST_POOLED * groups["with_event"]
-    if units == "cells":
-        assert found.robust is True
-        assert found.counter.kept
+    assert found.robust is True
+    assert found.counter.kept
 
 
 def test_the_papers_variant_leaves_breaches_that_theorem_1_does_not_see(

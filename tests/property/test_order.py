@@ -16,7 +16,7 @@ METHODS = {
     "art, a model": {"max_suppression": 1, "model": "kernel"},
     "art, totals": {"max_suppression": 1, "totals": True},
     "art, generalized": {"max_suppression": 1, "form": "generalized"},
-    "art, rows": {"max_suppression": 1, "units": "rows"},
+    "art, bound": {"max_suppression": 1, "condition": "bound"},
     "anatomy": {},
     "mask": {},
     "injector": {},

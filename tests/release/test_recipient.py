@@ -104,7 +104,7 @@ class Pooling:
 CASES: dict[str, dict[str, Any]] = {
     "art": {"max_suppression": 1},
     "art generalized": {"max_suppression": 1, "form": "generalized"},
-    "art rows": {"max_suppression": 1, "units": "rows"},
+    "art bound": {"max_suppression": 1, "condition": "bound"},
     "mondrian": {"l": 2},
     "anatomy": {"l": 2},
     "pooling": {},

@@ -73,8 +73,8 @@ SPECS = {
     "set": (Event(EVENT, label="=all; 'of' them"),),
 }
 CASES = {
-    "art": {"max_suppression": 1, "units": "rows"},
-    "art generalized": {"max_suppression": 1, "units": "rows", "form": "generalized"},
+    "art": {"max_suppression": 1},
+    "art generalized": {"max_suppression": 1, "form": "generalized"},
     "anatomy": {"l": 3},
     "mondrian": {"l": 2},
 }

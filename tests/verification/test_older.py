@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.datasets import hospital
+from shoal.datasets import HOSPITAL_EVENT, hospital
 from shoal.verification.verify import verify
 from tests.forging import edit, refused
 
@@ -31,6 +31,28 @@ def test_what_the_first_version_did_not_say_is_passed_over() -> None:
     found = verify(OLDER / "version-1-first", table=FRAME)
     unsaid = [check.name for check in found.checks if "older certificate" in check.detail]
     assert unsaid == ["people shown openly", "counting class by class", "absence"]
+
+
+def test_a_release_by_a_search_that_is_gone_is_confirmed() -> None:
+    """ART could choose partners row by row once (`units="rows"`)."""
+    for table in (None, FRAME):
+        found = verify(OLDER / "version-2-rows", table=table)
+        assert found.confirmed, found
+    assert shoal.Release.load(OLDER / "version-2-rows").count() == 400
+
+
+def test_who_would_repeat_a_search_that_is_gone_gets_a_sentence() -> None:
+    spec = shoal.Spec(qi="age", sensitive="diagnosis", protect=[list(HOSPITAL_EVENT)], r=2)
+    release = shoal.anonymize(hospital(1500, seed=3), spec, seed=1)
+    told = release.certificate["method"]["parameters"]
+    told |= {"units": "cells", "cover": None}
+    assert shoal.attack(release, attackers=["insider"])["insider"].everybody.tries > 0
+    told |= {"units": "rows", "cover": 0.25}
+    (left_out,) = shoal.attack(release, attackers=["insider"]).not_run
+    assert left_out.reason == (
+        "No release of a resampled table could be made to learn from: "
+        'The method "art" has no parameter "units" any more: its groups are always made of cells.'
+    )
 
 
 @pytest.mark.parametrize("name", ["version-1-first", "version-1-last"])

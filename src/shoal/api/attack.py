@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymizers.registry import inform, make_method
+from shoal.anonymizers.registry import inform, make_method, present_parameters
 from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
 from shoal.api.released import align, by_cells, recorded, spec_of_own
 from shoal.attacks import Attack, Attacker, Scene, as_attackers, run
@@ -267,17 +267,19 @@ def _of_table(
 
 def _remake(method: Mapping[str, Any], readers: tuple[str, ...]) -> Remake | None:
     """The method that a certificate names, with its parameters; None if these cannot be had from
-    it (hierarchies are not in a certificate), or the method is not known here."""
-    given = method["parameters"]
+    it (hierarchies are not in a certificate). It raises an InputError if the method, or a parameter
+    of it, is not known here."""
+    given = present_parameters(method["name"], method["parameters"])
     if any(isinstance(value, list | dict) for value in given.values()):
         return None
-    try:
-        made = make_method(method["name"], given)
-    except InputError:
-        return None
     answered = tuple(name for name in readers if name in READERS)
-    made = inform(made, readers=as_readers(answered) if answered else None)
-    return lambda table, seed: made.anonymize(table, seed=seed)
+
+    def remake(table: Table, seed: int) -> Grouping:
+        made = make_method(method["name"], given)
+        made = inform(made, readers=as_readers(answered) if answered else None)
+        return made.anonymize(table, seed=seed)
+
+    return remake
 
 
 def _checked_budget(budget: float) -> float:

@@ -41,8 +41,8 @@ def in_logs(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
         yield suspects, between / log_odds.shape[1]
 
 
-def as_searched(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
-    """The row search's own distance: the mean of |o_j/o_i - 1| over all columns, seen from i."""
+def in_ratios(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
+    """The mean of |o_j/o_i - 1| over all columns, seen from i."""
     odds = lineup.odds.astype(np.float32)
     for suspects in _portions(lineup):
         between = np.zeros((*suspects.shape, suspects.shape[1]), np.float32)
@@ -55,7 +55,7 @@ def as_searched(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
 def distances(lineup: Lineup) -> dict[str, Floats]:
     """Distances to the others of the case, by both measures, summed up in a few numbers each."""
     found: dict[str, Floats] = {}
-    for how, apart in (("logs", in_logs), ("search", as_searched)):
+    for how, apart in (("logs", in_logs), ("ratios", in_ratios)):
         for suspects, between in apart(lineup):
             for name, numbers in _profile(between).items():
                 column = found.setdefault(f"{name}, {how}", np.zeros(len(lineup.signature)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from shoal.attacks.attacker import Guesses, NotApplicableError
-from shoal.attacks.distances import as_searched, in_logs, to_all_others
+from shoal.attacks.distances import in_logs, in_ratios, to_all_others
 from shoal.attacks.lineup import Lineup
 from shoal.attacks.odds import Floats
 from shoal.attacks.scene import Scene
@@ -59,7 +59,7 @@ class Medoid:
     reasoning = "names the member who is nearest to all others of the group"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
-        for through, apart in (("ratios of odds", as_searched), ("logarithms", in_logs)):
+        for through, apart in (("ratios of odds", in_ratios), ("logarithms", in_logs)):
             yield Guesses(scene.sample, -to_all_others(scene.sample, apart), through=through)
 
 

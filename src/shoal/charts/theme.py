@@ -22,7 +22,6 @@ STYLES = {
     "Injector": ("#CC79A7", "diamond"),
     "t-closeness": ("#D55E00", "triangle-down"),
     "ART, Theorem 1": ("#56B4E9", "cross"),
-    "ART, rows": ("#4B4B9F", "triangle-left"),
     "Mondrian": ("#8C7A00", "triangle-right"),
 }
 SPARE = (("#666666", "arrow"), ("#999999", "stroke"), ("#333333", "wedge"))

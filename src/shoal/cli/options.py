@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from shoal.anonymizers.registry import method_names, parameters_of
+from shoal.anonymizers.registry import FORMER, method_names, parameters_of
 from shoal.engine_names import ENGINES
 from shoal.errors import InputError, nearest
 from shoal.memory import memory_limit
@@ -288,18 +288,23 @@ def _method_options() -> list[inspect.Parameter]:
                 kinds.setdefault(one.name, kind)
                 usual = "" if one.default is None else f" ({one.default})"
                 helps.setdefault(one.name, []).append(f"{method}{usual}: {one.help}")
+    # What was an option once is still taken, for the sentence that says what became of it.
+    former = {name for gone in FORMER.values() for name in gone} - kinds.keys()
+    shown = {name: typer.Option(_spelled(name), help=" ".join(helps[name])) for name in kinds}
+    hidden = {name: typer.Option(_spelled(name), hidden=True) for name in sorted(former)}
     return [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
-            annotation=Annotated[
-                kind | None,
-                typer.Option(f"--{name.replace('_', '-')}", help=" ".join(helps[name])),
-            ],
+            annotation=Annotated[kinds.get(name, str) | None, option],
         )
-        for name, kind in kinds.items()
+        for name, option in (shown | hidden).items()
     ]
+
+
+def _spelled(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _option_type(annotation: str) -> Any:

@@ -150,16 +150,10 @@ def _adversaries(results: Results) -> str:
         f"the theorem in every view leaves {binary} of its sensitive tuples problematic to the "
         f"binary adversary, and {joint} to the joint one. The two reason differently, and neither "
         "contains the other. ART answers both: of the tuples that it publishes "
-        f"{mine[0]} are problematic to the joint adversary, {mine[1]} to the binary one."
+        f"{mine[0]} are problematic to the joint adversary, {mine[1]} to the binary one. "
+        "The counter knows how many carry the event in each class, and how many of the class are "
+        "in groups that hold it."
     )
-    if curves.of("ART, rows", "problematic_share"):
-        joint, binary = problematic("ART, rows")
-        text += (
-            ' "ART, rows" is the reference that chooses partners row by row, for the joint '
-            f"adversary alone: {joint} are problematic to that one, {binary} to the binary one. "
-            "The counter knows how many carry the event in each class, and how many of the class "
-            "are in groups that hold it."
-        )
     names = ["Method", "r", "1/r", *(name for name, _, _ in columns)]
     return f"### Two adversaries, side by side\n\n{text}\n\n{_markdown(names, rows)}"
 

@@ -20,10 +20,9 @@ Steps (the same numbers stand in attempts.py)
 6. Take decoys into groups, so that counting over all groups tells nothing either (decoys.py).
 
 Departures from the paper. Its condition (Theorem 1) is not sufficient against its own adversary,
-and wastes far more rows; `condition="bound"`, `selection="closest"` is that variant, kept as the
-reference (bound.py). Its groups are grown around carriers, row by row, and so point at them;
-`units="rows"` does that, with the conditions of step 2, for whoever wants to see the difference
-(hide.py, trade.py). Pure groups, pools, blind cells and mixed groups are ours. Rows without an
+and wastes far more rows; its groups are grown around carriers, row by row, and so point at them.
+`condition="bound"`, `selection="closest"` is that variant, kept as the reference that attackers
+succeed on (bound.py). Pure groups, pools, blind cells and mixed groups are ours. Rows without an
 event that nobody needs are published alone.
 """
 
@@ -42,8 +41,6 @@ from shoal.anonymizers.art.blind import Blindness
 from shoal.anonymizers.art.bound import merge_by_bound
 from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.dealing import deal_values
-from shoal.anonymizers.art.hide import hide_among_filler
-from shoal.anonymizers.art.mixed import mix_events
 from shoal.anonymizers.art.outset import refuse_impossible, refuse_large
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
@@ -71,18 +68,13 @@ class Art:
     means what goes with the condition."""
     max_suppression: float = 0.05
     """The largest share of an event's carriers that may be left out."""
-    units: Literal["cells", "rows"] = "cells"
-    """cells: groups are made of cells of lookalikes that were cut without regard to who carries;
-    rows: partners are chosen one by one, by what a carrier lacks, and point at it."""
     cell: int | None = None
-    """Fewest people of such a cell; None means 2 r, and fewer where people are scarce."""
+    """Fewest people of a cell of lookalikes, which groups are made of and which are cut without
+    regard to who carries; None means 2 r, and fewer where people are scarce."""
     form: Literal["bucketized", "generalized"] = "bucketized"
     """bucketized: exact QI values; generalized: a range of values for each group."""
     hierarchies: Mapping[str, Hierarchy] | None = None
     """Hierarchies for the generalized form."""
-    cover: float | None = None
-    """With units="rows", how much it counts to hide a carrier behind likelier members; None means
-    1/r."""
     smallest_group: int = 1
     """Fewest people of a group; 1 lets people without an event whom nobody needs stand alone."""
     largest: int = 200
@@ -105,8 +97,6 @@ class Art:
                 f'condition="{self.condition}" does not go with selection="{self.selection}".',
                 "Use joint with needed, or bound with closest (the paper's own).",
             )
-        if self.units not in ("cells", "rows"):
-            raise InputError("art-units", f"units is {self.units!r}.", "Choose among: cells, rows.")
         for name in ("cell", "smallest_group"):
             value = getattr(self, name)
             if value is not None and (
@@ -115,17 +105,15 @@ class Art:
                 raise InputError(
                     "whole-number", f"{name} is {value!r}.", "Give a whole number of at least 1."
                 )
-        rows = self.units == "rows" or self.condition == "bound"
-        for name, given, of_rows in (
-            ("cell", self.cell is not None, False),
-            ("smallest_group", self.smallest_group > 1, False),
-            ("cover", self.cover is not None, True),
+        for name, given in (
+            ("cell", self.cell is not None),
+            ("smallest_group", self.smallest_group > 1),
         ):
-            if given and rows != of_rows:
+            if given and self.condition == "bound":
                 raise InputError(
                     "art-variant",
-                    f"{name} means nothing to groups made of {'rows' if rows else 'cells'}.",
-                    f'Leave it out, or use units="{"rows" if of_rows else "cells"}".',
+                    f"{name} means nothing to groups that are grown row by row.",
+                    'Leave it out, or use condition="joint".',
                 )
         if not 0 <= self.max_suppression <= 1:
             raise InputError(
@@ -145,8 +133,6 @@ class Art:
         if self.condition == "bound":
             groups = Assembly(table, Cells.of(table))
             merge_by_bound(groups, asked.knowledge, largest=self.largest, progress=progress)
-        elif self.units == "rows":
-            groups = self._by_rows(asked, seed, progress)
         else:
             if table.several is None:
                 refuse_large(asked)
@@ -172,11 +158,11 @@ class Art:
         return replace(grouping, form=self.form, recodings=recodings)
 
     def _check_several(self) -> None:
-        if self.units == "rows" or self.condition == "bound":
+        if self.condition == "bound":
             raise InputError(
                 "art-several",
-                "Groups made row by row know one sensitive column.",
-                'Use units="cells" and condition="joint", or one sensitive column.',
+                "The paper's own variant knows one sensitive column.",
+                'Use condition="joint", or one sensitive column.',
             )
         if any(one.name not in (*READERS, "together") for one in as_readers(self.readers)):
             raise InputError(
@@ -184,24 +170,6 @@ class Art:
                 "ART answers readers of your own where there is one sensitive column.",
                 f"Choose among: {', '.join(READERS)}.",
             )
-
-    def _by_rows(self, asked: Asked, seed: int, progress: Progress) -> Assembly:
-        """The reference: partners are chosen row by row."""
-        cells = Cells.of(asked.table)
-        groups = Assembly(asked.table, cells)
-        if cells.filler_suffices():
-            for pooled in (False, True):
-                hide_among_filler(
-                    groups,
-                    asked,
-                    cover=self.cover,
-                    largest=self.largest,
-                    progress=progress,
-                    pooled=pooled,
-                )
-            groups.drop_unsafe(asked)
-        mix_events(groups, asked, seed=seed, progress=progress)
-        return groups
 
     def _check_suppression(self, table: Table, grouping: Grouping, seed: int) -> None:
         lost = table.carriers - grouping.carriers(table)
@@ -244,7 +212,6 @@ class Art:
             "condition": "joint",
             "selection": "needed",
             "readers": self._answered(table),
-            "units": self.units,
             "pure_groups": groups.count("pure"),
             "pooled_groups": groups.count("pooled"),
             "mixed_groups": groups.count("mixed"),

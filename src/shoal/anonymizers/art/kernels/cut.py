@@ -72,7 +72,7 @@ def cut(
         widest = _widest(place, kind[first:last], count[first:last])
         for i in range(first, last):
             key[i - first], order[i - first] = place[kind[i], widest] + noise[kind[i]], i
-        nearest_first(key[: last - first], order[: last - first], last - first)
+        nearest_first(key[: last - first], order[: last - first])
         for i in range(last - first):
             moved[0, i], moved[1, i] = kind[order[i]], count[order[i]]
         halves = size // smallest

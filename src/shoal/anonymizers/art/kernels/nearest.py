@@ -12,22 +12,9 @@ from shoal.compiling import search_kernel
 
 
 @search_kernel
-def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64], length: int) -> int:
-    """Moves cells that are no farther than the `length`-th nearest to the front, nearest first, and
-    their distances with them; returns how many. If distances are equal there, they are more than
-    `length`, and the first ones of them are kept. `cells` come in ascending order."""
+def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64]) -> None:
+    """Sorts distances, and their cells with them; of equal ones the smaller cell comes first."""
     found = len(cells)
-    if found > length:
-        left = np.empty(found, np.float32)
-        for i in range(found):
-            left[i] = distance[i]
-        limit = smallest_but(left, length - 1)
-        kept = 0
-        for i in range(found):
-            if distance[i] <= limit and kept < length:
-                distance[kept], cells[kept] = distance[i], cells[i]
-                kept += 1
-        found = kept
     gap = 1
     while gap < found:
         gap = 3 * gap + 1
@@ -42,7 +29,6 @@ def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64], lengt
                 distance[j], cells[j] = other, cells[j - gap]
                 j -= gap
             distance[j], cells[j] = far, cell
-    return found
 
 
 @search_kernel
