@@ -242,7 +242,7 @@ def test_queries_run_for_every_method(
     table: str, method: str, format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame, spec = TABLES[table]()
-    name = method.removesuffix("-generalized").removesuffix("-rows")
+    name = method.removesuffix("-generalized").removesuffix("-bound")
     release = shoal.anonymize(frame, spec, method=name, seed=7, **METHODS[method])
     release.save(tmp_path / "out", format=format)
     monkeypatch.chdir(tmp_path / "out")
