@@ -70,7 +70,7 @@ def subsets(names: tuple[str, ...], largest: int) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize("min_support", [1, 40, 300])
 @pytest.mark.parametrize("protect", [None, [["HIV", "Schizophrenia"], ["Asthma"]]])
 def test_every_view_is_a_group_by(min_support: int, protect: Any) -> None:
-    made = table(min_support=min_support, protect=protect)
+    made = table(min_support=min_support, protect=protect, rare_unknown="age")
     known = Knowledge.from_table(made)
     assert known.source == f"the table itself, min_support {min_support}"
     expected = [
@@ -84,7 +84,7 @@ def test_every_view_is_a_group_by(min_support: int, protect: Any) -> None:
 
 
 def test_below_min_support_the_adversary_falls_back_on_the_whole_table() -> None:
-    made = table(qi=["age"], min_support=60)
+    made = table(qi=["age"], min_support=60, rare_unknown="age")
     (view,) = Knowledge.from_table(made).views
     support = made.signature_rows
     assert (support < 60).any()
@@ -118,7 +118,7 @@ def test_when_all_views_are_dropped_the_whole_table_is_still_known() -> None:
 
 
 def test_missing_values_are_known_like_any_other() -> None:
-    made = table(qi=["age"], min_support=100)
+    made = table(qi=["age"], min_support=100, rare_unknown="age")
     (view,) = Knowledge.from_table(made).views
     missing = [s for s in range(len(made.signatures)) if made.describe(s)["age"] == MISSING]
     expected = recomputed(made, FRAME, ["age"])[FRAME["age"].is_null().to_numpy()][0]
@@ -200,7 +200,8 @@ def test_too_many_views_are_refused_before_they_are_counted(
     columns: int, bands: int, views: int
 ) -> None:
     qi = [f"q{i}" for i in range(columns)]
-    made = table(many_columns(columns), qi=qi, sensitive="x", bands=dict.fromkeys(qi[:bands], 10))
+    asked = {"qi": qi, "bands": dict.fromkeys(qi[:bands], 10), "min_support": 1}
+    made = table(many_columns(columns), sensitive="x", **asked)
     with pytest.raises(InputError) as raised:
         Knowledge.from_table(made)
     assert raised.value.code == "views-too-many"

@@ -259,3 +259,18 @@ def test_adult_allows_what_the_theory_says(adult_path: Path) -> None:
     for support in (100, 300):
         whole = plan(frame, spec.with_(min_support=support))
         assert whole.events[0].coverage_bound == 1566
+
+
+def test_advice_does_not_raise_min_support_until_a_qi_is_in_no_view() -> None:
+    """Text of 120 values with 25 people each: with a larger min_support it would be refused."""
+    rng = np.random.default_rng(4)
+    town = [f"t{number % 120}" for number in range(3_000)]
+    ill = rng.random(3_000) < np.where(np.arange(3_000) % 120 == 0, 0.6, 0.02)
+    frame = pl.DataFrame(
+        {"town": town, "sex": rng.choice(["f", "m"], 3_000), "x": np.where(ill, "ill", "well")}
+    )
+    spec = Spec(qi=("town", "sex"), sensitive="x", protect=("ill",), r=20, min_support=20)
+    assert not any(one.change.startswith("min_support") for one in plan(frame, spec).advice)
+    with pytest.raises(InputError) as raised:
+        plan(frame, spec.with_(min_support=40))
+    assert raised.value.code == "qi-rare"

@@ -44,6 +44,7 @@ def marked_table(**changes: Any) -> Table:
         protect=("HIV",),
         r=3,
         min_support=40,
+        rare_unknown=("town",),
         identifiers=("name",),
     )
     return Table.from_frame(marked(), spec.with_(**changes))

@@ -127,7 +127,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_name() -> None:
     )
     assert raised.value.remedy == (
         "Known keys: bands, identifiers, knowledge, limit, max_attributes, min_support, protect, "
-        "publish_apart, publish_members, qi, r, recode, sensitive, views."
+        "publish_apart, publish_members, qi, r, rare_unknown, recode, sensitive, views."
     )
 
 

@@ -128,19 +128,19 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
         {"views": [["age", "sexx"]]},
         "view-attribute",
         'A view names "sexx", which is no QI (did you mean "sex"?). '
-        "Views are made of QIs (or of their bands, as age/10).",
+        "Views are made of QIs (or of their bands, as age/10 or age/q4).",
     ),
     (
         {"views": [["age/10"]]},
         "view-attribute",
         'A view names "age/10", which is no QI (did you mean "age"?). '
-        "Views are made of QIs (or of their bands, as age/10).",
+        "Views are made of QIs (or of their bands, as age/10 or age/q4).",
     ),
     (
         {"views": [["zip", "age/20"]], "bands": {"age": 10}},
         "view-attribute",
         'A view names "age/20", which is no QI (did you mean "age/10"?). '
-        "Views are made of QIs (or of their bands, as age/10).",
+        "Views are made of QIs (or of their bands, as age/10 or age/q4).",
     ),
     ({"views": [["age", "age"]]}, "name-twice", 'views names "age" twice. Name it once.'),
     ({"views": 3}, "spec-list", "views is 3, not a list. Give a list."),

@@ -140,6 +140,7 @@ def test_values_are_found_without_standing_in_an_address(asked: Visitor) -> None
         (of("recode", "age"), "bands=x", "recode-number"),
         ("views", "age, agee", "view-attribute"),
         ("views", "sex, sex", "name-twice"),
+        ("rare_unknown", "agee", "rare-column"),
         ("knowledge", "nowhere.csv", "file-missing"),
         ("knowledge", "../known.csv", "project-path"),
         ("knowledge", "uploads/hospital.csv", "knowledge-column"),
@@ -178,6 +179,11 @@ def test_what_outsiders_know_and_how_it_is_published(asked: Visitor) -> None:
     assert draft["views"] == [["age", "sex"], ["region"]]
     assert dict(fields(asked.get("/roles")))["views"] == "age, sex\nregion"
     assert change(asked).status == 303
+    assert asked.project.draft == draft
+    change(asked, rare_unknown="age, sex")
+    assert asked.project.draft["rare_unknown"] == ["age", "sex"]
+    assert dict(fields(asked.get("/roles")))["rare_unknown"] == "age, sex"
+    change(asked, rare_unknown="")
     assert asked.project.draft == draft
     assert '<option value="known.csv">' in asked.get("/roles").text
     assert TEXTS["known.outside"] not in _known(asked)
@@ -260,7 +266,7 @@ def test_too_many_views_are_told_of_beside_their_limit(asked: Visitor) -> None:
     head = ",".join([*qi, "diagnosis"])
     rows = [",".join(["1"] * 14 + ["HIV"]), ",".join(["2"] * 14 + ["flu"])]
     asked.send("wide.csv", "\n".join([head, *rows]).encode())
-    asked.project.write_draft({"qi": qi, "sensitive": "diagnosis", "r": 2})
+    asked.project.write_draft({"qi": qi, "sensitive": "diagnosis", "r": 2, "min_support": 1})
     answer = asked.get("/roles")
     place = answer.text[answer.text.index('id="wrong-max_attributes"') :]
     assert "[views-too-many]" in place[: place.index("</p>")]

@@ -3,7 +3,7 @@ groups at once what carriers are like."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,8 +12,12 @@ from shoal.attacks.lineup import Lineup
 from shoal.attacks.odds import Floats
 from shoal.attacks.scene import Scene
 from shoal.table import IntArray
+from shoal.table.bands import bands_of
 
 ROUNDS, ENOUGH = 60, 1e-6
+BANDS = 16
+"""Numbers and dates of more values are learnt in so many bands, of as many people each: of a value
+that few people have, groups teach nothing."""
 
 
 class Learner:
@@ -39,7 +43,7 @@ def learnt(lineup: Lineup) -> Floats:
 
 
 def _learnt(lineup: Lineup) -> Floats:
-    odds = np.ones(len(lineup.signature))
+    odds, attributes = np.ones(len(lineup.signature)), list(_attributes(lineup))
     expected: Floats = np.zeros(0)
     for _ in range(ROUNDS):
         # Whoever is in several cases of one event, as copies of a group are, counts in each.
@@ -48,24 +52,35 @@ def _learnt(lineup: Lineup) -> Floats:
         if len(expected) and np.abs(again - expected).max() < ENOUGH:
             break
         expected = again
-        odds = np.exp(naive_bayes(lineup, expected)[lineup.signature])
+        odds = np.exp(naive_bayes(lineup, attributes, expected)[lineup.signature])
     return np.log(odds)
 
 
-def naive_bayes(lineup: Lineup, carrying: Floats) -> Floats:
-    """The log odds of each signature, from how many of each suspect's people carry and from all
-    who are published; whoever is in no case does not carry."""
+def naive_bayes(lineup: Lineup, attributes: Sequence[IntArray], carrying: Floats) -> Floats:
+    """The log odds of each signature, from its attributes, how many of each suspect's people carry
+    and all who are published; whoever is in no case does not carry."""
     table = lineup.table
     carriers: Floats = np.bincount(lineup.signature, carrying, len(table.signatures)).astype(
         np.float64
     )
     others = np.maximum(lineup.present - carriers, 0.0)
     told = np.full(len(table.signatures), np.log(carriers.sum() + 1) - np.log(others.sum() + 1))
-    for position, column in enumerate(table.qi):
-        codes = table.signatures[:, position]
-        common, rare = (_frequencies(codes, who, len(column)) for who in (carriers, others))
+    for codes in attributes:
+        size = int(codes.max()) + 1
+        common, rare = (_frequencies(codes, who, size) for who in (carriers, others))
         told += np.log(common / rare)[codes]
     return told
+
+
+def _attributes(lineup: Lineup) -> Iterator[IntArray]:
+    """What each signature has of every QI: a value, or a band of the published people's numbers."""
+    table = lineup.table
+    for position, column in enumerate(table.qi):
+        codes = table.signatures[:, position]
+        if column.ordered and len(column) > BANDS:
+            yield bands_of(table, position, BANDS, lineup.present)[codes]
+        else:
+            yield codes
 
 
 def _frequencies(codes: IntArray, people: Floats, size: int) -> Floats:

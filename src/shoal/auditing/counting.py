@@ -26,8 +26,14 @@ from shoal.auditing.forced import OWN_COUNT, forced_carriers
 from shoal.auditing.kernels import count_held, count_people
 from shoal.grouping import Grouping
 from shoal.grouping.partition import ragged
-from shoal.knowledge import Knowledge, View, attribute_codes, event_chances, known_values
-from shoal.spec import band_name
+from shoal.knowledge import (
+    Knowledge,
+    View,
+    attribute_codes,
+    attribute_qi,
+    event_chances,
+    known_values,
+)
 from shoal.table import IntArray, Table
 from shoal.table.table import Cells
 
@@ -297,8 +303,8 @@ def _described(table: Table, view: View, rows: NDArray[np.int64]) -> list[str]:
         return ["everybody"] * len(rows)
     first = np.zeros(len(view.distributions), np.int64)
     first[view.index[::-1]] = np.arange(len(view.index))[::-1]
-    known = {*table.spec.qi, *(band_name(name, width) for name, width in table.spec.bands)}
-    names = view.attributes if known.issuperset(view.attributes) else table.spec.qi
+    strange = any(attribute_qi(table, name) is None for name in view.attributes)
+    names = table.spec.qi if strange else view.attributes
     coded: list[tuple[str, IntArray, tuple[str, ...]]] = [
         (name, *attribute_codes(table, name)) for name in names
     ]

@@ -148,6 +148,15 @@ class SpecOptions:
             help="age=10: the adversary also knows age in bands of 10; nothing is coarsened.",
         ),
     ] = None
+    rare_unknown: Annotated[
+        str | None,
+        typer.Option(
+            "--rare-unknown",
+            help="QIs, a,b: the adversary has no figures by them but for values with min_support "
+            "rows. Else numbers are also known in quantile bands, and text with thousands of "
+            "values is refused.",
+        ),
+    ] = None
     band: Annotated[list[str] | None, typer.Option("--band", hidden=True)] = None
     knowledge: KnowledgeOption = None
     identifiers: Annotated[
@@ -191,6 +200,7 @@ class SpecOptions:
             "max_attributes": self.max_attributes,
             "views": [_split(text) for text in self.view] if self.view else None,
             "bands": dict(_band(text) for text in self.known_band) if self.known_band else None,
+            "rare_unknown": _split(self.rare_unknown),
             "knowledge": self.knowledge,
             "identifiers": _split(self.identifiers),
             "publish_members": self.publish_members or None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,6 +17,8 @@ from shoal.errors import InputError
 from shoal.facts import loss
 from shoal.facts.bins import HAIR, Record, count_within, probability_edges, size_edges
 from shoal.grouping import Grouping
+from shoal.knowledge import attribute_qi
+from shoal.knowledge.quantiles import named_quantiles
 from shoal.release import Release
 from shoal.release.certificate import given_seed
 from shoal.table import Table
@@ -186,7 +188,7 @@ def _facts(
         people=exposed,
         method=method,
         certificate=certificate,
-        spec=_spec(table),
+        spec=_spec(table, audit.by_view),
         repeat={"command": repeat.command, "seed": repeat.seed, "versions": versions()},
     )
 
@@ -287,8 +289,14 @@ def _people(audit: Audit, table: Table, limit_of: dict[str, float]) -> list[Reco
     ]
 
 
-def _spec(table: Table) -> Record:
+def _spec(table: Table, views: Iterable[str]) -> Record:
+    """What is asked; of the views that were judged, which bands they know, and whose values none
+    does."""
     spec = table.spec
+    named = [name for name in views if name not in spec.qi]
+    quantiles = [found for name in named if (found := named_quantiles(table, name)) is not None]
+    seen = {attribute_qi(table, name) for name in views}
+    chosen = spec.views is not None or spec.knowledge is not None
     return {
         "toml": spec.to_toml(),
         "public_toml": spec.published().to_toml(),
@@ -300,6 +308,10 @@ def _spec(table: Table) -> Record:
         "outside": spec.knowledge is not None,
         "chosen_views": spec.views is not None,
         "bands": [[name, width] for name, width in spec.bands],
+        "quantiles": [[spec.qi[place], number] for place, number in quantiles],
+        "in_no_view": [
+            name for place, name in enumerate(spec.qi) if not chosen and place not in seen
+        ],
         "recoded": [[name, recipe.words()] for name, recipe in spec.recode],
         "publish_members": spec.publish_members,
         "publish_apart": spec.publish_apart,

@@ -47,9 +47,6 @@ def _value_counts(table: Table, release: Release) -> Shares:
     lines = release.sensitive_runs.totals(pl.col(table.members.name), "count")
     held = dict(lines.iter_rows())
     counts = np.array([float(held.get(value, 0)) for value in table.values])
-    if there := dict(release.pooled_values.iter_rows()):
-        hidden = np.array([float(there.get(value, 0)) for value in table.values])
-        return np.asarray(counts + hidden)
     pooled = float(held.get(OTHER, 0))
     filler = np.where(table.value_event < 0, table.value_rows, 0)
     return np.asarray(counts + pooled * filler / max(1, filler.sum()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.knowledge.attributes import MAX_VIEWS, attribute_codes
+from shoal.knowledge.attributes import MAX_VIEWS, attribute_codes, attribute_qi
 from shoal.knowledge.fitted import Fitted, Quality
 from shoal.knowledge.hiding import Hiding, Scarce
 from shoal.knowledge.knowledge import (
@@ -50,6 +50,7 @@ __all__ = [
     "against_all_else",
     "as_readers",
     "attribute_codes",
+    "attribute_qi",
     "check_groups",
     "count_values",
     "event_chances",

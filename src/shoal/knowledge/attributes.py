@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import InputError, InternalError
-from shoal.spec import Spec, band_name
+from shoal.knowledge.quantiles import (
+    known_quantiles,
+    named_quantiles,
+    quantile_codes,
+    quantile_name,
+)
+from shoal.spec import band_name
 from shoal.spec.bands import band_label
 from shoal.table import IntArray, Table
 
@@ -16,7 +23,8 @@ MAX_VIEWS = 5000
 
 
 def attribute_codes(table: Table, name: str) -> tuple[IntArray, tuple[str, ...]]:
-    """Codes of one attribute (a QI, or a band such as `age/10`) per signature, and its labels."""
+    """Codes of one attribute (a QI, or bands of one: `age/10`, `income/q16`) per signature, and its
+    labels."""
     for position, column in enumerate(table.qi):
         if column.name == name:
             return table.signatures[:, position], column.labels
@@ -25,7 +33,20 @@ def attribute_codes(table: Table, name: str) -> tuple[IntArray, tuple[str, ...]]
             position = table.spec.qi.index(attribute)
             codes, labels = _banded(table, position, width)
             return codes[table.signatures[:, position]], labels
+    if (found := named_quantiles(table, name)) is not None:
+        return quantile_codes(table, *found)
     raise InternalError(f"no attribute {name}")
+
+
+def attribute_qi(table: Table, name: str) -> int | None:
+    """The place of the QI that an attribute is made of; None of a name that is no attribute."""
+    if name in table.spec.qi:
+        return table.spec.qi.index(name)
+    for attribute, width in table.spec.bands:
+        if band_name(attribute, width) == name:
+            return table.spec.qi.index(attribute)
+    found = named_quantiles(table, name)
+    return None if found is None else found[0]
 
 
 def _banded(table: Table, position: int, width: float) -> tuple[IntArray, tuple[str, ...]]:
@@ -46,41 +67,61 @@ def _banded(table: Table, position: int, width: float) -> tuple[IntArray, tuple[
 
 
 def attribute_sets(table: Table) -> Sequence[tuple[str, ...]]:
+    """The attributes of every view: the sets that the spec lists, or all sets of QIs, each QI in
+    one of its forms."""
     spec = table.spec
     if spec.views is not None:
+        for name in (name for view in spec.views for name in view):
+            if attribute_qi(table, name) is None:
+                raise InputError(
+                    "view-quantiles",
+                    f'A view names "{name}", and that QI holds text, which has no quantiles.',
+                    "Name quantiles of numbers and dates only.",
+                )
         return spec.views
     largest = min(spec.max_attributes or len(spec.qi), len(spec.qi))
-    sets = _number_of_sets(spec, largest)
+    forms = _forms(table)
+    sets = _number_of_sets(forms, largest)
     if sets > MAX_VIEWS:
         raise InputError(
             "views-too-many",
             f"{len(spec.qi)} QIs make {sets:,} views, more than the {MAX_VIEWS:,} shoal judges.",
             "Limit the adversary with max_attributes, or list the views.",
         )
-    return list(_variants(spec.qi, dict.fromkeys(spec.qi, ()), spec.bands, largest))
+    return list(_variants(forms, largest))
 
 
-def _number_of_sets(spec: Spec, largest: int) -> int:
-    """How many sets of 1 to `largest` QIs there are, each QI exact or in one of its bands."""
+def _forms(table: Table) -> dict[str, tuple[str, ...]]:
+    """The names under which each QI is in views: itself, in bands that the spec names, and in
+    quantile bands if few people share its values. None under which nobody is in a class: no view
+    with it would know anything."""
+    forms = {}
+    for place, name in enumerate(table.spec.qi):
+        own = (name, *(band_name(*band) for band in table.spec.bands if band[0] == name))
+        known = {one: _in_class(table, one) for one in own}
+        bands = known_quantiles(table, place, np.logical_or.reduce(list(known.values())))
+        some = tuple(one for one in own if known[one].any())
+        forms[name] = (*some, quantile_name(name, bands)) if bands else some
+    return forms
+
+
+def _in_class(table: Table, name: str) -> NDArray[np.bool_]:
+    """Of each signature, whether enough people share this attribute with it."""
+    codes, labels = attribute_codes(table, name)
+    people = np.bincount(codes, table.signature_rows, len(labels))
+    return np.asarray(people >= table.spec.min_support)[codes]
+
+
+def _number_of_sets(forms: Mapping[str, tuple[str, ...]], largest: int) -> int:
+    """How many sets of 1 to `largest` QIs there are, each QI in one of its forms."""
     by_size = [1] + [0] * largest
-    for name in spec.qi:
-        forms = 1 + sum(banded == name for banded, _ in spec.bands)
+    for names in forms.values():
         for size in range(largest, 0, -1):
-            by_size[size] += forms * by_size[size - 1]
+            by_size[size] += len(names) * by_size[size - 1]
     return sum(by_size[1:])
 
 
-def _variants(
-    qi: tuple[str, ...],
-    banded: dict[str, tuple[str, ...]],
-    bands: tuple[tuple[str, float], ...],
-    largest: int,
-) -> Iterator[tuple[str, ...]]:
-    for name, width in bands:
-        banded[name] += (band_name(name, width),)
+def _variants(forms: Mapping[str, tuple[str, ...]], largest: int) -> Iterator[tuple[str, ...]]:
     for size in range(1, largest + 1):
-        for names in combinations(qi, size):
-            chosen: list[tuple[str, ...]] = [()]
-            for name in names:
-                chosen = [(*view, form) for view in chosen for form in (name, *banded[name])]
-            yield from chosen
+        for names in combinations(forms, size):
+            yield from product(*(forms[name] for name in names))

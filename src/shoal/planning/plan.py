@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.display import counted, number
+from shoal.errors import InputError
 from shoal.knowledge import Knowledge, View, event_chances
 from shoal.planning.recodings import few_events, recodings, without_each
 from shoal.planning.supply import Supply, largest_r
@@ -283,7 +284,12 @@ def _advice(table: Table, events: tuple[EventPlan, ...]) -> tuple[Advice, ...]:
         changes.append(recodings(few, attributes - {name for name, _ in spec.recode}))
     advice = []
     for change, other in chain.from_iterable(changes):
-        largest = largest_r(other, Knowledge.of(other))
+        try:
+            largest = largest_r(other, Knowledge.of(other))
+        except InputError as error:
+            if error.code != "qi-rare":
+                raise
+            continue  # with that min_support a QI would be in no view
         if largest > asked * 1.01:
             advice.append(Advice(change, largest))
     whole = math.floor(asked * 10) / 10

@@ -34,12 +34,12 @@ def without_each(table: Table) -> Iterator[tuple[str, Table]]:
     """The table without each of its QIs."""
     spec, cells = table.spec, _cells(table, range(len(table.events)))
     for name in spec.qi:
-        rest = tuple(one for one in spec.qi if one != name)
-        bands = tuple(band for band in spec.bands if band[0] != name)
-        yield (
-            f"drop {name}",
-            Table.from_cells(cells, spec.with_(qi=rest, bands=bands), rows=ROWS),
+        rest = spec.with_(
+            qi=[one for one in spec.qi if one != name],
+            bands=[band for band in spec.bands if band[0] != name],
+            rare_unknown=[one for one in spec.rare_unknown if one != name],
         )
+        yield f"drop {name}", Table.from_cells(cells, rest, rows=ROWS)
 
 
 def recodings(table: Table, attributes: Iterable[str]) -> Iterator[tuple[str, Table]]:

@@ -144,8 +144,9 @@ def _public_source(knowledge: Knowledge, spec: Spec) -> str:
 
 
 def public_spec(spec: Spec) -> dict[str, Any]:
-    """The spec without the names of columns that are not published, and without folders."""
-    return spec.published().to_mapping()
+    """The spec without the names of columns that are not published, and without folders. Whose rare
+    values are unknown it always says: earlier versions took all of them to be."""
+    return {**spec.published().to_mapping(), "rare_unknown": list(spec.rare_unknown)}
 
 
 def recoded_words(spec: Spec) -> dict[str, str]:

@@ -11,7 +11,6 @@ from shoal.knowledge import OWN
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
-from shoal.spec import OTHER
 from shoal.wording import (
     apart_words,
     judges_words,
@@ -34,7 +33,6 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
     release = replace(release, qi_held=replace(release.qi_runs, lines=read))
     certificate = release.certificate
     rows, groups = certificate["rows"], certificate["groups"]
-    other = f" or {OTHER}" if release.pooled_values.height else ""
     parts = [
         "A RELEASE MADE BY SHOAL",
         filled(
@@ -46,7 +44,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
             [
                 f"{names['qi']}: {', '.join(release.qi_runs.columns)}, one line per person",
                 f"{names['sensitive']}: {GID}, {', '.join(release.sensitive_runs.columns[1:])}",
-                f"{names['members']}: how often each value behind a label{other} occurs in all",
+                f"{names['members']}: how often each value behind a label occurs in all",
                 *(
                     f"{names[name]}: {what}"
                     for name, what in form_named(release.form).more_tables.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -52,9 +53,18 @@ def stated_spec(certificate: dict[str, Any], path: Path) -> Spec:
     """The spec that a certificate of a folder states."""
     file = path / CERTIFICATE
     try:
-        return Spec.from_mapping(certificate["spec"], source=str(file))
+        told = dict(certificate["spec"])
+        if before_bands(certificate):
+            told["rare_unknown"] = told["qi"]
+        return Spec.from_mapping(told, source=str(file))
     except (TypeError, ValueError, KeyError, AttributeError):
         raise _damaged(file, "its spec is none") from None
+
+
+def before_bands(certificate: Mapping[str, Any]) -> bool:
+    """Whether it is of a version that judged no quantile bands, and that told what pooled groups
+    hold together: later ones always say whose rare values are unknown."""
+    return "rare_unknown" not in certificate["spec"]
 
 
 def schema_text() -> str:

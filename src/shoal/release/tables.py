@@ -25,8 +25,6 @@ from shoal.spec import OTHER
 from shoal.table import IntArray, Table
 
 Tables = tuple[Runs, Runs, pl.DataFrame, pl.DataFrame | None]
-FEWEST_POOLED = 10
-"""What pooled groups hold together is told where they are at least so many, by the largest."""
 
 
 def check_names(table: Table) -> None:
@@ -57,7 +55,7 @@ def build_tables(
     if not grouping.published:
         raise InputError("nothing-published", "No row is in a group.", "Publish at least one row.")
     qi, ranges = form_named(grouping.form).tables(table, grouping)
-    members = _members(table, _published_members(table, grouping, dealt, seed), grouping)
+    members = _members(table, _published_members(table, grouping, dealt, seed))
     held = _sensitive(table, grouping)
     if table.spec.publish_apart:
         held = Runs.of(permuted(held.frame(), table.spec.sensitive_columns, seed))
@@ -171,32 +169,16 @@ def _published_members(
     return table.member_rows - gone.astype(np.int64)
 
 
-def _members(table: Table, counts: NDArray[np.int64], grouping: Grouping) -> pl.DataFrame:
-    """Totals of the member values that labels stand for: the dataset based distribution. Last those
-    of the pooled value, if they are told."""
+def _members(table: Table, counts: NDArray[np.int64]) -> pl.DataFrame:
+    """Totals of the member values that labels stand for: the dataset based distribution. Nothing is
+    told of what pooled groups hold: it would say which values their people have instead of an
+    event."""
     lines = [
         (event, value, int(counts[members].sum()))
         for event, value, members in listed_members(table)
     ]
-    lines += [(OTHER, value, number) for value, number in pooled_members(table, grouping)]
     schema = {"event": pl.String, "value": pl.String, "count": pl.Int64}
     return pl.DataFrame(lines, schema=schema, orient="row")
-
-
-def pooled_members(table: Table, grouping: Grouping) -> list[tuple[str, int]]:
-    """How many people of all pooled groups together have each value outside every event, in the
-    order of values. Nothing where few groups are pooled, or of several columns: what one group
-    holds must not be told."""
-    if grouping.pooled is None or table.several is not None:
-        return []
-    mine = grouping.pooled[grouping.group] & (table.value_event[grouping.value] < 0)
-    group, rows = grouping.group[mine], grouping.rows[mine]
-    in_each = np.bincount(group, rows, len(grouping.copies)).astype(np.int64)
-    if FEWEST_POOLED * in_each.max(initial=0) > in_each @ grouping.copies:
-        return []
-    people = rows * grouping.copies[group]
-    counts = np.bincount(grouping.value[mine], people, len(table.values)).astype(np.int64)
-    return sorted((table.values[code], int(counts[code])) for code in np.flatnonzero(counts))
 
 
 def listed_members(table: Table) -> list[tuple[str, str, NDArray[np.int64]]]:

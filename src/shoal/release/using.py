@@ -22,15 +22,10 @@ def using_parts(release: Release, names: dict[str, str]) -> list[str]:
     ]
     if (other := other_example(release)) is not None:
         _, value, mine, everybody = other
-        part = (
-            f"it is of {OTHER} in {names['members']}"
-            if release.pooled_values.height
-            else "it is of all such values that are published by name"
-        )
         told = (
             f"{OTHER} in a group stands for values outside every protected event. Where one of "
-            f"these is asked for, it counts there with the part that {part}: {_shown(value)} with "
-            f"{mine:,} of {everybody:,}."
+            f"these is asked for, it counts there with the part that it is of all such values "
+            f"published by name: {_shown(value)} with {mine:,} of {everybody:,}."
         )
         parts += [filled(told), other_sql(release, format=format)]
     parts += [
@@ -106,7 +101,7 @@ def _in_short(release: Release) -> str:
 
 
 def _labels(release: Release, names: dict[str, str]) -> str:
-    if release.members.height == release.pooled_values.height:
+    if not release.members.height:
         return ""
     return (
         "The label of an event stands for any of its values. One of these counts as the part that "

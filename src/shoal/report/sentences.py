@@ -281,6 +281,13 @@ def _known_of_classes(facts: Facts) -> str:
     if spec["bands"]:
         listed_bands = listed([f"{name} in steps of {width:g}" for name, width in spec["bands"]])
         bands = f" They also know {listed_bands}."
+    if quantiles := spec.get("quantiles"):
+        told = listed([f"{name} in {number} bands" for name, number in quantiles])
+        bands += f" They know {told} of about as many people each, since few share one value."
+    if unseen := spec.get("in_no_view"):
+        bands += (
+            f" By {listed(unseen)} they know nothing: no value has {spec['min_support']:,} people."
+        )
     return (
         f"How {quoted(spec['sensitive'])} is distributed among people who share attribute values, "
         f"for {sets} of these attributes: {views}. Exactly, wherever at least "

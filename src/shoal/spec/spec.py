@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -70,6 +71,10 @@ class Spec:
     coarsened: that is `recode`."""
     recode: tuple[tuple[str, Recipe], ...] = ()
     """Columns that are made coarser before anything else, each with its recipe."""
+    rare_unknown: tuple[str, ...] = ()
+    """QIs that the adversary has no figures by but for values with min_support rows: neither in
+    quantile bands, which are known of other numbers, nor is text with thousands of values
+    refused."""
     knowledge: str | None = None
     """File of outside knowledge (attribute columns, value, probability) instead of the table's."""
     limit: Limit = "absolute"
@@ -95,6 +100,7 @@ class Spec:
             views: Iterable[str | Iterable[str]] | None = None,
             bands: Mapping[str, float] | Iterable[tuple[str, float]] = (),
             recode: Mapping[str, RecipeLike] | Iterable[tuple[str, RecipeLike]] = (),
+            rare_unknown: str | Iterable[str] = (),
             knowledge: str | Path | None = None,
             limit: Limit = "absolute",
             publish_members: bool = False,
@@ -125,6 +131,7 @@ class Spec:
             )
         put("bands", _bands(self.bands))
         put("recode", as_recipes(self.recode))
+        put("rare_unknown", checked_names(self.rare_unknown, "rare_unknown"))
         if isinstance(self.knowledge, Path):
             put("knowledge", str(self.knowledge))
         self._check()
@@ -191,13 +198,28 @@ class Spec:
                     f'The band "{band_name(name, width)}" has the name of a QI.',
                     "Rename that QI, or choose another width.",
                 )
+        for name in self.rare_unknown:
+            if name not in self.qi:
+                raise InputError(
+                    "rare-column",
+                    f'"{name}" is in rare_unknown but is no QI{nearest(name, self.qi)}.',
+                    "Name QIs there.",
+                )
+        quantiles = re.compile(rf"({'|'.join(map(re.escape, self.qi))})/q[1-9]\d{{0,3}}")
+        for name in self.qi:
+            if quantiles.fullmatch(name):
+                raise InputError(
+                    "band-name",
+                    f'The QI "{name}" has the name of quantile bands of another.',
+                    "Rename it.",
+                )
         for view in self.views or ():
             for name in view:
-                if name not in known:
+                if name not in known and not quantiles.fullmatch(name):
                     raise InputError(
                         "view-attribute",
                         f'A view names "{name}", which is no QI{nearest(name, known)}.',
-                        "Views are made of QIs (or of their bands, as age/10).",
+                        "Views are made of QIs (or of their bands, as age/10 or age/q4).",
                     )
 
     def _check_recode(self) -> None:

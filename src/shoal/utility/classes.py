@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError
-from shoal.knowledge import Knowledge, View, attribute_codes, count_values
-from shoal.spec import band_name
+from shoal.errors import InputError, InternalError
+from shoal.knowledge import Knowledge, View, attribute_codes, attribute_qi, count_values
 from shoal.table import Table
 from shoal.table.bands import bands_of
 from shoal.utility.estimate import estimate_counts
@@ -133,12 +132,11 @@ class KnownClasses:
         """The classes of all views that are about attributes of the table; a model has none.
         Without knowledge, of the views that the table's spec describes."""
         knowledge = knowledge or _described(table)
-        attributes = {*table.spec.qi, *(band_name(*band) for band in table.spec.bands)}
         names, carriers, smaller = [], [], 0
         chosen: list[tuple[Masks, int]] = []
         alike: dict[str, tuple[int, NDArray[np.int32]]] = {}
         for view in knowledge.views:
-            if not attributes.issuperset(view.attributes):
+            if any(attribute_qi(table, name) is None for name in view.attributes):
                 continue
             counts = _event_counts(table, view)
             smaller += int(((counts > 0) & (counts < ENOUGH_CARRIERS)).sum())
@@ -251,8 +249,9 @@ def _queries(table: Table, chosen: list[tuple[Masks, int]]) -> Queries:
 
 def _domain_codes(table: Table, name: str) -> tuple[int, NDArray[np.int32]]:
     """Which QI an attribute is made of, and its code for each value of that QI's domain."""
-    banded = {band_name(*band): band[0] for band in table.spec.bands}
-    place = table.spec.qi.index(name if name in table.spec.qi else banded[name])
+    place = attribute_qi(table, name)
+    if place is None:
+        raise InternalError(f"no attribute {name}")
     codes = np.zeros(len(table.qi[place]), np.int32)
     codes[table.signatures[:, place]] = attribute_codes(table, name)[0]
     return place, codes

@@ -115,10 +115,6 @@ def _other_example(release: Release, name: str) -> tuple[str, int, int] | None:
     totals = release.sensitive_runs.totals(pl.col(name).cast(pl.String), "count")
     if not (totals[name] == OTHER).any():
         return None
-    told = release.pooled_values
-    if told.height:
-        value, count = told.sort("count", "value", descending=[True, False]).row(0)
-        return str(value), int(count), int(told["count"].sum())
     named = totals.filter(~pl.col(name).is_in([OTHER, *events]) & pl.col(name).is_not_null())
     if not named.height:
         return None

@@ -20,7 +20,7 @@ from shoal.release.codes import pooled_line
 from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
 from shoal.release.parts import is_part, parts_among, without_gaps
-from shoal.release.tables import FEWEST_POOLED
+from shoal.release.stated import before_bands
 from shoal.release.totals import SCHEMA
 from shoal.release.typed import PACKAGE
 from shoal.spec import OTHER
@@ -28,6 +28,9 @@ from shoal.utility.count import coded
 from shoal.utility.published import same_groups
 
 ROUNDING = 1e-9
+FEWEST_POOLED = 10
+"""Earlier versions told what pooled groups hold together where they were at least so many, by the
+largest."""
 OTHER_COLUMNS = {
     "members": ["event", "value", "count"],
     "ranges": ["attribute", "label", "value"],
@@ -185,10 +188,13 @@ def _check_members(release: Release) -> Check:
 
 
 def _told_too_much(release: Release) -> str:
-    """Values of pooled groups are told of many together, and each once."""
+    """Of values of pooled groups nothing is told; earlier versions told them of many together, and
+    each once."""
     told = release.pooled_values
     if not told.height:
         return ""
+    if not before_bands(release.certificate):
+        return "it tells what pooled groups hold"
     lines = release.sensitive_runs.lines
     people = lines.filter(pooled_line(release.spec))["count"]
     fewest = FEWEST_POOLED * int(people.max() or 0)  # type: ignore[arg-type]

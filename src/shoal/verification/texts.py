@@ -29,7 +29,7 @@ from shoal.release.typed import PACKAGE, described_fields, field_of, read_runs
 from shoal.sources import read_table
 from shoal.sources.guard import guarded
 from shoal.sources.write import parquet_again
-from shoal.spec import OTHER, Spec
+from shoal.spec import Spec
 from shoal.table import Table
 from shoal.verification.files import Check
 
@@ -70,8 +70,6 @@ def _check_order(release: Release) -> Check:
     fault = misplaced(release)
     places = _listed(release.spec)
     pairs = list(release.members[["event", "value"]].iter_rows())
-    pooled = sorted(value for event, value in pairs if event == OTHER)
-    places |= {(OTHER, value): len(places) + place for place, value in enumerate(pooled)}
     told = [places.get(pair, -1) for pair in pairs]
     in_order = all(one <= other for one, other in pairwise([0, *told]))
     if not fault and (not in_order or len(set(pairs)) < len(pairs)):

@@ -46,6 +46,7 @@ ROLES: Fields = {
     **_of("min_support", "whole-number"),
     **_of("max_attributes", "views-too-many"),
     **_of("views", "view-"),
+    **_of("rare_unknown", "rare-", "qi-rare"),
     **_of("knowledge", "knowledge-"),
     **_of("publish_apart", "apart-"),
 }

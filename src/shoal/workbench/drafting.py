@@ -59,6 +59,9 @@ def with_roles(draft: Draft, roles: Mapping[str, str]) -> Draft:
     for key, kept in (("bands", set(by_role["qi"])), ("recode", published)):
         if isinstance(draft.get(key), Mapping):
             changed[key] = {name: one for name, one in draft[key].items() if name in kept}
+    if "rare_unknown" in draft:
+        known = names(draft["rare_unknown"])
+        changed["rare_unknown"] = [name for name in known if name in by_role["qi"]]
     return without_empty(changed)
 
 
@@ -138,6 +141,17 @@ def views_text(draft: Mapping[str, Any]) -> str:
     return "\n".join(", ".join(names(one)) for one in (given if isinstance(given, list) else []))
 
 
+def with_rare_unknown(draft: Draft, text: str) -> Draft:
+    """The draft with the QIs whose rare values nobody has figures by, after commas."""
+    if text == rare_unknown_text(draft):  # a name with a comma in it is not taken apart
+        return draft
+    return without_empty({**draft, "rare_unknown": [one for view in _views(text) for one in view]})
+
+
+def rare_unknown_text(draft: Mapping[str, Any]) -> str:
+    return ", ".join(names(draft.get("rare_unknown")))
+
+
 def _views(text: str) -> list[list[str]]:
     lines = [[name.strip() for name in line.split(",")] for line in text.splitlines()]
     return [named for line in lines if (named := [name for name in line if name])]
@@ -203,7 +217,7 @@ def without_empty(draft: Draft) -> Draft:
     return {
         key: value
         for key, value in draft.items()
-        if not (key in ("bands", "recode", "identifiers") and not value)
+        if not (key in ("bands", "recode", "identifiers", "rare_unknown") and not value)
     }
 
 

@@ -59,6 +59,8 @@ class RolesForm:
                 draft = drafting.with_flag(draft, name, self.visit.text(name) == "yes")
         if "views" in self.visit.form:
             draft = drafting.with_views(draft, self.visit.text("views"))
+        if "rare_unknown" in self.visit.form:
+            draft = drafting.with_rare_unknown(draft, self.visit.text("rare_unknown"))
         if "knowledge" in self.visit.form:
             draft = self._with_knowledge(draft)
         return drafting.with_events(draft, self._events(draft))

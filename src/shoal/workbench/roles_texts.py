@@ -75,6 +75,10 @@ ROLES = {
     "strength.views.all": "every set of columns",
     "strength.views.words": "Which columns they put together, if not any: one set in each line, as "
     "age, sex. A band is written as age/10. With views, max_attributes does not count.",
+    "strength.rare_unknown": "Rare values unknown",
+    "strength.rare_unknown.words": "Columns, as income, town: nobody has figures by them, but for "
+    "values that min_support rows have. Else numbers are also known in bands of as many people "
+    "each, and text with thousands of values is refused.",
     "strength.knowledge": "Outside knowledge",
     "strength.knowledge.own": "the table's own",
     "strength.knowledge.words": "A file in the project's folder that says how common values are "

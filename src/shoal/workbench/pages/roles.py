@@ -27,7 +27,7 @@ from shoal.workbench.roles_form import CHOICES, FIGURES, RolesForm
 from shoal.workbench.same import same_as_plan
 
 SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
-NAMED = (*FIGURES, *CHOICES, "views", "knowledge")
+NAMED = (*FIGURES, *CHOICES, "views", "rare_unknown", "knowledge")
 """Fields that errors name by their key in the spec."""
 OF_COLUMN = {"band": "band", "role": "role"} | dict.fromkeys(
     ("recode", "hierarchy", "project"), "recode"
@@ -128,6 +128,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         events=_events(draft, table),
         draft=draft,
         views=drafting.views_text(draft),
+        rare_unknown=drafting.rare_unknown_text(draft),
         files=table_files(visit.project.folder),
         spec=spec,
         table=table,
