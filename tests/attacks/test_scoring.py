@@ -15,7 +15,8 @@ from shoal.attacks.counting import certainties
 from shoal.attacks.lineup import Lineup
 from shoal.attacks.registry import attacker_names, register
 from shoal.attacks.rules import Likeliest
-from shoal.attacks.scoring import right_of_the_first, score
+from shoal.attacks.scoring import score
+from shoal.attacks.surest import Ranked
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
@@ -103,7 +104,7 @@ def test_without_the_release_the_first_are_named(seed: int) -> None:
         taken = min(left, total)
         hits += carrying[equals].sum() * taken / total if total else 0.0
         left -= taken
-    assert right_of_the_first(rank, people, carrying, count) == pytest.approx(hits)
+    assert Ranked(rank, people, carrying).right(count) == pytest.approx(hits)
 
 
 class Nobody:

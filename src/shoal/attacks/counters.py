@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shoal.attacks.attacker import Guesses
+from shoal.attacks.attacker import UNSURE, Guesses
 from shoal.attacks.counting import by_class, certainties, fitted
 from shoal.attacks.lineup import Bools
-from shoal.attacks.odds import Floats
+from shoal.attacks.odds import from_logs
 from shoal.attacks.scene import Scene
 from shoal.knowledge import event_chances
 
@@ -34,7 +34,7 @@ class ClassCounter:
         ways = {view.name: (view,) for view in views} | {"all views on average": views}
         for through, some in ways.items():
             told = by_class(lineup, some)
-            chance = np.where(sure, 1.0, np.minimum(np.exp(told), 1 - 1e-3))
+            chance = np.where(sure, 1.0, np.minimum(np.exp(told), UNSURE))
             yield Guesses(lineup, told + SURE * sure, through, chance, scene.before)
 
 
@@ -50,7 +50,7 @@ class OddsCounter:
             for view in scene.knowledge.class_views:
                 told = fitted(lineup, (view,))
                 before = event_chances(view, scene.table)[view.index]
-                yield Guesses(lineup, told, view.name, lineup.posterior(_odds(told)), before)
+                yield Guesses(lineup, told, view.name, lineup.posterior(from_logs(told)), before)
 
 
 class AllCounter:
@@ -63,7 +63,7 @@ class AllCounter:
         lineup, views = scene.lineup, scene.knowledge.class_views
         if lineup.cases and views:
             told = fitted(lineup, views)
-            chance = lineup.posterior(_odds(told))
+            chance = lineup.posterior(from_logs(told))
             yield Guesses(lineup, told, chance=chance, before=scene.before)
 
 
@@ -94,7 +94,3 @@ def _sure(scene: Scene) -> tuple[Bools, Bools]:
         inside |= here
         gone |= there
     return inside, gone
-
-
-def _odds(logarithm: Floats) -> Floats:
-    return np.asarray(np.exp(np.clip(logarithm, -300, 300)))

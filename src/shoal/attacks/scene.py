@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.attacks.lineup import Lineup
+from shoal.attacks.lineup import ROUNDING, Bools, Lineup
 from shoal.attacks.odds import Floats, Ints
 from shoal.auditing.counting import missing_people
 from shoal.grouping import Grouping
@@ -92,3 +92,16 @@ class Scene:
         for view in self.knowledge.views:
             total += event_chances(view, self.table)[view.index]
         return total / len(self.knowledge.views)
+
+    @cached_property
+    def by_counts(self) -> Floats:
+        """signatures x events: the chance that the best view gives before anything is published."""
+        best = np.zeros((len(self.table.signatures), len(self.table.events)))
+        for view in self.knowledge.views:
+            np.maximum(best, event_chances(view, self.table)[view.index], out=best)
+        return best
+
+    @cached_property
+    def known(self) -> Bools:
+        """signatures x events: of whom more than 1/r is known before anything is published."""
+        return np.asarray(self.by_counts * self.table.event_r > 1 + ROUNDING)
