@@ -76,7 +76,7 @@ class Informed:
 def _learnt(scene: Scene, scores: Floats, name: str) -> Guesses:
     """Scores are logarithms of odds; nobody is certain by what they learnt from others."""
     chance = np.minimum(scene.sample.posterior(from_logs(scores)), UNSURE)
-    return Guesses(scene.sample, scores, name, chance, scene.before)
+    return Guesses(scene.sample, scores, name, chance, scene.by_counts)
 
 
 def practise(scene: Scene, remake: Remake, rng: np.random.Generator) -> Lineup:
