@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.attacks import Finding, Guesses, Rate, Scene, run
-from shoal.attacks.verdict import BEATEN, CERTAIN, HELD, TOO_FEW, UNPROMISED
+from shoal.attacks.verdict import BEATEN, CERTAIN, HELD, TOO_FEW, UNPROMISED, UNTRIED
 from shoal.knowledge import Knowledge
 from tests.attacks.people import deal, made_up
 from tests.attacks.test_attackers import ILL, WELL, Person, crowd, scene_of
@@ -26,7 +26,7 @@ FIFTH = 0.2
         ({"everybody": Rate(1_000, 300), "allowed": 0.3}, HELD),
         ({"everybody": Rate(1_000, 300), "allowed": 0.3, "surprises": 1}, BEATEN),
         ({"everybody": Rate(1_000, 300)}, UNPROMISED),
-        ({}, UNPROMISED),
+        ({}, UNTRIED),
     ],
 )
 def test_the_rules(found: dict[str, object], said: str) -> None:

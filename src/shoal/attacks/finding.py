@@ -170,8 +170,13 @@ class Attack:
         return f"Attack by {counted(len(self.findings), 'attacker')}: {by}"
 
     def _figures(self) -> Sequence[tuple[str, str]]:
-        figures = [
-            (one.attacker, f"right in {percent(one.everybody.rate)} of {one.everybody.tries:,}")
-            for one in self.findings
-        ]
+        figures = [(one.attacker, _in_short(one)) for one in self.findings]
         return figures + [(one.attacker, f"not run: {one.reason}") for one in self.not_run]
+
+
+def _in_short(one: Finding) -> str:
+    """How often they are right, of all and of the most people whom they are surest of."""
+    said = f"right in {percent(one.everybody.rate)} of {one.everybody.tries:,}"
+    for some in [some for some in one.surest if some.among == "everybody"][-1:]:
+        said += f", in {percent(some.right / some.people)} of the {some.people} it is surest of"
+    return said

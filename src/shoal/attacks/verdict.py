@@ -10,6 +10,7 @@ BEATEN = "beaten"
 HELD = "not beaten"
 TOO_FEW = "too few tries to tell"
 UNPROMISED = "nothing is promised"
+UNTRIED = "nobody to name"
 CERTAIN = 1 - 1e-6
 """Whoever thinks somebody a carrier with this chance is certain."""
 WIDEST = 2.0
@@ -32,7 +33,7 @@ def verdict(judged: Sequence[Judged], surprises: int, attackers: int = 1) -> str
     if surprises or any(above(rate, limit, attackers) for rate, limit in asked):
         return BEATEN
     if not asked:
-        return UNPROMISED
+        return UNPROMISED if any(rate.tries for rate, _ in judged) else UNTRIED
     rate, limit = asked[0]
     low, high = rate.interval
     return TOO_FEW if high - low > WIDEST * limit else HELD
@@ -48,4 +49,5 @@ SENTENCES = {
     HELD: "The limit is not beaten.",
     TOO_FEW: "Too few tries to tell whether the limit is beaten.",
     UNPROMISED: "Nothing is promised against this.",
+    UNTRIED: "There was nobody to name.",
 }

@@ -20,9 +20,10 @@ SUREST = {
 def sentence(found: Finding) -> str:
     """What the figures mean, and for whom."""
     if not found.everybody.tries:
-        return "There was nobody to name."
+        return SENTENCES[found.verdict]
     if found.control is None or found.baseline is None:
-        return f"Finds {found.everybody.hits:,} of {found.everybody.tries:,} people for sure."
+        found_ = f"Finds {found.everybody.hits:,} of {found.everybody.tries:,} people for sure."
+        return f"{found_} {SENTENCES[found.verdict]}"
     said = [
         f"Right about {_rate(found.everybody)} of the {found.everybody.tries:,} people named; "
         f"{percent(found.baseline)} without the release, {percent(found.control.rate)} if it told "

@@ -242,21 +242,25 @@ def _show_surest(result: Attack) -> None:
     """How many carry of the people whom each attacker is surest of."""
     from shoal.attacks.surest import COUNTS
 
-    columns = [("everybody", count) for count in COUNTS] + [("unknown", count) for count in COUNTS]
-    lines = []
-    for one in result.findings:
-        told = {(some.among, some.people): some.facts() for some in one.surest}
-        if told:
-            lines.append((one.attacker, *(_precision(told.get(column)) for column in columns)))
-    if not lines:
+    told = {
+        one.attacker: {(some.among, some.people): some.facts() for some in one.surest}
+        for one in result.findings
+        if one.surest
+    }
+    if not told:
         return
-    heads = [f"surest {count}" for count in COUNTS] + [f"unknown {count}" for count in COUNTS]
-    echo_table(lines, headers=("attacker", *heads), right=range(1, len(heads) + 1))
+    heads = [f"surest {count}" for count in COUNTS]
+    for among, corner in (("everybody", "attacker"), ("unknown", "not known before")):
+        lines = [
+            (name, *(_precision(some.get((among, count))) for count in COUNTS))
+            for name, some in told.items()
+        ]
+        echo_table(lines, headers=(corner, *heads), right=range(1, len(COUNTS) + 1))
+        typer.echo("")
     typer.echo(
-        "\nsurest: how many carry of the people this attacker is surest of / of its surest without "
-        "the release /\nby the control; unknown: the same among people not known before. --json "
-        "has intervals.\n"
+        "surest: how many carry of the people whom this attacker is surest of / of its surest"
     )
+    typer.echo("without the release / by the control. --json has intervals.\n")
 
 
 def _precision(told: dict[str, Any] | None) -> str:

@@ -25,8 +25,10 @@ def _attacked(found: Record) -> str:
     said = (
         f"The limit is beaten beyond chance by {joined(found['beaten_by'])}."
         if found["beaten_by"]
-        else "Nobody is right above the limit beyond chance, among people not known beforehand."
+        else "Nobody is right above the limit beyond chance."
     )
+    if found.get("too_few_tries"):
+        said += f" There were too few tries to tell for {joined(found['too_few_tries'])}."
     return f"Attackers tried to name carriers{of}: {tried}. {said}"
 
 
