@@ -81,7 +81,7 @@ def test_somebody_who_stands_out_is_named(name: str) -> None:
     assert found.promised == pytest.approx(1 / 3)
     assert found.baseline is not None
     assert found.baseline < 0.5
-    assert "which is beaten" in found.sentence
+    assert found.sentence.endswith("The limit is beaten.")
 
 
 def test_the_one_in_the_middle_is_named() -> None:

@@ -11,15 +11,16 @@ import pytest
 
 from shoal.attacks import Guesses, Scene, as_attackers, run
 from shoal.attacks.attacker import NotApplicableError
-from shoal.attacks.counting import certainties
+from shoal.attacks.counting import believed, certainties
 from shoal.attacks.lineup import Lineup
 from shoal.attacks.registry import attacker_names, register
 from shoal.attacks.rules import Likeliest
-from shoal.attacks.scoring import right_of_the_first, score
+from shoal.attacks.scoring import score
+from shoal.attacks.surest import Ranked
 from shoal.errors import InputError
 from shoal.grouping import Grouping
-from shoal.knowledge import Knowledge
-from tests.attacks.people import deal, made_up, suspects_of
+from shoal.knowledge import Knowledge, event_chances
+from tests.attacks.people import deal, made_up, some_groups, suspects_of
 
 
 def drawn_anew(lineup: Lineup, rng: np.random.Generator) -> Lineup:
@@ -103,7 +104,7 @@ def test_without_the_release_the_first_are_named(seed: int) -> None:
         taken = min(left, total)
         hits += carrying[equals].sum() * taken / total if total else 0.0
         left -= taken
-    assert right_of_the_first(rank, people, carrying, count) == pytest.approx(hits)
+    assert Ranked(rank, people, carrying).right(count) == pytest.approx(hits)
 
 
 class Nobody:
@@ -160,3 +161,35 @@ def test_attackers_who_are_not_there(given: list[str]) -> None:
     with pytest.raises(InputError) as refused:
         as_attackers(given)
     assert refused.value.code == "attacker"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_all_counts_say_meets_every_count(seed: int) -> None:
+    """Of every group, and of every class of every view."""
+    table = made_up(seed, rows=200)
+    scene = Scene(table, some_groups(table, seed), Knowledge.of(table))
+    inside, gone = believed(scene.lineup, scene.missing, scene.counted_views)
+    for one, chance in ((scene.lineup, inside), (scene.missing, gone)):
+        for case in range(one.cases):
+            mine = np.array(suspects_of(one, case))
+            assert one.people[mine] @ chance[mine] == pytest.approx(one.carriers[case], abs=0.05)
+    for view in scene.knowledge.views:
+        for event in range(len(table.events)):
+            expected = np.zeros(len(view.distributions))
+            for one, chance in ((scene.lineup, inside), (scene.missing, gone)):
+                mine = one.event[one.case] == event
+                at = view.index[one.signature[mine]]
+                np.add.at(expected, at, one.people[mine] * chance[mine])
+            held = np.bincount(view.index, scene.carriers[:, event], len(expected))
+            assert expected == pytest.approx(held, abs=0.05)
+
+
+def test_what_comes_from_outside_was_counted_by_nobody() -> None:
+    table = made_up(0)
+    known = Knowledge.of(table)
+    outside = Knowledge(tuple(replace(view, people=None) for view in known.views), "a file")
+    scene = Scene(table, some_groups(table, 0), outside)
+    found = run(scene, as_attackers(["counter-odds", "counter-all", "counter-class"]))
+    assert [one.attacker for one in found.not_run] == ["counter-odds", "counter-all"]
+    best = np.max([event_chances(view, table)[view.index] for view in known.views], axis=0)
+    assert (scene.by_counts >= best).all()

@@ -34,6 +34,8 @@ FIGURES = {
     "control",
     "release_doing",
     "certain",
+    "surest",
+    "verdict",
     "beats_limit",
     "seconds",
     "sentence",
@@ -68,6 +70,19 @@ def test_a_release_is_attacked(made: Path) -> None:
     assert likeliest["low"] <= likeliest["rate"] <= likeliest["high"]
     assert likeliest["tries"] == medoid["tries"] > 0
     assert absentee["tries"] == 0
+    chosen = told["attackers"][0]["surest"]
+    assert {one["among"] for one in chosen} >= {"everybody", "unknown"}
+    for one in chosen:
+        assert one["low"] <= one["rate"] <= one["high"]
+        assert 0 <= one["without"] <= 1
+        assert 0 <= one["control"] <= 1
+    twenty = chosen[0]
+    assert (twenty["among"], twenty["people"]) == ("everybody", 20)
+    shown = [f"{100 * twenty[name]:.0f}" for name in ("rate", "without", "control")]
+    lines = done.stdout.splitlines()
+    head = next(number for number, line in enumerate(lines) if "surest 20" in line)
+    assert f"{' / '.join(shown)} %" in lines[head + 1]
+    assert "have the protected value; without the release" in done.stdout
     private = shoal_("attack", "release", "--table", "table.csv", "--private", "no", cwd=made)
     assert private.returncode == 2
     assert "attack-private" in private.stderr

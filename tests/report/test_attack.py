@@ -12,6 +12,8 @@ from shoal import report
 from shoal.attacks import NotRun
 from shoal.datasets import HOSPITAL_EVENT, hospital
 from shoal.facts.contents import Facts
+from shoal.report.measured import surest_table
+from shoal.wording import percent
 from tests.report.page import Page
 
 TEAM = ["likeliest", "medoid", "rarest", "singling-out", "absentee"]
@@ -37,6 +39,14 @@ def test_the_internal_edition_draws_and_tells_all_of_it(attacked: Facts) -> None
     assert f"beaten beyond chance by {beaten[0]}" in page.text
     for one in attacked.attack["attackers"]:
         assert f"This attacker {one['reasoning']}. {one['sentence']}" in page.text
+    heads, lines = surest_table(attacked.attack)
+    chosen = next(one for one in attacked.attack["attackers"] if one["surest"])
+    one = chosen["surest"][0]
+    assert (heads[0], lines[0][0]) == (f"Surest {one['people']}", chosen["attacker"])
+    cell = f"{percent(one['rate'])} ({percent(one['without'])}, {percent(one['control'])})"
+    assert lines[0][1][0] == cell
+    assert heads[0] in page.text
+    assert " ".join(cell.split()) in page.text
     assert "Did not try. The time budget was spent." in page.text
     charts = json.loads(page.scripts[0])
     drawn = charts["attack"]["data"]["values"]

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from shoal.datasets import hospital
+import shoal
+from shoal.datasets import HOSPITAL_EVENT, hospital
 from shoal.facts import load_facts
 from shoal.project import Run
+from shoal.wording import percent
 from shoal.workbench.held import key_of
 from shoal.workbench.pages.compare import LINES
 from shoal.workbench.rendering import shown_number
@@ -96,6 +98,22 @@ def test_figures_are_those_of_the_command(walked: Visitor) -> None:
     for one in facts.people:
         line = [one["event"], one["view"], *(one["person"][name] for name in facts.spec["qi"])]
         assert " ".join(map(str, line)) in words
+
+
+def test_precision_among_the_surest_stands_beside_the_same_without_a_release(
+    walked: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = shoal.Spec(qi=["age", "sex"], sensitive="diagnosis", protect=[list(HOSPITAL_EVENT)], r=3)
+    release = shoal.anonymize(hospital(1_000, seed=0), spec, method="anatomy")
+    found = shoal.attack(release, attackers=["likeliest", "absentee"]).to_dict()
+    found["too_few_tries"], found["beaten_by"] = ["absentee"], []
+    monkeypatch.setattr(Run, "attacks", [(None, found)])
+    answer = walked.get("/runs/0002")
+    (one, *_) = found["attackers"][0]["surest"]
+    assert f"Surest {one['people']}" in answer.words
+    shares = [percent(one[name]) for name in ("rate", "without", "control")]
+    assert "{} ({}, {})".format(*shares).replace("\xa0", " ") in answer.words.replace("\xa0", " ")
+    assert f"absentee {found['attackers'][1]['verdict']}" in answer.words
 
 
 def test_the_risk_is_drawn_before_and_after(walked: Visitor) -> None:

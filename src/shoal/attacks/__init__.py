@@ -13,6 +13,7 @@ from shoal.attacks.rate import Rate
 from shoal.attacks.registry import as_attackers, attacker_names, register
 from shoal.attacks.run import run
 from shoal.attacks.scene import Scene
+from shoal.attacks.surest import Surest
 
 __all__ = [
     "Attack",
@@ -26,6 +27,7 @@ __all__ = [
     "NotRun",
     "Rate",
     "Scene",
+    "Surest",
     "as_attackers",
     "attacker_names",
     "register",

@@ -15,6 +15,9 @@ from shoal.attacks.lineup import Lineup
 from shoal.attacks.odds import Floats, Ints
 from shoal.attacks.scene import Scene
 
+UNSURE = 1 - 1e-3
+"""The largest chance that is no certainty, for those whose figures may come near to one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Guesses:
@@ -27,7 +30,8 @@ class Guesses:
     """By what, if an attacker has several ways; the one that is right most often is reported, and
     its interval allows for the choice."""
     chance: Floats | None = None
-    """How likely the attacker thinks each suspect's people carry, if they have an opinion."""
+    """How likely the attacker thinks each suspect's people carry, if they have an opinion: 1 where
+    they are certain. The surest are taken by it, or else by the score."""
     before: Floats | None = None
     """signatures x events: how the attacker ranks people before anything is published; None if they
     know nothing then."""

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shoal.attacks.attacker import Guesses
-from shoal.attacks.counting import by_class, certainties, fitted
+from shoal.attacks.attacker import UNSURE, Guesses, NotApplicableError
+from shoal.attacks.counting import believed, by_class, certainties
 from shoal.attacks.lineup import Bools
-from shoal.attacks.odds import Floats
 from shoal.attacks.scene import Scene
-from shoal.knowledge import event_chances
+from shoal.knowledge import View, event_chances
 
 SURE = 1e6
 """Added to the score of whoever is certain to carry."""
@@ -34,8 +33,8 @@ class ClassCounter:
         ways = {view.name: (view,) for view in views} | {"all views on average": views}
         for through, some in ways.items():
             told = by_class(lineup, some)
-            chance = np.where(sure, 1.0, np.minimum(np.exp(told), 1 - 1e-3))
-            yield Guesses(lineup, told + SURE * sure, through, chance, scene.before)
+            chance = np.where(sure, 1.0, np.minimum(np.exp(told), UNSURE))
+            yield Guesses(lineup, told + SURE * sure, through, chance, scene.by_counts)
 
 
 class OddsCounter:
@@ -45,26 +44,31 @@ class OddsCounter:
     reasoning = "fits odds to all groups until every class of one view has its carriers"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
-        lineup = scene.lineup
-        if lineup.cases:
-            for view in scene.knowledge.class_views:
-                told = fitted(lineup, (view,))
-                before = event_chances(view, scene.table)[view.index]
-                yield Guesses(lineup, told, view.name, lineup.posterior(_odds(told)), before)
+        for view in _counted(scene):
+            chance = believed(scene.lineup, scene.missing, (view,))[0]
+            before = event_chances(view, scene.table)[view.index]
+            yield Guesses(scene.lineup, chance, view.name, chance, before)
 
 
 class AllCounter:
-    """The same in all views at once."""
+    """The same in all views at once: what all counts together say, before and after."""
 
     name = "counter-all"
     reasoning = "fits odds to all groups until the classes of all views at once have their carriers"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
-        lineup, views = scene.lineup, scene.knowledge.class_views
-        if lineup.cases and views:
-            told = fitted(lineup, views)
-            chance = lineup.posterior(_odds(told))
-            yield Guesses(lineup, told, chance=chance, before=scene.before)
+        if _counted(scene):
+            chance = scene.believed[0]
+            yield Guesses(scene.lineup, chance, chance=chance, before=scene.by_counts)
+
+
+def _counted(scene: Scene) -> tuple[View, ...]:
+    """The views whose classes have been counted; none where there is nobody to name."""
+    if not scene.lineup.cases:
+        return ()
+    if not scene.counted_views:
+        raise NotApplicableError("Nobody has counted what is known: it comes from outside.")
+    return scene.counted_views
 
 
 class Absentee:
@@ -81,8 +85,11 @@ class Absentee:
         for view in scene.knowledge.views:
             chance = lineup.chance_in(view)
             before = event_chances(view, scene.table)[view.index]
-            believed = np.where(sure, 1.0, np.minimum(lineup.posterior(lineup.binary(view)), 1.0))
-            yield Guesses(lineup, chance + SURE * sure, view.name, believed, before)
+            told = np.where(sure, 1.0, lineup.posterior(lineup.binary(view)))
+            yield Guesses(lineup, chance + SURE * sure, view.name, told, before)
+        if scene.counted_views:
+            told = np.where(sure, 1.0, scene.believed[1])
+            yield Guesses(lineup, told, "all views at once", told, scene.by_counts)
 
 
 def _sure(scene: Scene) -> tuple[Bools, Bools]:
@@ -94,7 +101,3 @@ def _sure(scene: Scene) -> tuple[Bools, Bools]:
         inside |= here
         gone |= there
     return inside, gone
-
-
-def _odds(logarithm: Floats) -> Floats:
-    return np.asarray(np.exp(np.clip(logarithm, -300, 300)))

@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from shoal.attacks.lineup import Bools, Lineup
 from shoal.attacks.odds import Floats, Ints
 from shoal.grouping.flows import Flow
 from shoal.knowledge import View, event_chances
+from shoal.knowledge.entropy import Groups, Strata, event_cases, fit_groups
 from shoal.table import Table
 
-RIDGE, ROUNDS = 0.01, 150
 FEWEST = 0.1
 """Classes with fewer carriers than this count as having so many, before logarithms."""
 OWN_COUNT = 1e-6
@@ -24,10 +23,9 @@ OWN_COUNT = 1e-6
 
 
 class Counted(NamedTuple):
-    """One event's suspects and cases, and their classes in some views."""
+    """One event's suspects, and their classes in some views."""
 
     suspects: Ints
-    cases: Ints
     classes: Ints
     """suspects x views: the class of each, all classes numbered one after another."""
     carriers: Floats
@@ -38,7 +36,6 @@ def counted(lineup: Lineup, views: Sequence[View]) -> list[Counted]:
     """For each event that there are cases of."""
     found = []
     for event in np.unique(lineup.event):
-        cases = np.flatnonzero(lineup.event == event)
         mine = np.flatnonzero(lineup.event[lineup.case] == event)
         index, carriers, offset = [], [], 0
         for view in views:
@@ -46,7 +43,7 @@ def counted(lineup: Lineup, views: Sequence[View]) -> list[Counted]:
             index.append(view.index[lineup.signature[mine]].astype(np.int64) + offset)
             carriers.append(known)
             offset += len(known)
-        found.append(Counted(mine, cases, np.stack(index, axis=1), np.concatenate(carriers)))
+        found.append(Counted(mine, np.stack(index, axis=1), np.concatenate(carriers)))
     return found
 
 
@@ -62,7 +59,7 @@ def by_class(lineup: Lineup, views: Sequence[View]) -> Floats:
     """For each suspect the carriers of its class over the class's people in groups that hold the
     event, as a logarithm, on average over views."""
     told = np.zeros(len(lineup.signature))
-    for mine, _, index, carriers in counted(lineup, views):
+    for mine, index, carriers in counted(lineup, views):
         people = np.repeat(lineup.people[mine], index.shape[1])
         among = np.bincount(index.ravel(), people, len(carriers))
         odds = np.log(np.maximum(carriers, FEWEST) / np.maximum(1, among))
@@ -70,45 +67,27 @@ def by_class(lineup: Lineup, views: Sequence[View]) -> Floats:
     return told
 
 
-def fitted(lineup: Lineup, views: Sequence[View]) -> Floats:
-    """The logarithm of each suspect's odds under which the expected carriers of every class come to
-    those known, in all the views at once.
-
-    Among all such odds maximum entropy takes a product of one factor per class; the factors
-    maximise a concave likelihood (what iterative proportional fitting does one class after
-    another). A small ridge keeps them finite where numbers contradict one another, as they do once
-    carriers are suppressed.
-    """
-    told = np.zeros(len(lineup.signature))
-    for one in counted(lineup, views):
-        factors = _fitted(lineup, one)
-        told[one.suspects] = factors[one.classes].sum(axis=1)
-    return told
-
-
-def _fitted(lineup: Lineup, one: Counted) -> Floats:
-    """The logarithm of each class's factor."""
-    size, drawn = lineup.size[one.cases], lineup.carriers[one.cases]
-    people, index, carriers = lineup.people[one.suspects], one.classes, one.carriers
-    starts, case = np.cumsum(size) - size, np.repeat(np.arange(len(size)), size)
-    # Who is suppressed is in no group.
-    known = carriers * (drawn.sum() * index.shape[1] / max(carriers.sum(), 1e-12))
-
-    def loss(factors: Floats) -> tuple[float, Floats]:
-        scores = factors[index].sum(axis=1)
-        top = np.maximum.reduceat(scores, starts)
-        weight = people * np.exp(scores - top[case])
-        total = np.add.reduceat(weight, starts)
-        expected = weight * (drawn / total)[case]
-        value = drawn @ (np.log(total) + top) - known @ factors + RIDGE / 2 * factors @ factors
-        gradient = RIDGE * factors - known
-        for column in index.T:
-            gradient += np.bincount(column, expected, len(known))
-        return float(value), gradient
-
-    options = {"maxiter": ROUNDS}
-    start = np.zeros(len(known))
-    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x)
+def believed(groups: Lineup, missing: Lineup, views: tuple[View, ...]) -> tuple[Floats, Floats]:
+    """The chance of each suspect, in groups and among the missing, by how many carry in every group
+    and in every class of all these views at once, as maximum entropy has it."""
+    table = groups.table
+    strata = Strata(views, len(table.signatures))
+    inside, gone = np.zeros(len(groups.signature)), np.zeros(len(missing.signature))
+    for event in np.unique(np.concatenate([groups.event, missing.event])):
+        cases = np.flatnonzero(groups.event == event)
+        mine, away = (np.flatnonzero(one.event[one.case] == event) for one in (groups, missing))
+        left = np.bincount(missing.signature[away], missing.people[away], len(table.signatures))
+        published = Groups(
+            start=np.concatenate([[0], np.cumsum(groups.size[cases])]).astype(np.int64),
+            signature=groups.signature[mine].astype(np.int32),
+            people=groups.people[mine],
+            copies=np.ones(len(cases), np.int64),
+            cases=groups.carriers[cases],
+        )
+        carriers = event_cases(table, int(event))
+        found = fit_groups(strata, carriers, published, left.astype(np.int64))
+        inside[mine], gone[away] = found.posterior, found.missing[missing.signature[away]]
+    return inside, gone
 
 
 def certainties(groups: Lineup, missing: Lineup, view: View) -> tuple[Bools, Bools]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.attacks.rate import NOBODY, Rate
+from shoal.attacks.surest import Surest
+from shoal.attacks.verdict import BEATEN, TOO_FEW, verdict
 from shoal.display import card, counted
 from shoal.wording import plain_percent as percent
 
@@ -36,37 +38,39 @@ class Finding:
     """The best way of several, or empty."""
     everybody: Rate = NOBODY
     unknown: Rate = NOBODY
-    """Of these, the people named whose prior is at most 1/r in every view."""
+    """Of these, the people whom all counts together leave at 1/r at most."""
     known: Rate = NOBODY
-    """And those whose prior is above."""
+    """And those of whom they say more."""
     promised: float | None = None
-    """The most that the limit allows among people not known beforehand; None if nothing is
-    promised against this attacker's question."""
+    """The most that the limit allows among people not known beforehand; None if none of them was
+    named, or nothing is promised against this attacker's question."""
     baseline: float | None = None
     """How often the same attacker is right who names as many people without a release."""
     control: Control | None = None
     certain: Rate = NOBODY
     """The people whom the attacker holds to be carriers with certainty, and who of them are."""
+    surprises: int = 0
+    """How many of these are right, and not certain by all counts together."""
     allowed: float | None = None
-    """The most that the limit allows among everybody named: 1/r, or their prior if that is more; or
-    what the attacker achieves without the release."""
+    """The most that the limit allows among everybody named: the mean of 1/r, or of what all counts
+    together say of them, where that is more."""
+    surest: tuple[Surest, ...] = ()
+    """Precision among the people whom the attacker is surest of."""
     attackers: int = 1
     """How many took part: the verdict allows for it."""
     seconds: float = 0.0
     sentence: str = ""
 
     @property
+    def verdict(self) -> str:
+        """In words: see `verdict`."""
+        judged = ((self.unknown, self.promised), (self.everybody, self.allowed))
+        return verdict(judged, self.surprises, self.attackers)
+
+    @property
     def beats(self) -> bool:
-        """Whether the limit is beaten beyond the interval: by those not known beforehand, by
-        everybody whose prior is allowed for, or by those who are held to be certain."""
-        judged = (
-            (self.unknown, self.promised),
-            (self.everybody, self.allowed),
-            (self.certain, self.allowed),
-        )
-        return any(
-            limit is not None and rate.surely(self.attackers) > limit for rate, limit in judged
-        )
+        """Whether the limit is beaten."""
+        return self.verdict == BEATEN
 
     @property
     def doing(self) -> float | None:
@@ -89,7 +93,13 @@ class Finding:
             "baseline": None if self.baseline is None else round(self.baseline, 4),
             "control": None if self.control is None else self.control.facts(),
             "release_doing": None if self.doing is None else round(self.doing, 4),
-            "certain": {"people": self.certain.tries, "right": self.certain.hits},
+            "certain": {
+                "people": self.certain.tries,
+                "right": self.certain.hits,
+                "not_by_counts": self.surprises,
+            },
+            "surest": [one.facts() for one in self.surest],
+            "verdict": self.verdict,
             "beats_limit": self.beats,
             "seconds": round(self.seconds, 2),
             "sentence": self.sentence,
@@ -122,6 +132,11 @@ class Attack:
         return tuple(one.attacker for one in self.findings if one.beats)
 
     @property
+    def undecided(self) -> tuple[str, ...]:
+        """The attackers who named too few people to tell."""
+        return tuple(one.attacker for one in self.findings if one.verdict == TOO_FEW)
+
+    @property
     def withstood(self) -> bool | None:
         """Whether nobody did; None if nobody tried."""
         return not self.beaten if self.findings else None
@@ -133,6 +148,7 @@ class Attack:
         return {
             "withstood": self.withstood,
             "beaten_by": list(self.beaten),
+            "too_few_tries": list(self.undecided),
             "limit": self.limit,
             "column": self.column,
             "seed": self.seed,
@@ -154,8 +170,13 @@ class Attack:
         return f"Attack by {counted(len(self.findings), 'attacker')}: {by}"
 
     def _figures(self) -> Sequence[tuple[str, str]]:
-        figures = [
-            (one.attacker, f"right in {percent(one.everybody.rate)} of {one.everybody.tries:,}")
-            for one in self.findings
-        ]
+        figures = [(one.attacker, _in_short(one)) for one in self.findings]
         return figures + [(one.attacker, f"not run: {one.reason}") for one in self.not_run]
+
+
+def _in_short(one: Finding) -> str:
+    """How often they are right, of all and of the most people whom they are surest of."""
+    said = f"right in {percent(one.everybody.rate)} of {one.everybody.tries:,}"
+    for some in [some for some in one.surest if some.among == "everybody"][-1:]:
+        said += f", in {percent(some.right / some.people)} of the {some.people} it is surest of"
+    return said

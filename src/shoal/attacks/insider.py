@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.attacks.attacker import Guesses, NotApplicableError
+from shoal.attacks.attacker import UNSURE, Guesses, NotApplicableError
 from shoal.attacks.features import features
 from shoal.attacks.learning import Features, from_other_half, from_practice, learners
 from shoal.attacks.lineup import Lineup
+from shoal.attacks.odds import Floats, from_logs
 from shoal.attacks.resampling import resampled
 from shoal.attacks.scene import MOST_CASES, WIDEST, Remake, Scene
 from shoal.errors import InputError
@@ -54,7 +55,7 @@ class Insider:
             told = features(scene.sample)
             for name, learner in learners().items():
                 scores = from_practice(scene.sample, told, practised, learner, rng)
-                yield Guesses(scene.sample, scores, name, before=scene.before)
+                yield _learnt(scene, scores, name)
 
 
 class Informed:
@@ -69,7 +70,13 @@ class Informed:
         rng, told = scene.rng(self.name), features(scene.sample)
         for name, learner in learners().items():
             scores = from_other_half(scene.sample, told, learner, rng)
-            yield Guesses(scene.sample, scores, name, before=scene.before)
+            yield _learnt(scene, scores, name)
+
+
+def _learnt(scene: Scene, scores: Floats, name: str) -> Guesses:
+    """Scores are logarithms of odds; nobody is certain by what they learnt from others."""
+    chance = np.minimum(scene.sample.posterior(from_logs(scores)), UNSURE)
+    return Guesses(scene.sample, scores, name, chance, scene.by_counts)
 
 
 def practise(scene: Scene, remake: Remake, rng: np.random.Generator) -> Lineup:

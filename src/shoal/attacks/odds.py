@@ -75,5 +75,10 @@ def as_odds(chance: Floats) -> Floats:
         return _bounded(chance / (1.0 - chance))
 
 
+def from_logs(logarithm: Floats) -> Floats:
+    """Odds by their logarithms, as far as numbers go."""
+    return np.asarray(np.exp(np.clip(logarithm, -300, 300)))
+
+
 def _bounded(odds: Floats) -> Floats:
     return np.asarray(np.clip(np.nan_to_num(odds, nan=LARGEST, posinf=LARGEST), SMALLEST, LARGEST))

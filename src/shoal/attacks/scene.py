@@ -10,11 +10,13 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.attacks.lineup import Lineup
+from shoal.attacks.counting import believed
+from shoal.attacks.lineup import ROUNDING, Bools, Lineup
 from shoal.attacks.odds import Floats, Ints
 from shoal.auditing.counting import missing_people
 from shoal.grouping import Grouping
-from shoal.knowledge import Knowledge, event_chances
+from shoal.knowledge import Knowledge, View, event_chances
+from shoal.knowledge.entropy import Strata, all_counts
 from shoal.spec import Limit
 from shoal.table import Table
 
@@ -85,10 +87,29 @@ class Scene:
         return held
 
     @cached_property
-    def before(self) -> Floats:
-        """signatures x events: what all views together say before anything is published, as the
-        mean of their chances."""
-        total = np.zeros((len(self.table.signatures), len(self.table.events)))
-        for view in self.knowledge.views:
-            total += event_chances(view, self.table)[view.index]
-        return total / len(self.knowledge.views)
+    def counted_views(self) -> tuple[View, ...]:
+        """The views whose people were counted in the table itself."""
+        return Strata.of(self.table, self.knowledge).views
+
+    @cached_property
+    def by_counts(self) -> Floats:
+        """signatures x events: everybody's chance before anything is published, by all counts
+        together; by a view that nobody counted, such as a model's, if that says more."""
+        shape = len(self.table.signatures), len(self.table.events)
+        found = np.broadcast_to(self.table.event_rows / self.table.rows, shape)
+        if self.counted_views:
+            found = all_counts(self.table, self.knowledge).chance
+        for view in set(self.knowledge.views) - set(self.counted_views):
+            found = np.maximum(found, event_chances(view, self.table)[view.index])
+        return found
+
+    @cached_property
+    def believed(self) -> tuple[Floats, Floats]:
+        """What all counts together say of each suspect, in groups and among the missing, once these
+        are published."""
+        return believed(self.lineup, self.missing, self.counted_views)
+
+    @cached_property
+    def known(self) -> Bools:
+        """signatures x events: of whom more than 1/r is known before anything is published."""
+        return np.asarray(self.by_counts * self.table.event_r > 1 + ROUNDING)

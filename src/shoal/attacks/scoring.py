@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from shoal.attacks.attacker import Attacker, Guesses, Matches
 from shoal.attacks.finding import Control, Finding
 from shoal.attacks.naming import draw, shares
-from shoal.attacks.odds import Floats, Ints
+from shoal.attacks.odds import Ints
 from shoal.attacks.rate import CONFIDENCE, Rate
 from shoal.attacks.scene import Scene
+from shoal.attacks.surest import Ranked, Surest, surest
+from shoal.attacks.verdict import CERTAIN
 
-CERTAIN = 1 - 1e-6
-"""Who thinks somebody a carrier with this chance is certain."""
 DRAWS = 400
 """How often the control is drawn."""
 
@@ -59,14 +59,15 @@ def _figures(
     scene: Scene, empty: Finding, best: _Scored, ways: int, rng: np.random.Generator
 ) -> Finding:
     lineup, chance = best.guesses.lineup, best.guesses.chance
-    quiet = np.flatnonzero(~lineup.known)
+    event = lineup.event[lineup.case]
+    by_counts = scene.by_counts[lineup.signature, event]
+    quiet = np.flatnonzero(~scene.known[lineup.signature, event])
     tries, hits = int(best.named.sum()), int(best.hits.sum())
     unknown = Rate(int(best.named[quiet].sum()), int(best.hits[quiet].sum()), ways)
     # Events may differ in r: what is promised is the mean over the people who were named.
     limit = 1.0 / lineup.r[lineup.case]
     allowed = (best.named * limit)[quiet].sum()
-    with_prior = (best.named * np.maximum(limit, lineup.prior)).sum()
-    without = _without_release(scene, best)
+    with_prior = (best.named * np.maximum(limit, by_counts)).sum()
     sure = np.zeros(0, np.int64) if chance is None else np.flatnonzero(chance >= CERTAIN)
     certain = Rate(int(lineup.people[sure].sum()), int(lineup.carrying[sure].sum()))
     return replace(
@@ -76,10 +77,12 @@ def _figures(
         unknown=unknown,
         known=Rate(tries - unknown.tries, hits - unknown.hits, ways),
         promised=float(allowed) / unknown.tries if unknown.tries else None,
-        baseline=without,
+        baseline=_without_release(scene, best),
         control=_controlled(lineup.claimed, best.named, rng),
         certain=certain,
-        allowed=max(float(with_prior) / tries, without) if tries else None,
+        surprises=int(lineup.carrying[sure[by_counts[sure] < CERTAIN]].sum()),
+        allowed=float(with_prior) / tries if tries else None,
+        surest=tuple(_surest(scene, best, ways)),
     )
 
 
@@ -90,18 +93,26 @@ def _without_release(scene: Scene, best: _Scored) -> float:
     for event in np.flatnonzero(tries):
         before = best.guesses.before
         ranks = np.zeros(len(scene.table.signatures)) if before is None else before[:, event]
-        hits += right_of_the_first(
-            ranks, scene.table.signature_rows, scene.carriers[:, event], float(tries[event])
-        )
+        everybody = Ranked(ranks, scene.table.signature_rows, scene.carriers[:, event])
+        hits += everybody.right(float(tries[event]))
     return hits / float(tries.sum())
 
 
-def right_of_the_first(rank: Floats, people: Ints, carrying: Ints, count: float) -> float:
-    """How many of the `count` people with the largest rank carry, on average over equals."""
-    _, place = np.unique(-rank, return_inverse=True)
-    equals, carriers = np.bincount(place, people), np.bincount(place, carrying)
-    taken = np.clip(count - (np.cumsum(equals) - equals), 0, equals)
-    return float((carriers * taken / np.maximum(1, equals)).sum())
+def _surest(scene: Scene, best: _Scored, ways: int) -> Iterator[Surest]:
+    """By how likely the attacker thinks people carry; by the score, where there is no opinion."""
+    guesses, lineup = best.guesses, best.guesses.lineup
+    rank = guesses.score if guesses.chance is None else guesses.chance
+    before = guesses.before
+    everybody = np.repeat(scene.table.signature_rows[:, None], len(scene.table.events), axis=1)
+    alone = np.zeros(everybody.shape) if before is None else before
+    return surest(
+        Ranked(rank, lineup.people, lineup.carrying),
+        lineup.claimed,
+        scene.known[lineup.signature, lineup.event[lineup.case]],
+        Ranked(alone.ravel(), everybody.ravel(), scene.carriers.ravel()),
+        scene.known.ravel(),
+        ways,
+    )
 
 
 def _controlled(claimed: NDArray[np.float32], named: Ints, rng: np.random.Generator) -> Control:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -200,6 +200,7 @@ HEADERS = (
     "interval",
     "not known before",
     "limit",
+    "allowed",
     "without",
     "control",
     "its doing",
@@ -211,12 +212,14 @@ HEADERS = (
 def _show(result: Attack) -> None:
     say = typer.echo
     if result.findings:
-        echo_table([_line(one) for one in result.findings], headers=HEADERS, right=range(1, 10))
-    say("\nright: how many of those named carry; not known before: of whom 1/r at most was known.")
+        echo_table([_line(one) for one in result.findings], headers=HEADERS, right=range(1, 11))
+    say("\nright: how many of those named carry; not known before: of whom counts say 1/r at most.")
+    say("allowed: 1/r or what counts say, if that is more, on average over everybody named.")
     say(
         "without: the same attacker, no release; control: a release that tells only what it claims."
     )
     say("its doing: (right - control) / (1 - control). certain: named for sure, and rightly.\n")
+    _show_surest(result)
     for one in result.findings:
         through = f" (best: {one.through})" if one.through else ""
         say(f"{one.attacker}{through}: {one.sentence}")
@@ -229,12 +232,48 @@ def _show(result: Attack) -> None:
         say(f"BEATEN: the limit falls to {', '.join(result.beaten)}.")
     else:
         say("NOT BEATEN: no attacker who ran is right above the limit beyond their interval.")
+    if result.undecided:
+        from shoal.attacks.verdict import TOO_FEW
+
+        say(f"{TOO_FEW.capitalize()}: {', '.join(result.undecided)}.")
+
+
+def _show_surest(result: Attack) -> None:
+    """How many carry of the people whom each attacker is surest of."""
+    from shoal.attacks.surest import COUNTS
+
+    told = {
+        one.attacker: {(some.among, some.people): some.facts() for some in one.surest}
+        for one in result.findings
+        if one.surest
+    }
+    if not told:
+        return
+    heads = [f"surest {count}" for count in COUNTS]
+    for among, corner in (("everybody", "attacker"), ("unknown", "not known before")):
+        lines = [
+            (name, *(_precision(some.get((among, count))) for count in COUNTS))
+            for name, some in told.items()
+        ]
+        echo_table(lines, headers=(corner, *heads), right=range(1, len(COUNTS) + 1))
+        typer.echo("")
+    typer.echo(
+        "surest: how many carry of the people whom this attacker is surest of / of its surest"
+    )
+    typer.echo("without the release / by the control. --json has intervals.\n")
+
+
+def _precision(told: dict[str, Any] | None) -> str:
+    if told is None:
+        return "-"
+    shares = (told["rate"], told["without"], told["control"])
+    return " / ".join(f"{100 * share:.0f}" for share in shares) + " %"
 
 
 def _line(one: Finding) -> tuple[str, ...]:
     rate, quiet = one.everybody, one.unknown
     if not rate.tries:
-        return (one.attacker, "0", *["-"] * 8, "")
+        return (one.attacker, "0", *["-"] * 9, "")
     return (
         one.attacker,
         f"{rate.tries:,}",
@@ -242,11 +281,12 @@ def _line(one: Finding) -> tuple[str, ...]:
         _interval(rate),
         f"{percent(quiet.rate)} ({_interval(quiet)})" if quiet.tries else "-",
         "-" if one.promised is None else percent(one.promised),
+        "-" if one.allowed is None else percent(one.allowed),
         "-" if one.baseline is None else percent(one.baseline),
         "-" if one.control is None else percent(one.control.rate),
         "-" if one.doing is None else percent(max(0.0, one.doing)),
         f"{one.certain.tries:,} / {one.certain.hits:,}",
-        "BEATEN" if one.beats else "",
+        one.verdict.upper() if one.beats else one.verdict,
     )
 
 

@@ -54,6 +54,7 @@ def evidence_page(evidence: Evidence) -> str:
             absence=sentences.absence_sentence(facts, public=True),
             questions=answers(evidence),
             said_of=lambda found: measured.attack_sentence(replace(facts, attack=found)),
+            surest_of=measured.surest_table,
             class_errors=measured.class_errors_in_short(facts),
             certificate_hash=certificate_hash(evidence.run.folder),
             charts=charts,

@@ -6,6 +6,8 @@ from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
 from shoal.wording import isolated, joined, percent, quoted
 
+SUREST = {"everybody": "Surest {}", "unknown": "Surest {} not known before"}
+
 
 def attack_sentence(facts: Facts) -> str:
     """Who tried, and whether anybody beat the limit; empty if nobody did try."""
@@ -23,9 +25,31 @@ def _attacked(found: Record) -> str:
     said = (
         f"The limit is beaten beyond chance by {joined(found['beaten_by'])}."
         if found["beaten_by"]
-        else "Nobody is right above the limit beyond chance, among people not known beforehand."
+        else "Nobody is right above the limit beyond chance."
     )
+    if found.get("too_few_tries"):
+        said += f" There were too few tries to tell for {joined(found['too_few_tries'])}."
     return f"Attackers tried to name carriers{of}: {tried}. {said}"
+
+
+def surest_table(found: Record) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """How many carry of the people whom each attacker is surest of: heads, and for each attacker
+    its name and a cell under each head. Empty where nobody chose."""
+    told = [
+        (one["attacker"], {(some["among"], some["people"]): some for some in one["surest"]})
+        for one in found["attackers"]
+        if one.get("surest")
+    ]
+    counts = sorted({people for _, some in told for _, people in some})
+    columns = [(among, people) for among in SUREST for people in counts]
+    heads = [SUREST[among].format(people) for among, people in columns]
+    return heads, [(name, [_precision(some.get(one)) for one in columns]) for name, some in told]
+
+
+def _precision(one: Record | None) -> str:
+    if one is None:
+        return "–"
+    return f"{percent(one['rate'])} ({percent(one['without'])}, {percent(one['control'])})"
 
 
 def class_errors_in_short(facts: Facts) -> str:

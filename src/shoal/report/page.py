@@ -91,6 +91,7 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             limits=sentences.limits_of_theory(shown, public=public),
             class_errors=measured.class_errors(shown),
             attack=measured.attack_sentence(shown),
+            surest_of=measured.surest_table,
             charts=specs,
             drawings={name: drawing(name, spec) for name, spec in specs.items()},
             chart_data=script_json(specs),

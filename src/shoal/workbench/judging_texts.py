@@ -190,6 +190,10 @@ JUDGING = {
     "attack.without": "Without",
     "attack.control": "Control",
     "attack.beats": "above the limit",
+    "attack.surest": "Those whom attackers are surest of",
+    "attack.surest.lead": "Attackers choose whom to name: of the people whom each is surest of, so "
+    "many have the protected value; in brackets, of its surest without the release, and by the "
+    "control.",
     "attack.not_run": "did not try.",
     "files.title": "Take away",
     "files.report.html": "Report, internal edition",

@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse, Response
 from shoal.errors import ShoalError
 from shoal.evidence import EVIDENCE_FILE, unfitting, write_evidence
 from shoal.project import Run, summary
+from shoal.report.measured import surest_table
 from shoal.report.page import chart_specs
 from shoal.workbench import verdicts
 from shoal.workbench.bench import Visit, go
@@ -130,6 +131,7 @@ def _page(
         found=run.result(1) if state == "done" else None,
         checked=run.result("verify") if state == "done" else None,
         attacks=run.attacks if state == "done" else [],
+        surest_of=surest_table,
         warnings=run.warnings,
         files=there(run),
         decision=run.decision,
