@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -13,9 +12,7 @@ from shoal.grouping.generalization import generalize
 from shoal.spec import Event, Spec
 from shoal.table import Table
 
-SPEC = Spec(
-    qi=("place", "age"), sensitive="state", protect=(Event(("ill",)),), r=2, min_support=20
-)
+SPEC = Spec(qi=("place", "age"), sensitive="state", protect=(Event(("ill",)),), r=2, min_support=20)
 
 
 def people(seed: int = 1, rows: int = 600) -> pl.DataFrame:
@@ -35,8 +32,8 @@ def people(seed: int = 1, rows: int = 600) -> pl.DataFrame:
 @dataclass(frozen=True)
 class Weighed:
     """Groups of eleven people with one or two cases and four people added, who count as nothing;
-    all others are alone. `copies` makes the first two groups one, `equal` leaves every third group
-    without weights, `wrong` lets a case count as nothing."""
+    all others are alone. `equal` leaves every third group without weights, `wrong` lets a case
+    count as nothing."""
 
     form: FormName = "bucketized"
     equal: bool = True
@@ -49,20 +46,20 @@ class Weighed:
         ill, well = (random.permutation(np.flatnonzero(one)) for one in (case, ~case))
         groups = np.full(len(case), -1, np.int32)
         weight = np.full(len(case), np.nan)
-        chosen, number = 0, 0
+        chosen, taken, number = 0, 0, 0
         while chosen < len(ill):
             mine = ill[chosen : chosen + 1 + number % 2]
-            others = well[9 * number : 9 * number + 11 - len(mine)]
+            others = well[taken : taken + 11 - len(mine)]
             members = np.concatenate([mine, others])
             groups[members] = number
             # Odds by signature, as public counts have them; the last four are added.
-            odds = 1.0 + everybody.signature[members] % 3
+            odds = 2.0 + everybody.signature[members] % 2
             odds[-4:] = 0.0
             if self.wrong and number == 1:
                 odds[0] = 0.0
             if not (self.equal and number % 3 == 2):
                 weight[members] = len(mine) * odds / odds.sum()
-            chosen, number = chosen + len(mine), number + 1
+            chosen, taken, number = chosen + len(mine), taken + len(others), number + 1
         alone = np.flatnonzero(groups < 0)
         groups[alone] = number + np.arange(len(alone))
         made = Grouping.of_people(table, groups, weights=weight)
@@ -72,6 +69,3 @@ class Weighed:
         return Grouping.of_people(
             table, groups, weights=weight, form=self.form, recodings=recodings
         )
-
-
-Record = Literal["rows", "cells"]

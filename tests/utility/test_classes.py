@@ -62,7 +62,11 @@ def slow_classes(table: Table, release: Release) -> tuple[dict[Any, Any], int]:
                         low = asked.pop("band")
                         asked["age"] = range(low, low + 20)
                     estimate = release.count(asked)
-                    found[frozenset(where.items()), event] = (carriers, estimate, estimate.standard_error)
+                    found[frozenset(where.items()), event] = (
+                        carriers,
+                        estimate,
+                        estimate.standard_error,
+                    )
     return found, smaller
 
 

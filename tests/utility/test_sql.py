@@ -108,7 +108,7 @@ def first_count(release: Release) -> float:
 def readme_sql() -> str:
     page = Path("README.txt").read_bytes().decode("utf-8")
     first = page.index("WITH held")
-    return page[first : page.index("USING (gid);", first)] + "USING (gid);"
+    return page[first : page.index("FROM counted;", first)] + "FROM counted;"
 
 
 def wheres(release: Release) -> list[dict[str, Any]]:
