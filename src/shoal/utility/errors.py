@@ -80,7 +80,7 @@ class Chances(NamedTuple):
         mean = self.expected(part)
         spread = np.maximum(self.expected(part**2) - mean**2, 0.0)
         moving = spread > NOTHING
-        within: Floats = self.people * np.where(moving, spread, 0.0)
+        within: Floats = self.people.astype(np.float64) * np.where(moving, spread, 0.0)
         total: Floats = np.bincount(self.group, within, len(self.copies)).astype(np.float64)
         number = np.bincount(self.group, self.people * moving, len(self.copies))
         several = (number > 1) & (total > 0)

@@ -70,7 +70,8 @@ def check_weights(release: Release) -> Check:
     """By the release alone: weights are of whole groups with an event, alike for people who are
     alike or nothing, as many as the certificate says, their group's cases, and at most 1/r."""
     stated, older = (release.certificate.get(name) for name in ("weights", "leanings"))
-    if stated is None and older is None:
+    told = stated or older
+    if told is None:
         return Check(NAME, True)
     if len(release.spec.sensitive_columns) > 1:
         return Check(NAME, False, "a release of several sensitive columns has none")
@@ -83,7 +84,7 @@ def check_weights(release: Release) -> Check:
         found = _Weighed.of(release)
     except InputError as unreadable:
         return Check(NAME, False, str(unreadable))
-    people = stated["people"] if stated is not None else sum(older["told"].values())
+    people = told["people"] if stated is not None else sum(told["told"].values())
     fault = _wrong(found, people, rounded=ROUNDING if stated is None else 0.0)
     fault = fault or _strange(release, found)
     if not fault and release.spec.limit == "absolute":
