@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.adversaries.group import no_world
-from shoal.adversaries.kernels.bernoulli import conditional_bernoulli
 from shoal.errors import InputError
+from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 
 
 def binary_posterior(f: ArrayLike, count: int) -> NDArray[np.float64]:

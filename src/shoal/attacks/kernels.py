@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.adversaries.kernels.bernoulli import conditional_bernoulli
 from shoal.compiling import kernel
+from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 
 
 @kernel

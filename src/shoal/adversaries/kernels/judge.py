@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.adversaries.kernels.bernoulli import conditional_bernoulli
 from shoal.adversaries.kernels.worlds import joint_cost, joint_exact
 from shoal.compiling import glue, kernel
+from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 
 NO_EVENT, EXACT, UNSETTLED, NO_WORLD = 0, 1, 2, 3
 TOLERANCE = 1e-12

@@ -14,6 +14,8 @@ Chen, Dempster and Liu (1994) on the design; the tilt and the two-way division a
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,90 +53,98 @@ def conditional_bernoulli(
     if left == 0:
         return posterior
 
-    logit = np.empty(S)
-    smallest, largest = np.inf, -np.inf
+    at = np.empty(S, np.int64)
+    logit, number = np.empty(S), np.empty(S, np.int64)
+    found = 0
     for s in range(S):
         if refuse[s] > 0.0 and prefer[s] > 0.0:
-            logit[s] = np.log(prefer[s]) - np.log(refuse[s])
-            smallest, largest = min(smallest, logit[s]), max(largest, logit[s])
-        else:
-            logit[s] = np.nan
-    if left == open_tuples:
-        for s in range(S):
-            if not np.isnan(logit[s]):
-                posterior[s] = 1.0
-        return posterior
-    if smallest == largest:
-        for s in range(S):
-            if not np.isnan(logit[s]):
-                posterior[s] = left / open_tuples
-        return posterior
-    if left == 1:
-        total = 0.0
-        for s in range(S):
-            if not np.isnan(logit[s]):
-                total += sizes[s] * np.exp(logit[s] - largest)
-        for s in range(S):
-            if not np.isnan(logit[s]):
-                posterior[s] = np.exp(logit[s] - largest) / total
-        return posterior
-
-    tilt = _tilt(logit, sizes, left, smallest, largest)
-    share, rest = np.empty(S), np.empty(S)
-    variance = 0.0
-    for s in range(S):
-        share[s], rest[s] = 0.0, 1.0
-        if not np.isnan(logit[s]):
-            share[s] = _sigmoid(logit[s] + tilt)
-            rest[s] = _sigmoid(-logit[s] - tilt)
-            variance += sizes[s] * share[s] * rest[s]
-    reach = int(WINDOW * np.sqrt(variance) + MARGIN)
-    g = np.empty(min(left + reach, open_tuples) + 1)
-    _poisson_binomial(share, rest, sizes, reach, g)
-    low = max(0, left - reach)
-    for s in range(S):
-        if np.isnan(logit[s]):
-            continue
-        h = 0.0
-        if share[s] <= 0.5:
-            for k in range(low, left):
-                h = (g[k] - share[s] * h) / rest[s]
-        else:
-            for k in range(len(g) - 1, left - 1, -1):
-                h = (g[k] - rest[s] * h) / share[s]
-        posterior[s] = min(1.0, max(0.0, share[s] * h / g[left]))
+            at[found], number[found] = s, sizes[s]
+            logit[found] = np.log(prefer[s]) - np.log(refuse[s])
+            found += 1
+    share = np.empty(found)
+    by_logits(logit[:found], number[:found], left, share)
+    for k in range(found):
+        posterior[at[k]] = share[k]
     return posterior
 
 
 @kernel
-def _sigmoid(z: float) -> float:
+def by_logits(
+    logit: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    count: int,
+    posterior: NDArray[np.float64],
+) -> float:
+    """Fills in the posterior of each signature by the logarithms of its odds, all of them finite,
+    where 0 < count <= N; and gives the logarithm of e_c."""
+    S = len(sizes)
+    tuples = 0
+    smallest, largest = np.inf, -np.inf
+    for s in range(S):
+        tuples += sizes[s]
+        smallest, largest = min(smallest, logit[s]), max(largest, logit[s])
+    if count == 1 and smallest < largest:
+        total = 0.0
+        for s in range(S):
+            total += sizes[s] * np.exp(logit[s] - largest)
+        for s in range(S):
+            posterior[s] = np.exp(logit[s] - largest) / total
+        return float(np.log(total) + largest)
+    if count == tuples or smallest == largest:
+        value = math.lgamma(tuples + 1.0) - math.lgamma(count + 1.0)
+        value -= math.lgamma(tuples - count + 1.0)
+        for s in range(S):
+            posterior[s] = count / tuples
+            value += posterior[s] * sizes[s] * logit[s]
+        return value
+
+    tilt = tilted(logit, sizes, count)
+    share, rest = np.empty(S), np.empty(S)
+    variance, value = 0.0, -count * tilt
+    for s in range(S):
+        share[s] = sigmoid(logit[s] + tilt)
+        rest[s] = sigmoid(-logit[s] - tilt)
+        variance += sizes[s] * share[s] * rest[s]
+        value += sizes[s] * (max(0.0, logit[s] + tilt) - np.log(max(share[s], rest[s])))
+    reach = int(WINDOW * np.sqrt(variance) + MARGIN)
+    g = np.empty(min(count + reach, tuples) + 1)
+    _poisson_binomial(share, rest, sizes, reach, g)
+    low = max(0, count - reach)
+    for s in range(S):
+        h = 0.0
+        if share[s] <= 0.5:
+            for k in range(low, count):
+                h = (g[k] - share[s] * h) / rest[s]
+        else:
+            for k in range(len(g) - 1, count - 1, -1):
+                h = (g[k] - rest[s] * h) / share[s]
+        posterior[s] = min(1.0, max(0.0, share[s] * h / g[count]))
+    return float(value + np.log(g[count]))
+
+
+@kernel
+def sigmoid(z: float) -> float:
     power = float(np.exp(-abs(z)))
     return 1.0 / (1.0 + power) if z >= 0.0 else power / (1.0 + power)
 
 
 @kernel
-def _tilt(
-    logit: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    count: int,
-    smallest: float,
-    largest: float,
-) -> float:
+def tilted(logit: NDArray[np.float64], sizes: NDArray[np.int64], count: int) -> float:
     """The t with sum of sigmoid(logit + t) = count: Newton steps kept inside a bracket."""
     tuples = 0
+    smallest, largest = np.inf, -np.inf
     for s in range(len(sizes)):
-        if not np.isnan(logit[s]):
-            tuples += sizes[s]
+        tuples += sizes[s]
+        smallest, largest = min(smallest, logit[s]), max(largest, logit[s])
     centre = np.log(count / (tuples - count))
     low, high = centre - largest, centre - smallest
     t = 0.5 * (low + high)
     for _ in range(NEWTON_STEPS):
         total, slope = 0.0, 0.0
         for s in range(len(sizes)):
-            if not np.isnan(logit[s]):
-                p = _sigmoid(logit[s] + t)
-                total += sizes[s] * p
-                slope += sizes[s] * p * (1.0 - p)
+            p = sigmoid(logit[s] + t)
+            total += sizes[s] * p
+            slope += sizes[s] * p * (1.0 - p)
         gap = count - total
         if abs(gap) <= 1e-9 * count:
             break

@@ -1,0 +1,361 @@
+"""Everybody's chance of carrying an event, by all public counts together.
+
+Public are, for every view that was counted, how many people and how many cases each *stratum* has:
+each class that is known, and everybody who is in none. A *world* says who carries the event. Of all
+distributions over worlds in which every group has its cases, and every stratum has its own in
+expectation, the one with the largest entropy is believed: a world is as likely as the product of
+the odds of its cases, and a person's odds are a product of one factor for each of their strata. In
+a group of c cases these are the odds of a conditional Bernoulli design.
+
+Before publication everybody is in one group. Afterwards groups are those of the release, and who is
+in none of them is one more. The logarithms of the factors maximise a concave function, less RIDGE
+times half their squares, which keeps them finite where counts leave no choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.knowledge.kernels import entropy as kernels
+from shoal.knowledge.knowledge import Knowledge, View
+from shoal.table import IntArray, Table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+RIDGE = 1e-3
+NEAR = 0.02
+"""The fit ends when every stratum has its cases but for so many."""
+FIRST, MOST, INNER = 40, 40, 200
+"""Quasi-Newton steps at first, then Newton steps, and steps to find the direction of each."""
+VARIED = 200.0
+"""A group whose cases could vary by so many (their variance, if people were alike) is summed by the
+saddle point: posteriors are off by less than 1e-4 of themselves."""
+LEAST_VARIED = 50.0
+
+
+class Groups(NamedTuple):
+    """Groups as they are read: lines of so many people of a signature, in the order of groups."""
+
+    start: Ints
+    """Where the lines of each group begin, and where the last ends."""
+    signature: IntArray
+    people: Ints
+    copies: Ints
+    """Of each group."""
+    cases: Ints
+    """How many people of each group carry the event."""
+
+
+class Believed(NamedTuple):
+    """What is believed after a fit."""
+
+    posterior: Floats
+    """Of each line's people."""
+    missing: Floats
+    """Of each signature's people who are in no group."""
+    residual: float
+    """By how many cases some stratum, or some group, has more or fewer than it is known to have."""
+
+
+@dataclass(frozen=True, eq=False)
+class AllCounts:
+    """What all public counts together say beforehand."""
+
+    chance: Floats
+    """signatures x events."""
+    residual: Floats
+    """Of each event: by how many cases some stratum has more or fewer than it is known to have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The strata of all views that were counted."""
+
+    views: tuple[View, ...]
+    signatures: int
+
+    @classmethod
+    def of(cls, table: Table, knowledge: Knowledge) -> Strata:
+        """None of a model, or of knowledge from outside: nobody has counted their people."""
+        views = (one for one in knowledge.views if one.fitted is None and one.people is not None)
+        return cls(tuple(views), len(table.signatures))
+
+    def cases(self, of_signature: Floats) -> list[Floats]:
+        """By view and stratum, of what there is of each signature."""
+        counts = [np.zeros(len(view.distributions)) for view in self.views]
+        for view, count in zip(self.views, counts, strict=True):
+            kernels.add_to_strata(count, of_signature, view.index)
+        return counts
+
+    def nested(self) -> Iterator[tuple[int, int]]:
+        """Views, and views with one attribute more, whose classes are parts of theirs."""
+        known = [frozenset(view.attributes) for view in self.views]
+        place = {attributes: number for number, attributes in enumerate(known)}
+        for fine, attributes in enumerate(known):
+            for one in attributes:
+                if attributes - {one} in place:
+                    yield place[attributes - {one}], fine
+
+
+def event_cases(table: Table, event: int) -> Floats:
+    """How many people of each signature carry an event."""
+    signature, value, rows = table.cells
+    carry = np.flatnonzero(table.holds(event)[value])
+    return np.bincount(signature[carry], rows[carry], len(table.signatures)).astype(np.float64)
+
+
+def all_counts(table: Table, knowledge: Knowledge) -> AllCounts:
+    """Before publication. It is kept, since it is asked for again and again: whoever gets it
+    changes nothing in it."""
+    kept = _kept.setdefault(knowledge, WeakKeyDictionary())
+    if table not in kept:
+        strata, everybody = Strata.of(table, knowledge), np.flatnonzero(table.signature_rows)
+        chance = np.zeros((len(table.signatures), len(table.events)))
+        residual = np.zeros(len(table.events))
+        for event in range(len(table.events)):
+            one = Groups(
+                np.array([0, len(everybody)]),
+                everybody.astype(np.int32),
+                table.signature_rows[everybody],
+                np.ones(1, np.int64),
+                table.event_rows[event : event + 1],
+            )
+            found = fit_groups(strata, event_cases(table, event), one)
+            chance[everybody, event], residual[event] = found.posterior, found.residual
+        kept[table] = AllCounts(chance, residual)
+    return kept[table]
+
+
+_kept: WeakKeyDictionary[Knowledge, WeakKeyDictionary[Table, AllCounts]] = WeakKeyDictionary()
+
+
+def fit_groups(
+    strata: Strata, known: Floats, groups: Groups, missing: Ints | None = None
+) -> Believed:
+    """What is believed of the people in `groups`, of whom all may be left out that have no case.
+
+    `known` are the cases of each signature: of these nothing is used but how many each stratum has.
+    `missing` people of each signature, if there are any, are one more group, with the cases that no
+    group has; that nobody is missing goes without saying.
+    """
+    published = len(groups.signature)
+    if missing is not None and missing.any():
+        groups = _with_missing(groups, missing, known)
+    settled = _Settled.of(strata, known, groups)
+    posterior = settled.posterior.copy()
+    if settled.open.any():
+        posterior[settled.open] = _Fit.of(strata, settled).run()
+    residual = _residual(strata, known, groups, posterior)
+    gone = np.zeros(strata.signatures)
+    gone[groups.signature[published:]] = posterior[published:]
+    return Believed(posterior[:published], gone, residual)
+
+
+def _with_missing(groups: Groups, missing: Ints, known: Floats) -> Groups:
+    away = np.flatnonzero(missing)
+    lost = max(0, round(float(known.sum())) - int(groups.cases @ groups.copies))
+    return Groups(
+        np.append(groups.start, groups.start[-1] + len(away)),
+        np.append(groups.signature, away.astype(np.int32)),
+        np.append(groups.people, missing[away]),
+        np.append(groups.copies, 1),
+        np.append(groups.cases, lost),
+    )
+
+
+def _by_signature(strata: Strata, groups: Groups, of_line: Floats) -> Floats:
+    """How many people all lines together come to."""
+    amount = np.zeros(strata.signatures)
+    start, signature, people, copies, _ = groups
+    kernels.add_lines(amount, of_line, start, signature, people, copies)
+    return amount
+
+
+def _residual(strata: Strata, known: Floats, groups: Groups, posterior: Floats) -> float:
+    held = np.bincount(_group_of(groups), groups.people * posterior, len(groups.cases))
+    worst = float(np.abs(held - groups.cases).max(initial=0.0))
+    over = strata.cases(_by_signature(strata, groups, posterior) - known)
+    return max([worst, *(float(np.abs(one).max()) for one in over)])
+
+
+def _group_of(groups: Groups) -> Ints:
+    return np.repeat(np.arange(len(groups.cases)), np.diff(groups.start))
+
+
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    """Who is certain to be a case, or not to be: people of strata and groups that have nothing but
+    cases, or none. The others are open, with the cases that are left."""
+
+    groups: Groups
+    posterior: Floats
+    open: NDArray[np.bool_]
+    left: list[Floats]
+    """The cases left to each stratum."""
+    cases: Ints
+    """The same of each group."""
+
+    @classmethod
+    def of(cls, strata: Strata, known: Floats, groups: Groups) -> _Settled:
+        """Whoever is settled leaves less to others, until nobody more is."""
+        group, signature = _group_of(groups), groups.signature
+        posterior, open_ = np.zeros(len(signature)), np.ones(len(signature), bool)
+        left, cases, nested = strata.cases(known), groups.cases.copy(), list(strata.nested())
+        while True:
+            people = _by_signature(strata, groups, open_.astype(np.float64))
+            never, always = np.zeros(len(people), bool), np.zeros(len(people), bool)
+            for view, count in zip(strata.views, left, strict=True):
+                kernels.settle_strata(view.index, count, people, never, always)
+            for coarse, fine in nested:
+                index = strata.views[coarse].index, strata.views[fine].index
+                kernels.settle_rest(*index, left[coarse], left[fine], people, never, always)
+            inside = np.bincount(group, groups.people * open_, len(cases))
+            out = open_ & (never[signature] | (cases <= 0)[group])
+            sure = open_ & ~out & (always[signature] | (cases >= inside)[group])
+            if not (out.any() or sure.any()):
+                return cls(groups, posterior, open_, left, cases)
+            posterior[sure], open_ = 1.0, open_ & ~out & ~sure
+            cases = cases - np.bincount(group, groups.people * sure, len(cases)).astype(np.int64)
+            taken = strata.cases(_by_signature(strata, groups, sure.astype(np.float64)))
+            left = [count - some for count, some in zip(left, taken, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """The concave problem of those who are open."""
+
+    groups: Groups
+    """Signatures are those that occur, in order."""
+    index: list[NDArray[np.integer]]
+    """The stratum of each of them, in every view."""
+    parts: list[slice]
+    """Where the strata of each view are among all of them."""
+    known: Floats
+    """The cases of each stratum."""
+    exact: NDArray[np.bool_]
+    """Of each group."""
+    posterior: Floats
+    weight: Floats
+    total: Floats
+
+    @classmethod
+    def of(cls, strata: Strata, settled: _Settled) -> _Fit:
+        groups, line = settled.groups, np.flatnonzero(settled.open)
+        held, group = np.unique(_group_of(groups)[line], return_inverse=True)
+        there, place = np.unique(groups.signature[line], return_inverse=True)
+        ends = np.cumsum([0, *(len(view.distributions) for view in strata.views)])
+        some = Groups(
+            np.searchsorted(group, np.arange(len(held) + 1)),
+            place.astype(np.int32),
+            groups.people[line].astype(np.int64),
+            groups.copies[held].astype(np.int64),
+            settled.cases[held].astype(np.int64),
+        )
+        size = np.bincount(group, some.people, len(held))
+        return cls(
+            groups=some,
+            index=[view.index[there] for view in strata.views],
+            parts=[slice(a, b) for a, b in pairwise(ends)],
+            known=np.concatenate(settled.left),
+            exact=some.cases * (size - some.cases) < VARIED * size,
+            posterior=np.zeros(len(line)),
+            weight=np.zeros(len(line)),
+            total=np.zeros(len(held)),
+        )
+
+    def run(self) -> Floats:
+        """Each line's posterior."""
+        theta = self._fitted(np.zeros(len(self.known)))
+        flat = ~self.exact & (self.total < LEAST_VARIED)
+        if flat.any():
+            self.exact[flat] = True
+            self._fitted(theta)
+        return self.posterior
+
+    def _scores(self, theta: Floats) -> Floats:
+        score = np.zeros(len(self.index[0]))
+        for part, index in zip(self.parts, self.index, strict=True):
+            kernels.add_taken(score, theta[part], index)
+        return score
+
+    def _expected(self, of_line: Floats) -> Floats:
+        """By stratum, how many people all lines come to."""
+        amount = np.zeros(len(self.index[0]))
+        kernels.add_lines(amount, of_line, *self.groups[:4])
+        return self._by_stratum(amount)
+
+    def _by_stratum(self, amount: Floats) -> Floats:
+        expected = np.zeros(len(self.known))
+        for part, index in zip(self.parts, self.index, strict=True):
+            kernels.add_to_strata(expected[part], amount, index)
+        return expected
+
+    def _loss(self, theta: Floats) -> tuple[float, Floats]:
+        """What is minimised, and its slope."""
+        worlds = kernels.posteriors(
+            self._scores(theta), *self.groups, self.exact, self.posterior, self.weight, self.total
+        )
+        value = worlds - self.known @ theta + RIDGE / 2 * theta @ theta
+        return float(value), self._expected(self.posterior) - self.known + RIDGE * theta
+
+    def _curved(self, change: Floats) -> Floats:
+        """The second derivatives times a change."""
+        amount = np.zeros(len(self.index[0]))
+        scores = self._scores(change)
+        kernels.add_moves(amount, scores, self.weight, self.total, *self.groups[:4])
+        return self._by_stratum(amount) + RIDGE * change
+
+    def _fitted(self, theta: Floats) -> Floats:
+        """Quasi-Newton steps, scaled by the variance of each stratum's cases, come near; Newton's,
+        whose directions conjugate gradients find, come as near as is asked for."""
+        from scipy.optimize import minimize
+
+        self._loss(theta)
+        scale = 1.0 / np.sqrt(np.maximum(self._expected(self.weight), 0.5))
+
+        def scaled(given: Floats) -> tuple[float, Floats]:
+            value, slope = self._loss(given * scale)
+            return value, slope * scale
+
+        options = {"maxiter": FIRST}
+        first = minimize(scaled, theta / scale, jac=True, method="L-BFGS-B", options=options)
+        theta = np.asarray(first.x * scale)
+        value, slope = self._loss(theta)
+        for _ in range(MOST):
+            if np.abs(slope).max() <= NEAR:
+                break
+            direction, step = self._direction(slope), 1.0
+            fall = float(slope @ direction)
+            while step > 1e-6:
+                there = self._loss(theta + step * direction)
+                if there[0] <= value + 1e-4 * step * fall:
+                    break
+                step /= 2
+            theta, (value, slope) = theta + step * direction, there
+        return theta
+
+    def _direction(self, slope: Floats) -> Floats:
+        """Newton's: conjugate gradients, scaled by the diagonal."""
+        diagonal = self._expected(self.weight) + RIDGE
+        direction, left = np.zeros(len(slope)), -slope
+        near = left / diagonal
+        along, size = near.copy(), float(left @ near)
+        enough = 1e-2 * size
+        for _ in range(INNER):
+            curved = self._curved(along)
+            length = size / float(along @ curved)
+            direction += length * along
+            left = left - length * curved
+            near = left / diagonal
+            before, size = size, float(left @ near)
+            if size <= enough:
+                break
+            along = near + size / before * along
+        return direction
