@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ import pytest
 import shoal
 from shoal.engines.duckdb import DuckDBEngine
 from shoal.errors import InternalError
-from shoal.grouping import FormName, Grouping
+from shoal.grouping import FormName, Grouping, Progress, silent
 from shoal.release import Release
 from shoal.release.record import rows_recorded
 from shoal.release.regroup import regroup, regroup_cells
@@ -360,6 +360,35 @@ def test_people_who_are_alike_have_one_weight_or_none(tmp_path: Path) -> None:
 def test_nobody_is_above_one_in_r(tmp_path: Path) -> None:
     folder = with_weights(tmp_path, [0.6, 0.0, 0.0, 0.2, 0.2, 0.0], "xyyyyyyy")
     assert failed(folder) == [("weights", "they put 1 people above 1/r")]
+
+
+def test_with_the_limit_prior_nobody_is_above_what_all_counts_say(tmp_path: Path) -> None:
+    """All counts say .6 of a, and .2 of b: for these 1/r is the limit."""
+    frame = pl.DataFrame({"q": ["a"] * 5 + ["b"] * 10, "v": list("xxxyy") + list("xx") + ["y"] * 8})
+    spec = shoal.Spec(qi=("q",), sensitive="v", protect=("x",), r=2, min_support=2, limit="prior")
+    for name, weights, above in (
+        ("within", [0.59] * 5 + [0.205] * 10, 0),
+        ("above", [0.1] * 5 + [0.5625] * 8 + [0.0] * 2, 8),
+        ("by chance", [0.8] * 5 + [0.1] * 10, 5),
+    ):
+        made = shoal.anonymize(frame, spec, method=All(tuple(weights)), seed=1)
+        made.save(tmp_path / name, private=tmp_path / f"{name}-private")
+        assert not failed(tmp_path / name)
+        found = dict(failed(tmp_path / name, table=frame))
+        told = f"they put {above:,} people above their limit"
+        assert found.get("weights of the table") == (told if above else None)
+
+
+@dataclass(frozen=True)
+class All:
+    """Everybody in one group, with these weights by row."""
+
+    weights: tuple[float, ...]
+    name: str = "all"
+
+    def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
+        groups = np.zeros(table.rows, np.int32)
+        return Grouping.of_rows(table, groups, weights=np.array(self.weights))
 
 
 def test_whoever_has_an_event_has_a_weight(tmp_path: Path) -> None:

@@ -89,6 +89,12 @@ def _counting(release: Release, names: dict[str, str]) -> str:
     )
     if release.form == "generalized":
         told += "That values are spread evenly over ranges is taken for granted there. "
+    elif release.weight is None:
+        told += (
+            "It tells nothing of people who were put into a group because they are like others: "
+            "where some kind of people has a protected value often, its count may be too low by "
+            "more than that. "
+        )
     return told + "In DuckDB, from this folder, both:"
 
 

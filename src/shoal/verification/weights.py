@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shoal.engines import Runs
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
+from shoal.knowledge.entropy import all_counts
 from shoal.release import Release
 from shoal.release.record import Record
 from shoal.release.weights import (
@@ -140,7 +141,7 @@ def check_weights_of(
         release.certificate["rows"]["values_changed"],
     )
     if bucketized and table.spec.limit == "prior":
-        most = np.maximum(1.0 / table.event_r, _all_counts(table, known))[lines.signature]
+        most = np.maximum(1.0 / table.event_r, all_counts(table, known).chance)[lines.signature]
         if above := found.above(most):
             return Check(NAME_OF_TABLE, False, f"they put {above:,} people above their limit")
     if bucketized and not changed and _cases_without(table, found, lines):
@@ -154,13 +155,6 @@ def check_weights_of(
         number = int(record.people[cases].sum())
         return Check(NAME_OF_TABLE, False, f"{number:,} people with an event count as nothing")
     return Check(NAME_OF_TABLE, True)
-
-
-def _all_counts(table: Table, known: Knowledge) -> Floats:
-    """signatures x events: everybody's chance by all counts together."""
-    from shoal.knowledge.entropy import all_counts
-
-    return np.asarray(all_counts(table, known).chance, np.float64)
 
 
 def _cases_without(table: Table, found: _Weighed, lines: Lines) -> bool:
