@@ -200,7 +200,9 @@ def test_counts_by_group_of_people_name_the_worst_class() -> None:
     ) in told
     inside = Page(report.render(facts)).text
     assert "Counts by group of people" in inside
-    assert "With equal shares" in inside
+    assert "Standard error" in inside
+    covered = percent(classes["counted"]["covered"]).replace("\u00a0", " ")
+    assert f"the 95 % interval holds the truth in {covered} of the classes" in told
     assert "Counts by group of people" not in Page(report.render(facts, edition="public")).text
     nobody = {**facts.queries, "classes": {**classes, "worst": []}}
     assert class_errors(replace(facts, queries=nobody)) == ""
