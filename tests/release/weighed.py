@@ -9,6 +9,8 @@ import polars as pl
 
 from shoal.grouping import FormName, Grouping, Progress, silent
 from shoal.grouping.generalization import generalize
+from shoal.knowledge import Knowledge
+from shoal.knowledge.entropy import all_counts
 from shoal.spec import Event, Spec
 from shoal.table import Table
 
@@ -69,3 +71,35 @@ class Weighed:
         return Grouping.of_people(
             table, groups, weights=weight, form=self.form, recodings=recodings
         )
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A matched sample: all cases, and others as often as public odds say; cells of it by chance.
+    Whoever is not in it is alone."""
+
+    ratio: float
+    cell: int
+    weighed: bool = True
+    name: str = "matched"
+
+    def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
+        random, everybody = np.random.default_rng(seed), table.by_cell
+        case = everybody.event >= 0
+        known = all_counts(table, Knowledge.of(table)).chance[everybody.signature, 0]
+        chance = known.clip(max=0.999)
+        rate = np.minimum(1.0, (self.ratio - 1) * chance / (1 - chance))
+        sample = random.permutation(np.flatnonzero(case | (random.random(len(case)) < rate)))
+        cells = len(sample) // self.cell
+        groups = np.full(len(case), -1, np.int32)
+        groups[sample] = np.arange(len(sample)) % cells
+        inside = (chance / np.maximum(chance + (1 - chance) * rate, 1e-12))[sample]
+        total = np.bincount(groups[sample], inside, cells)
+        held = np.bincount(groups[sample], case[sample], cells)
+        weight = np.full(len(case), np.nan)
+        weight[sample] = inside * (held / total)[groups[sample]]
+        unfit = np.unique(groups[sample][weight[sample] > 1])
+        weight[np.isin(groups, [*unfit, *np.flatnonzero(held == 0)])] = np.nan
+        alone = np.flatnonzero(groups < 0)
+        groups[alone] = cells + np.arange(len(alone))
+        return Grouping.of_people(table, groups, weights=weight if self.weighed else None)
