@@ -27,9 +27,7 @@ from shoal.datasets.hospital import hospital_cells
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.release.certificate import make_certificate
-from shoal.release.leaning_fit import fit_leanings
 from shoal.release.tables import canonical
-from shoal.release.totals import no_totals
 from shoal.spec import Spec
 from shoal.table import Table
 
@@ -139,7 +137,6 @@ def _stages(cells: pl.DataFrame, spec: Spec) -> list[dict[str, Any]]:
         return [*lines, {**nothing, "refused": str(refused)}]
     grouping = run("numbering", lambda: canonical(table, grouping))
     found = run("audit", lambda: audit(table, grouping, knowledge=known, adversary=BOTH))
-    leanings = run("leanings", lambda: fit_leanings(table, known, grouping, seed=0))
     run(
         "certificate",
         lambda: make_certificate(
@@ -147,9 +144,6 @@ def _stages(cells: pl.DataFrame, spec: Spec) -> list[dict[str, Any]]:
             grouping,
             known,
             found,
-            totals=no_totals(),
-            linked=0,
-            leanings=leanings,
             method=method.name,
             parameters={},
             seed=0,

@@ -127,35 +127,25 @@ def methods(results: dict[str, Any]) -> str:
 
 
 def counts(results: dict[str, Any]) -> str:
-    """How right recipients count, and what leanings tell."""
+    """How right recipients count."""
     head = ("table", "r", "limit", "method", "classes", "off on average", "off at worst",
-            "off by more than a quarter", "event queries", "who has the largest share carries",
-            "insider, without and with leanings")  # fmt: skip
-    rows: list[tuple[Any, ...]] = []
-    for line in results["counts"]["lines"]:
-        if "failed" in line:
-            continue
-
-        def both(figure: str, shown: Callable[[float], str], line: dict[str, Any] = line) -> str:
-            return " / ".join(shown(line[f"{figure}_{shares}"]) for shares in ("equal", "leanings"))
-
-        rows.append(
-            (
-                line["table"],
-                f"{line['r']:g}",
-                line["limit"],
-                line["method"],
-                f"{line['classes']:.0f}",
-                both("mean", percent),
-                both("worst", percent),
-                both("far_off", "{:.1f}".format),
-                both("queries", percent),
-                percent(line["likeliest"]) if "likeliest" in line else "",
-                " / ".join(
-                    percent(line[who]) for who in ("insider", "insider_told") if who in line
-                ),
-            )
+            "off by more than a quarter", "within the 95 % interval", "event queries")  # fmt: skip
+    rows = [
+        (
+            line["table"],
+            f"{line['r']:g}",
+            line["limit"],
+            line["method"],
+            f"{line['classes']:.0f}",
+            percent(line["mean"]),
+            percent(line["worst"]),
+            f"{line['far_off']:.1f}",
+            percent(line["covered"]) if "covered" in line else "",
+            percent(line["queries"]),
         )
+        for line in results["counts"]["lines"]
+        if "failed" not in line
+    ]
     return table(head, rows)
 
 

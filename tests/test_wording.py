@@ -9,7 +9,6 @@ from shoal.wording import (
     EXIT_CODES,
     absence_words,
     counter_words,
-    leanings_words,
     limit_named,
     limit_words,
     open_words,
@@ -20,6 +19,7 @@ from shoal.wording import (
     some,
     undecided_words,
     verdict_words,
+    weights_words,
 )
 
 
@@ -133,11 +133,11 @@ def test_the_limit_in_words() -> None:
 @pytest.mark.parametrize(
     ("limit", "most"),
     [
-        ("absolute", "at most 1/r, or an equal share where that is more."),
-        ("prior", "at most 1/r, what a view says of them, or an equal share, whichever is most."),
+        ("absolute", "they count as, at most 1/r."),
+        ("prior", "at most 1/r, or what all counts together said beforehand."),
     ],
 )
 def test_how_much_people_count_as_is_bounded_in_words(limit: str, most: str) -> None:
-    words = leanings_words({"ill": 1_200, "flu": 3}, limit)
-    assert words.startswith("For counts by class it is told of 1,203 people")
+    words = weights_words(1_203, limit)
+    assert words.startswith("For counts by class 1,203 people in groups with an event")
     assert words.endswith(most)

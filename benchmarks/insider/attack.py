@@ -35,8 +35,6 @@ Method = Callable[[Table, int], Grouping]
 """What makes groups of a table, from a seed."""
 Told = Callable[..., Finding]
 """What becomes of an attacker's scores: `score` on one line-up."""
-STREAM = 7002
-"""Random numbers of attacks by leanings: others than any release is made with."""
 MODELS = ("boosting", "logistic")
 """What somebody can know of a person who takes all QIs together, without any release."""
 
@@ -71,38 +69,6 @@ def attack(
     found.append(told("counting by class", counted, kind="counting"))
     found.append(told("counting in all views at once", scene.believed[0], kind="counting"))
     return found
-
-
-def attack_by_leanings(
-    table: Table, grouping: Grouping, knowledge: Knowledge, told: Floats | None, *, seed: int
-) -> dict[str, float]:
-    """How often whoever names the likeliest by leanings is right; and the best of learners from the
-    other half, who do not know leanings, and who do. Over all groups, and among carriers who are
-    not known beforehand."""
-    lineup = Scene(table, grouping, knowledge, table.spec.limit, leaning=told).lineup
-    equal = (lineup.carriers / lineup.members)[lineup.case]
-    share = equal
-    if lineup.share is not None:
-        share = np.where(np.isnan(lineup.share), equal, lineup.share)
-    shown, rng = features(lineup), np.random.default_rng([STREAM, seed])
-    most = np.maximum.reduceat(share, lineup.start[:-1])[lineup.case]
-    more = shown | {
-        "share": share,
-        "share beside an equal one": share / equal,
-        "share beside the largest": share / most,
-    }
-    found = {"likeliest": right_in(lineup, share, rng)}
-    for name, some in (("insider", shown), ("insider_told", more)):
-        rights = [
-            right_in(lineup, from_other_half(lineup, some, learner, rng), rng)
-            for learner in learners().values()
-        ]
-        found[name] = max(rights, key=lambda right: right.mean())
-    quiet = unknown(lineup)
-    return {name: float(right.mean()) for name, right in found.items()} | {
-        f"{name}_unknown": float(right[quiet].mean()) if quiet.any() else 0.0
-        for name, right in found.items()
-    }
 
 
 def score(

@@ -100,31 +100,13 @@ def pooled_words(groups: int, hidden: int) -> str:
     )
 
 
-def totals_words(linked: int) -> str:
-    """What the totals tell whoever takes them all together."""
-    whoever = "Whoever shares out the events of all groups by the totals links"
-    if not linked:
-        return f"{whoever} nobody above 1/r."
-    whom = "1 person" if linked == 1 else f"{linked:,} people"
-    return f"{whoever} {whom} above 1/r: the promise is about one group and one view at a time."
-
-
-def leanings_words(told: Mapping[str, int], limit: str) -> str:
-    """What it is to say how people lean."""
-    most = "1/r, or an equal share where that is more"
-    if limit == "prior":
-        most = "1/r, what a view says of them, or an equal share, whichever is most"
+def weights_words(weighted: int, limit: str) -> str:
+    """What it is to publish weights."""
+    most = "1/r" if limit == "absolute" else "1/r, or what all counts together said beforehand"
     return (
-        f"For counts by class it is told of {people(sum(told.values()))} in groups with an event "
-        f"how much of their group's carriers they count as: at most {most}."
+        f"For counts by class {people(weighted)} in groups with an event have a weight: how much "
+        f"of their group's cases they count as, at most {most}."
     )
-
-
-NO_LEANINGS = (
-    "Nobody's share of their group's carriers is told: no class of people has enough carriers, or "
-    "counts by class would be no better. Recipients share carriers equally, which counts classes "
-    "with many of them too low."
-)
 
 
 _COUNTING = "Counting over all groups, class by class (a promise beside the verdict),"

@@ -209,7 +209,7 @@ def test_the_whole_team_on_next_to_nothing(ill: int) -> None:
     scene = scene_of(groups)
     found = run(replace(scene, remake=together), as_attackers(None))
     left = {one.attacker for one in found.not_run}
-    assert left <= {"modeller", "insider", "leaning"}
+    assert left <= {"modeller", "insider", "weight"}
     assert {one.attacker for one in found.findings} == set(attacker_names()) - left
     assert found["likeliest"].everybody.tries == (ill > 0)
     assert found["likeliest"].everybody.hits <= (ill > 0)

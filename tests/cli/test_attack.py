@@ -204,7 +204,7 @@ def test_compare_has_a_line_per_attacker(made: Path) -> None:
     shown = [line.split()[0] for line in lines[head + 1 : end]]
     assert shown == [name for name in attacker_names() if name in shown]
     # Without scikit-learn, and where nobody is told how people lean.
-    assert set(attacker_names()) - set(shown) <= {"modeller", "leaning"}
+    assert set(attacker_names()) - set(shown) <= {"modeller", "weight"}
     told = json.loads(shoal_(*given, "--attack", "--json", cwd=made).stdout)
     assert [set(one) for one in told["methods"][0]["attack"]["attackers"]] == [FIGURES] * len(shown)
     plain = json.loads(shoal_(*given, "--json", cwd=made).stdout)

@@ -91,8 +91,11 @@ def test_rows_are_dealt_in_parts_as_at_once(seed: int) -> None:
         dealer.deal(table.row_signature[first : first + 7], table.row_member[first : first + 7])
         for first in range(0, table.rows, 7)
     ]
-    assert np.concatenate([group for group, _ in parts]).tolist() == whole.group.tolist()
-    assert np.concatenate([value for _, value in parts]).tolist() == whole.value.tolist()
+    groups, values, weights = (np.concatenate(one) for one in zip(*parts, strict=True))
+    assert groups.tolist() == whole.group.tolist()
+    assert values.tolist() == whole.value.tolist()
+    assert np.isnan(weights).all()
+    assert whole.weight is None
 
 
 def test_everybody_of_a_cell_is_as_likely_in_any_place() -> None:

@@ -14,7 +14,6 @@ from shoal.table import Table
 METHODS = {
     "art": {"max_suppression": 1},
     "art, a model": {"max_suppression": 1, "model": "kernel"},
-    "art, totals": {"max_suppression": 1, "totals": True},
     "art, generalized": {"max_suppression": 1, "form": "generalized"},
     "art, bound": {"max_suppression": 1, "condition": "bound"},
     "anatomy": {},

@@ -49,7 +49,7 @@ def test_people_are_found_again_in_the_table(release: shoal.Release) -> None:
     assert release.original is not None
     assert release.row_groups is not None
     qi, _ = same_groups(release, apart=True)
-    record = Record.of_rows(release.row_groups, release.original)
+    record = Record.of_rows(release.row_groups, None, release.original)
     found, problem = form_named(release.form).people(release, qi, release.original, record)
     assert not problem
     assert found is not None

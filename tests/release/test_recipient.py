@@ -203,15 +203,19 @@ def check_readme(release: Release, folder: Path) -> None:
     sensitive, value, column = example(release)
     asked = {} if column is None else {column.name: [column.labels[0]]}
     first, *between, last = queries(folder)
-    ((estimate,),) = duckdb.sql(first).fetchall()
-    assert estimate == pytest.approx(release.count({**asked, sensitive: value}, shares="equal"))
+    ((estimate, error),) = duckdb.sql(first).fetchall()
+    counted = release.count({**asked, sensitive: value})
+    assert estimate == pytest.approx(counted)
+    assert error == pytest.approx(counted.standard_error, abs=1e-5)
     assert estimate > 0
     other = other_example(release)
     assert len(between) == (other is not None) == (release.certificate["groups"]["pooled"] > 0)
     for query in between:
         assert other is not None
-        ((estimate,),) = duckdb.sql(query).fetchall()
-        assert estimate == pytest.approx(release.count({other[0]: other[1]}))
+        ((estimate, error),) = duckdb.sql(query).fetchall()
+        counted = release.count({other[0]: other[1]})
+        assert estimate == pytest.approx(counted)
+        assert error == pytest.approx(counted.standard_error, abs=1e-5)
     weighted = duckdb.sql(last)
     assert len(weighted.columns) == len(release.spec.qi) + 3
     assert weighted.sum("weight").fetchall()[0][0] == pytest.approx(release.qi.height)
@@ -260,13 +264,13 @@ def test_weights_are_shares_of_groups(release: Release) -> None:
         for value, count in held.select(SENSITIVE, "count").iter_rows():
             key = (*(line[qi] for qi in release.spec.qi), value)
             slow[key] = slow.get(key, 0.0) + count / int(held["count"].sum())
-    table = release.table("equal")
+    table = release.table()
     found = {tuple(line[:-1]): line[-1] for line in table.iter_rows()}
     assert found == pytest.approx(slow)
     assert table.columns == [*release.spec.qi, SENSITIVE, "weight"]
 
 
-def test_weights_by_totals_add_up_to_counts() -> None:
+def test_weights_add_up_to_counts() -> None:
     people = shoal.datasets.hospital(3000, seed=2)
     spec = Spec(
         qi=shoal.datasets.HOSPITAL_QI[:3],
@@ -274,7 +278,7 @@ def test_weights_by_totals_add_up_to_counts() -> None:
         protect=[Event(shoal.datasets.HOSPITAL_EVENT, label="grave")],
         r=3,
     )
-    release = shoal.anonymize(people.to_pandas(), spec, totals=True, seed=1)
+    release = shoal.anonymize(people.to_pandas(), spec, seed=1)
     table = release.table()
     assert isinstance(table, pd.DataFrame)
     assert table["weight"].sum() == pytest.approx(3000)
@@ -283,5 +287,3 @@ def test_weights_by_totals_add_up_to_counts() -> None:
         assert lines["weight"].sum() == pytest.approx(
             release.count({"sex": sex, "diagnosis": "grave"})
         )
-    with pytest.raises(shoal.InputError, match="no shares"):
-        release.table("half")  # type: ignore[arg-type]

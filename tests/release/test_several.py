@@ -221,11 +221,6 @@ def test_what_knows_one_column_says_so(release: Release) -> None:
             "with one of them.",
         ),
         (
-            lambda: shoal.anonymize(FRAME, SPEC, totals=True),
-            "Totals tell of one sensitive column. Leave totals out, or publish a spec with one "
-            "sensitive column.",
-        ),
-        (
             lambda: shoal.audit(FRAME, SPEC, groups=[0] * FRAME.height, knowledge=handed_over()),
             "Knowledge of your own speaks of one sensitive column, and there are 3. Leave it out, "
             "or judge a spec with one of them.",

@@ -61,7 +61,7 @@ FILE_CHANGES = {
 @pytest.mark.parametrize("change", FILE_CHANGES)
 @pytest.mark.parametrize(
     "file",
-    ["qi.csv", "sensitive.csv", "members.csv", "totals.csv", "README.txt", "datapackage.json"],
+    ["qi.csv", "sensitive.csv", "members.csv", "README.txt", "datapackage.json"],
 )
 def test_no_file_can_be_changed(honest: Path, tmp_path: Path, file: str, change: str) -> None:
     folder = Path(shutil.copytree(honest / "release", tmp_path / "release"))
@@ -70,8 +70,8 @@ def test_no_file_can_be_changed(honest: Path, tmp_path: Path, file: str, change:
     if (folder / file).read_bytes() == before:
         return  # it has nothing of the kind
     mend(folder, texts=False)
-    # Totals, and how often values behind labels occur, are the table's.
-    needs_table = file in ("totals.csv", "members.csv")
+    # How often values behind labels occur is the table's.
+    needs_table = file == "members.csv"
     assert refused(folder, table=FRAME)
     assert refused(folder) or needs_table
     assert refused(folder, private=honest / "private")
@@ -101,8 +101,8 @@ def test_no_table_can_be_there_twice(honest: Path, tmp_path: Path) -> None:
         assert refused(folder)
 
 
-@pytest.mark.parametrize("name", ["members.csv", "totals.csv"])
-def test_no_table_can_have_another_column(honest: Path, tmp_path: Path, name: str) -> None:
+def test_no_table_can_have_another_column(honest: Path, tmp_path: Path) -> None:
+    name = "members.csv"
     folder = Path(shutil.copytree(honest / "release", tmp_path / "release"))
     frame = pl.read_csv(folder / name, infer_schema=False)
     frame.with_columns(note=pl.lit("Ann has it")).write_csv(folder / name)

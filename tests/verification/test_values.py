@@ -312,7 +312,7 @@ def test_fast_checks_agree_with_slow_ones(seed: int) -> None:
         found: list[Check] = [
             _check_totals(table, lines, changed),
             _check_single(table, lines, changed),
-            _check_record(table, lines, Record.of_rows(gids, table), changed),
+            _check_record(table, lines, Record.of_rows(gids, None, table), changed),
         ]
         assert [check.passed for check in found] == [
             totals <= changed,

@@ -20,13 +20,10 @@ from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge, check_groups, warn_of_time
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
-from shoal.release.leaning_fit import fit_leanings
 from shoal.release.models import describe_models, model_files
 from shoal.release.tables import build_tables, canonical, check_names
-from shoal.release.totals import event_totals, no_totals
 from shoal.spec import Spec, checked_seed
 from shoal.table import IntArray
-from shoal.utility.count import coded
 
 SEED_BITS = 62
 
@@ -41,8 +38,6 @@ def anonymize(
     adversary: Adversaries = BOTH,
     engine: Engine | None = None,
     seed: int | None = None,
-    totals: bool = False,
-    leanings: bool = True,
     progress: Progress = silent,
     **parameters: Any,
 ) -> Release:
@@ -51,10 +46,8 @@ def anonymize(
 
     `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the spec
     says that the adversary knows, and a `model` adds what can be foretold of everybody from other
-    people: "boosting", "logistic", "kernel", or anything with fit and predict_proba. The release
-    also tells how much of its group's carriers each person counts as, where counts become better by
-    it, unless `leanings` is False; that is within the promise. With `totals` it tells in its place
-    how many carriers each value of an attribute has, and the certificate says what else. ART makes
+    people: "boosting", "logistic", "kernel", or anything with fit and predict_proba. Where the
+    method knows how much of its group's cases each person counts as, the release says so. ART makes
     its groups for the adversaries that are named; a release of it that one of them refutes is never
     returned. Everything random comes from a secret seed, which is saved with the private records:
     whoever knew it could repeat the run. Give a `seed` for tests and studies only; the certificate
@@ -90,12 +83,6 @@ def anonymize(
     )
     check_names(table)
     check_columns(chosen, table)
-    if totals and table.several is not None:
-        raise InputError(
-            "totals-several",
-            "Totals tell of one sensitive column.",
-            "Leave totals out, or publish a spec with one sensitive column.",
-        )
     clock.lap("read")
     known = Knowledge.of(table, getattr(chosen, "knowledge", None) or knowledge, model=model)
     check_groups(table)
@@ -134,26 +121,12 @@ def anonymize(
             "the auditor refutes ART's groups; nothing is released. Please report this table's spec"
         )
     qi, sensitive, members, ranges = build_tables(table, grouping, dealt, seed=drawn)
-    told = event_totals(table, known) if totals else no_totals()
-    leaning = None
-    if leanings and not totals:
-        leaning = fit_leanings(table, known, grouping, seed=drawn)
-    if leaning is not None:
-        qi = leaning.beside(qi, grouping)
-    linked = 0
-    if totals:
-        _check_form(grouping)
-        published = Release(table.spec, grouping.form, qi, sensitive, members, ranges, {}, told)
-        linked = coded(published).linked
     models = model_files(table, known, seed=drawn)
     certificate = make_certificate(
         table,
         grouping,
         known,
         audit,
-        totals=told,
-        linked=linked,
-        leanings=leaning,
         method=chosen.name,
         parameters=_shown(chosen),
         seed=seed,
@@ -168,9 +141,8 @@ def anonymize(
         members=members,
         ranges=ranges,
         certificate=certificate,
-        totals=told,
-        share=None if leaning is None else leaning.column,
         row_groups=None if dealt is None else _gids(dealt),
+        row_weights=None if dealt is None else dealt.weight,
         grouping=grouping,
         seed=drawn,
         models=models,
@@ -180,15 +152,6 @@ def anonymize(
         native=table.native,
         engine=rows_with,
     )
-
-
-def _check_form(grouping: Grouping) -> None:
-    if grouping.form != "bucketized":
-        raise InputError(
-            "totals-form",
-            "Totals go with people's own values, and the generalized form shows none.",
-            "Leave totals out, or choose the form bucketized.",
-        )
 
 
 def _secret_seed() -> int:

@@ -22,12 +22,11 @@ from shoal.knowledge import OWN, READERS, Knowledge, as_readers, seen_in
 from shoal.release import Release
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import refuse_strangers
-from shoal.release.record import row_groups_of
+from shoal.release.record import rows_recorded
 from shoal.release.regroup import regroup, regroup_cells
 from shoal.spec import Spec, checked_seed
 from shoal.spec.recipe import with_files
 from shoal.table import Table
-from shoal.utility.leaning import shares_of
 from shoal.verification.models import with_models
 
 
@@ -174,7 +173,6 @@ def _of_release(
         limit=release.certificate["limit"],
         readers=readers,
         exact=release.form == "bucketized",
-        leaning=shares_of(release, table, grouping),
         remake=_remake(release.certificate["method"], readers),
     )
 
@@ -217,9 +215,10 @@ def _known_groups(
         return table, regroup_cells(release, table, private)
     if rows is None and original is None and release.grouping is not None and not table.several:
         return table, replace(release.grouping, form="bucketized", recodings=())
+    weights = release.row_weights
     if rows is None:
-        rows = row_groups_of(recorded(private), table)
-    return table, regroup(release, table, rows)
+        rows, weights = rows_recorded(recorded(private), table)
+    return table, regroup(release, table, rows, weights)
 
 
 def _judged_with(

@@ -17,7 +17,7 @@ from shoal.grouping import Progress, silent
 from shoal.release import Release
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS, refuse_strangers
-from shoal.release.record import row_groups_of
+from shoal.release.record import rows_recorded
 from shoal.release.regroup import regroup
 from shoal.spec import Spec
 from shoal.storage import recover_folder
@@ -82,8 +82,8 @@ def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> A
     release, table = load(folder), Table.from_frame(frame, spec)
     private = private_folder(folder)
     refuse_strangers(folder, private)
-    gids = row_groups_of(recorded(private), table)
-    grouping = regroup(release, table, gids)
+    gids, weights = rows_recorded(recorded(private), table)
+    grouping = regroup(release, table, gids, weights)
     known = np.unique(release.sensitive[GID].to_numpy())
     rows = np.where(gids < 0, -1, np.searchsorted(known, gids)).astype(np.int32)
     return Aligned(table, grouping, rows)

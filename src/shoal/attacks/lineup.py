@@ -2,8 +2,8 @@
 release and the public knowledge; and the truth, apart, to score guesses by.
 
 A *case* is one event in one group that holds it. Its *suspects* are the kinds of people in the
-group: those of one signature are alike in all that is known and published of them, so that they
-stand together, with their number.
+group: those of one signature and weight are alike in all that is known and published of them, so
+that they stand together, with their number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from shoal.grouping import Grouping
 from shoal.grouping.partition import ragged
 from shoal.knowledge import Knowledge, View, event_chances
 from shoal.spec import Limit
-from shoal.table import Table
+from shoal.table import IntArray, Table, digits, factorize
 from shoal.table.table import Cells
 
 Bools = NDArray[np.bool_]
@@ -59,8 +59,8 @@ class Lineup:
     """How many people of each signature of the table are published."""
     guesses: Ints
     """How many people are named in each case."""
-    share: Floats | None = None
-    """What each suspect counts as by what the release tells, not a number where it does not."""
+    weight: Floats | None = None
+    """What each suspect counts as by the release, not a number where all of a group are equal."""
 
     @classmethod
     def of(
@@ -70,28 +70,25 @@ class Lineup:
         knowledge: Knowledge,
         *,
         limit: Limit = "absolute",
-        share: Floats | None = None,
     ) -> Lineup:
         """One guess for each event in each group that publishes it, every copy of a group by
-        itself. `share` is that of each line of the grouping."""
+        itself. People of one signature are told apart by their weights."""
         values = grouping.published_values(table)
         source, event = _cases(table, grouping, values)
         lines = np.searchsorted(grouping.group, np.arange(len(grouping.copies) + 1))
         case, line = ragged(lines, source)
         rows, width = grouping.rows[line], len(table.values) + 1
         carries = table.value_event[grouping.value[line]] == event[case]
-        keys, suspect = np.unique(
-            case.astype(np.int64) * len(table.signatures) + grouping.signature[line],
-            return_inverse=True,
-        )
-        owner, signature = np.divmod(keys, len(table.signatures))
+        told = np.zeros(1) if grouping.weight is None else grouping.weight[line]
+        known, place = np.unique(told, return_inverse=True)
+        sizes = [len(event), len(table.signatures), len(known)]
+        of_weight: IntArray = np.broadcast_to(place, len(line)).astype(np.int32)
+        suspect, keys = factorize([case, grouping.signature[line], of_weight], sizes)
+        owner, signature, weight = digits(keys, sizes).astype(np.int64).T
         published, place = np.unique(
             case.astype(np.int64) * width + values[line], return_inverse=True
         )
         counts = np.bincount(place, rows, len(published)).astype(np.int64)
-        told = None if share is None else np.empty(len(keys))
-        if told is not None and share is not None:
-            told[suspect] = share[line]
         return cls(
             table=table,
             knowledge=knowledge,
@@ -104,7 +101,7 @@ class Lineup:
             carrying=np.bincount(suspect, rows * carries, len(keys)).astype(np.int64),
             present=grouping.signature_people(table),
             guesses=np.ones(len(event), np.int64),
-            share=told,
+            weight=None if grouping.weight is None else known[weight],
         )
 
     @classmethod
@@ -262,7 +259,7 @@ class Lineup:
             people=self.people[suspect],
             carrying=self.carrying[suspect],
             guesses=self.guesses[cases],
-            share=None if self.share is None else self.share[suspect],
+            weight=None if self.weight is None else self.weight[suspect],
         )
 
     def sample(self, most: int, *, widest: int, rng: np.random.Generator) -> Lineup:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _OWN = {
     "likeliest": "shoal.attacks.rules:Likeliest",
-    "leaning": "shoal.attacks.rules:Leaning",
+    "weight": "shoal.attacks.rules:Weight",
     "medoid": "shoal.attacks.rules:Medoid",
     "rarest": "shoal.attacks.rules:Rarest",
     "singling-out": "shoal.attacks.records:SinglingOut",

@@ -36,20 +36,19 @@ class Likeliest:
                 )
 
 
-class Leaning:
-    """Whoever shares a group's carriers as the release tells may as well name who has most."""
+class Weight:
+    """Whoever shares a group's cases by published weights may as well name who has most."""
 
-    name = "leaning"
-    reasoning = "names the member who counts as most of the group's carriers, as the release tells"
+    name = "weight"
+    reasoning = "names the member with the largest published weight"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
-        if scene.leaning is None:
-            raise NotApplicableError("The release does not tell how people lean.")
         lineup = scene.lineup
-        assert lineup.share is not None
+        if lineup.weight is None:
+            raise NotApplicableError("The release publishes no weights.")
         equal = (lineup.carriers / lineup.members)[lineup.case]
-        share = np.where(np.isnan(lineup.share), equal, lineup.share)
-        yield Guesses(lineup, share, chance=np.minimum(share, 1.0))
+        weight = np.where(np.isnan(lineup.weight), equal, lineup.weight)
+        yield Guesses(lineup, weight, chance=np.minimum(weight, 1.0))
 
 
 class Medoid:

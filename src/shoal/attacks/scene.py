@@ -40,8 +40,6 @@ class Scene:
     """Whom the release answers."""
     exact: bool = True
     """Whether records show people's QIs as they are, and not only those of their group."""
-    leaning: Floats | None = None
-    """Everybody's share on each line of the grouping, as the release tells, if it does."""
     remake: Remake | None = None
     """How the release was made, where that is known."""
     seed: int = 0
@@ -60,9 +58,7 @@ class Scene:
     @cached_property
     def lineup(self) -> Lineup:
         """All groups that hold an event."""
-        return Lineup.of(
-            self.table, self.grouping, self.knowledge, limit=self.limit, share=self.leaning
-        )
+        return Lineup.of(self.table, self.grouping, self.knowledge, limit=self.limit)
 
     @cached_property
     def sample(self) -> Lineup:

@@ -15,6 +15,7 @@ from shoal.cli.audit import audit
 from shoal.cli.compare import compare
 from shoal.cli.count import count
 from shoal.cli.demo import demo
+from shoal.cli.estimate import estimate
 from shoal.cli.evidence import decide, evidence
 from shoal.cli.experiment import experiment
 from shoal.cli.init import init
@@ -62,6 +63,7 @@ for _command in (
     audit,
     attack,
     compare,
+    estimate,
     experiment,
     report,
 ):

@@ -28,14 +28,12 @@ from shoal.cli.report import (
 from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
-    NO_LEANINGS,
     judges_words,
-    leanings_words,
     open_words,
     pooled_words,
-    totals_words,
     undecided_words,
     verdict_words,
+    weights_words,
 )
 from shoal.wording import plain_percent as percent
 
@@ -79,20 +77,6 @@ def anonymize(
         int | None,
         typer.Option("--seed", help="Seed of everything random, for tests: a secret one if none."),
     ] = None,
-    totals: Annotated[
-        bool,
-        typer.Option(
-            "--totals",
-            help="Also tell how many carriers each value of an attribute has.",
-        ),
-    ] = False,
-    no_leanings: Annotated[
-        bool,
-        typer.Option(
-            "--no-leanings",
-            help="Do not tell of how many carriers each person counts as, for right counts.",
-        ),
-    ] = False,
     *,
     tuned: dict[str, Any],
     asked: o.SpecOptions,
@@ -132,8 +116,6 @@ def anonymize(
             model=model,
             adversary=adversary or BOTH,
             seed=seed,
-            totals=totals,
-            leanings=not no_leanings,
             progress=progress,
             **parameters,
         )
@@ -146,7 +128,7 @@ def anonymize(
     if json:
         emit_json(_figures(release))
     else:
-        _show(release, out, inside, totals=totals, leanings=not (totals or no_leanings))
+        _show(release, out, inside)
 
 
 def _private(given: str | None, out: Path) -> tuple[Literal["cells"] | None, Path]:
@@ -173,8 +155,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "mean_size_with_event": certificate["groups"]["mean_with_event"],
         "pooled": certificate["groups"]["pooled"],
         "pooled_people": release.pooled_people,
-        "totals": certificate["totals"],
-        "leanings": certificate.get("leanings", {"told": {}}),
+        "weights": certificate.get("weights"),
         "shown_openly": certificate["groups"]["shown_openly"],
         "r": certificate["r"],
         "limit": certificate["limit"],
@@ -222,7 +203,7 @@ def show_verdict(figures: dict[str, Any]) -> None:
     say(known_line(figures["known_before"], limit=limit))
 
 
-def _show(release: Release, out: Path, private: Path, *, totals: bool, leanings: bool) -> None:
+def _show(release: Release, out: Path, private: Path) -> None:
     figures, say = _figures(release), typer.echo
     show_verdict(figures)
     say(
@@ -241,17 +222,8 @@ def _show(release: Release, out: Path, private: Path, *, totals: bool, leanings:
     if figures["pooled"]:
         say(pooled_words(figures["pooled"], figures["pooled_people"]))
     say(open_words(figures["shown_openly"]))
-    if release.totals.height:
-        say(totals_words(figures["totals"]["linked_above"]))
-    elif totals:
-        say(
-            "No totals are told: every attribute has a value with too few people or too many "
-            "carriers, or its distribution is not what the adversary knows."
-        )
-    if release.has_leanings:
-        say(leanings_words(figures["leanings"]["told"], figures["limit"]))
-    elif leanings and release.form == "bucketized" and len(release.spec.sensitive_columns) == 1:
-        say(NO_LEANINGS)
+    if figures["weights"] is not None:
+        say(weights_words(figures["weights"]["people"], figures["limit"]))
     if figures["values_changed"]:
         say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
     if figures["problematic"] or figures["undecided"]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 OWN = (
-    "likeliest, leaning, medoid, rarest, singling-out, linkability, absentee, learner, "
+    "likeliest, weight, medoid, rarest, singling-out, linkability, absentee, learner, "
     "counter-class, counter-odds, counter-all, modeller, informed, insider"
 )
 """Written down, so that a command's help needs nothing that computes."""

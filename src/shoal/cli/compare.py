@@ -134,7 +134,7 @@ def _draw(result: Comparison, path: Path) -> None:
 LEGEND = """
 error: how far count queries are off, on average; on event: those that ask for a protected value
 worst class: the same for the people with an event in the class of people, of those with at least
-100 of them, where it is most; by leanings: the same by the shares that a release tells
+100 of them, where it is most
 problematic: people linked above their limit, as a share of the people with an event
 not decided: people with an event of whom neither safety nor a breach could be shown, likewise
 worst: the largest link that was found; guess: how often the likeliest of a group is the one
@@ -150,7 +150,6 @@ def _show(result: Comparison, spec: Spec) -> None:
         ("error", lambda m: _number(m["relative_error"], "{:.4f}")),
         ("on event", lambda m: _number(m["relative_error_protected"], "{:.4f}")),
         ("worst class", lambda m: _share(m["class_error_worst"])),
-        ("by leanings", lambda m: _share(m["class_error_worst_leanings"])),
         ("problematic", lambda m: _share(m["problematic_share"])),
         ("not decided", _undecided),
         ("worst", lambda m: _share(m["worst_posterior"])),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,10 @@ from shoal.errors import InputError
 from shoal.grouping import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.release import Release
-from shoal.release.leaning_fit import fit_leanings
-from shoal.release.leanings import Leanings
 from shoal.release.tables import build_tables, canonical
-from shoal.release.totals import event_totals
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
 from shoal.utility import KnownClasses, Published, Workload, measure_errors
-from shoal.utility.count import coded
 
 WARM_ROWS = 2_000
 
@@ -71,17 +67,6 @@ class Trial:
     def published(self) -> Published:
         return self.release.coded
 
-    def told(self, **more: Any) -> Release:
-        """The release with more that it tells."""
-        return replace(self.release, **more)
-
-    def leaning(self, leanings: Leanings | None) -> Release:
-        """The release with everybody's share, if there are any."""
-        if leanings is None:
-            return self.release
-        shown = leanings.beside(self.release.qi_runs, self.grouping)
-        return self.told(qi_held=shown, share=leanings.column)
-
     def losses(self) -> dict[str, Any]:
         """Rows that are suppressed, pooled or changed, and group sizes."""
         grouping, table = self.grouping, self.table
@@ -104,7 +89,7 @@ class Trial:
         }
 
     def errors(self, workload: Workload) -> dict[str, Any]:
-        """Relative errors of a workload's queries, with equal shares as in the paper."""
+        """Relative errors of a workload's queries."""
         every, protected = measure_errors(self.table, self.published, workload)
         return {
             "relative_error": every.average,
@@ -118,24 +103,14 @@ class Trial:
         }
 
     def class_errors(self, knowledge: Knowledge) -> dict[str, Any]:
-        """Errors of counts by class of people, with equal shares, by leanings where the form has
-        them, and by totals if these were told and the form allows it."""
-        known = KnownClasses.of(self.table, knowledge)
-        leaning = fit_leanings(self.table, knowledge, self.grouping, seed=0)
-        leant = known.errors(coded(self.leaning(leaning)))
-        counted = known.errors(coded(self.told(totals=event_totals(self.table, knowledge))))
-        equal = known.errors(self.published)
+        """Errors of counts by class of people."""
+        counted = KnownClasses.of(self.table, knowledge).errors(self.published)
         return {
-            "classes": len(equal.classes),
-            "class_error": equal.average,
-            "class_error_worst": equal.worst and abs(equal.worst.error),
-            "classes_far_off": equal.far_off_share,
-            "class_error_leanings": leant.average,
-            "class_error_worst_leanings": leant.worst and abs(leant.worst.error),
-            "classes_far_off_leanings": leant.far_off_share,
-            "class_error_totals": counted.average,
-            "class_error_worst_totals": counted.worst and abs(counted.worst.error),
-            "classes_far_off_totals": counted.far_off_share,
+            "classes": len(counted.classes),
+            "class_error": counted.average,
+            "class_error_worst": counted.worst and abs(counted.worst.error),
+            "classes_far_off": counted.far_off_share,
+            "classes_covered": counted.covered,
         }
 
     def risks(
@@ -202,12 +177,7 @@ CLASS_ERRORS = (
     "class_error",
     "class_error_worst",
     "classes_far_off",
-    "class_error_leanings",
-    "class_error_worst_leanings",
-    "classes_far_off_leanings",
-    "class_error_totals",
-    "class_error_worst_totals",
-    "classes_far_off_totals",
+    "classes_covered",
 )
 RISKS = (
     "robust",

@@ -44,11 +44,12 @@ class Dealer:
     line_rows: Ints
     line_first: Ints
     line_shown: IntArray
+    line_weight: NDArray[np.float64]
 
     @classmethod
     def of(cls, table: Table, grouping: Grouping, *, seed: int) -> Dealer:
         signature, value, _ = table.cells
-        width = np.int64(len(table.values))
+        weight, width = grouping.weight, np.int64(len(table.values))
         keys = signature * width + value
         of_line = np.searchsorted(keys, grouping.signature * width + grouping.value)
         order = np.argsort(of_line, kind="stable")
@@ -73,12 +74,16 @@ class Dealer:
             line_rows=grouping.rows[order],
             line_first=grouping.first_number[grouping.group][order],
             line_shown=(grouping.value if grouping.shown is None else grouping.shown)[order],
+            line_weight=(np.full(len(order), np.nan) if weight is None else weight[order]),
         )
 
-    def deal(self, signature: IntArray, member: IntArray) -> tuple[Ints, IntArray]:
-        """The groups of the next rows and the values that they show, from their codes."""
+    def deal(
+        self, signature: IntArray, member: IntArray
+    ) -> tuple[Ints, IntArray, NDArray[np.float64]]:
+        """The groups of the next rows, the values that they show, and their weights, from their
+        codes."""
         wanted = signature * np.int64(len(self.table.members)) + member
-        group = np.empty(len(wanted), np.int64)
+        group, weight = np.empty(len(wanted), np.int64), np.full(len(wanted), np.nan)
         published = self.table.member_value[member]
         deal_some(
             np.searchsorted(self.member_keys, wanted),
@@ -94,17 +99,20 @@ class Dealer:
             self.line_rows,
             self.line_first,
             self.line_shown,
+            self.line_weight,
             group,
             published,
+            weight,
         )
-        return group, published
+        return group, published, weight
 
 
 def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:
     """The groups of all rows of a table whose rows are here."""
     dealer = Dealer.of(table, grouping, seed=seed)
-    group, value = dealer.deal(table.row_signature, table.row_member)
-    return Dealt(group.astype(np.int32), value)
+    group, value, weight = dealer.deal(table.row_signature, table.row_member)
+    told = None if grouping.weight is None else weight
+    return Dealt(group.astype(np.int32), value, told)
 
 
 def dealt_parts(table: Table, grouping: Grouping, *, seed: int) -> Iterator[Part] | None:
@@ -112,14 +120,17 @@ def dealt_parts(table: Table, grouping: Grouping, *, seed: int) -> Iterator[Part
     if table.people is None and not isinstance(table.source, CountedRows):
         return None
     coded = table.source.coded(table) if table.people is None else [table.people]
-    return _parts(Dealer.of(table, grouping, seed=seed), coded)
+    return _parts(Dealer.of(table, grouping, seed=seed), coded, told=grouping.weight is not None)
 
 
-def _parts(dealer: Dealer, coded: Iterable[tuple[IntArray, IntArray]]) -> Iterator[Part]:
+def _parts(
+    dealer: Dealer, coded: Iterable[tuple[IntArray, IntArray]], *, told: bool
+) -> Iterator[Part]:
     for signature, member in coded:
         for first in range(0, len(signature), PART):
             some = slice(first, first + PART)
-            yield Part(signature[some], dealer.deal(signature[some], member[some])[0])
+            group, _, weight = dealer.deal(signature[some], member[some])
+            yield Part(signature[some], group, weight if told else None)
 
 
 def _earlier_of_cell(cell: Ints, kept: Ints) -> Ints:

@@ -31,6 +31,8 @@ class Dealt(NamedTuple):
     """The number of each row's group, copies counted; -1 where it is suppressed."""
     value: IntArray
     """The value code that each row is published with, before pooling."""
+    weight: NDArray[np.float64] | None = None
+    """The weight of each row, not a number where it has none; None: nobody has."""
 
 
 class Part(NamedTuple):
@@ -39,6 +41,8 @@ class Part(NamedTuple):
     signature: IntArray
     group: NDArray[np.int64]
     """The number of each row's group, copies counted; -1 where it is suppressed."""
+    weight: NDArray[np.float64] | None
+    """As in `Dealt`."""
 
 
 class Engine(Protocol):

@@ -53,8 +53,10 @@ def deal_some(
     line_rows: NDArray[np.int64],
     line_first: NDArray[np.int64],
     line_shown: NDArray[np.int32],
+    line_weight: NDArray[np.float64],
     group: NDArray[np.int64],
     published: NDArray[np.int32],
+    weight: NDArray[np.float64],
 ) -> None:
     """Gives the next rows of a table, told by their member cells, a place in the groups.
 
@@ -62,8 +64,9 @@ def deal_some(
     each member cell, how many rows it has, how many of them are published, how many are of member
     cells of the same cell before it, and that cell. cell_people: the published people of each cell,
     whose lines are `line_start[c]` to `line_start[c+1]`; of each line, where it ends among these
-    people, the people of one copy of its group, the number of the first copy, and the value that it
-    shows. group, published: written; the group is -1, and the value left, for who is suppressed.
+    people, the people of one copy of its group, the number of the first copy, the value that it
+    shows, and its weight. group, published, weight: written; the group is -1, and the others left,
+    for who is suppressed.
     """
     for i in range(len(member_cell)):
         m = member_cell[i]
@@ -84,6 +87,7 @@ def deal_some(
         first = 0 if low == line_start[c] else line_end[low - 1]
         group[i] = line_first[low] + (place - first) // line_rows[low]
         published[i] = line_shown[low]
+        weight[i] = line_weight[low]
 
 
 @kernel

@@ -145,32 +145,22 @@ def query_errors(table: Table, release: Release) -> tuple[Record, dict[str, floa
         "attributes": workload.qd(table),
         "seed": workload.seed,
         "lines": [line for line in lines if line is not None],
-        "classes": {
-            "totals": release.has_totals,
-            "leanings": release.has_leanings,
-            **_classes(summary.classes, summary.classes_equal),
-        },
+        "classes": {"weights": release.weight is not None, **_classes(summary.classes)},
     }, distances
 
 
-def _classes(counted: ClassErrors, equal: ClassErrors) -> Record:
+def _classes(counted: ClassErrors) -> Record:
     """Counts by class of people: the errors' sizes, and the classes that are worst."""
-    other = {(one.view, one.values, one.event): one for one in equal.classes}
     return {
-        "smaller": equal.smaller,
+        "smaller": counted.smaller,
         "enough": ENOUGH_CARRIERS,
-        **{
-            name: {
-                "classes": len(found.classes),
-                "mean": found.average,
-                "far_off": found.far_off,
-            }
-            for name, found in (("counted", counted), ("equal", equal))
+        "counted": {
+            "classes": len(counted.classes),
+            "mean": counted.average,
+            "far_off": counted.far_off,
+            "covered": counted.covered,
         },
-        "worst": [
-            {**one.to_dict(), "equal": other[one.view, one.values, one.event].estimate}
-            for one in counted.classes[:WORST_CLASSES]
-        ],
+        "worst": [one.to_dict() for one in counted.classes[:WORST_CLASSES]],
     }
 
 

@@ -22,7 +22,10 @@ from shoal.table.several import Aspect
 
 FormName = Literal["bucketized", "generalized"]
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 SUPPRESSED = -1
+WEIGHT = "weight"
+"""What a column of weights is called, unless the table has one of that name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,8 @@ class Grouping:
     """The A-groups of a table. Whoever is in no line is suppressed: not published at all."""
 
     group: IntArray
-    """The group of each line, 0 to K-1; lines are in the order of (group, signature, value)."""
+    """The group of each line, 0 to K-1; lines are in the order of (group, signature, value), and
+    of weight where these are the same."""
     signature: IntArray
     value: IntArray
     """The true value code."""
@@ -57,6 +61,10 @@ class Grouping:
     """One per QI in the generalized form; empty in the bucketized form."""
     pooled: NDArray[np.bool_] | None = None
     """Groups whose values outside every event are published as one pooled value."""
+    weight: Floats | None = None
+    """Of each line: how much of its group's cases (people with a protected event) one person counts
+    as; all of a group's people together count as its cases. Not a number in groups whose cases are
+    shared equally; None: all are."""
     claims: Mapping[str, Any] = field(default_factory=dict)
     """What the method itself promises or reports (l, k, t, rules found, values changed, ...)."""
 
@@ -88,12 +96,17 @@ class Grouping:
         *,
         copies: Counts | None = None,
         shown: IntArray | None = None,
+        weight: Floats | None = None,
         **more: Any,
     ) -> Grouping:
         """From lines in any order; equal ones are added up."""
         count = int(group.max(initial=-1)) + 1
         columns = [group, signature, value] + ([] if shown is None else [shown])
         sizes = [count, len(table.signatures), *[len(table.values)] * (len(columns) - 2)]
+        known = np.empty(0)
+        if weight is not None:
+            known, place = np.unique(weight, return_inverse=True)
+            columns, sizes = [*columns, place.astype(np.int32)], [*sizes, len(known)]
         line, keys = factorize(columns, sizes)
         parts = digits(keys, sizes)
         return cls(
@@ -103,23 +116,36 @@ class Grouping:
             rows=np.bincount(line, rows, len(keys)).astype(np.int64),
             copies=np.ones(count, np.int64) if copies is None else copies,
             shown=None if shown is None else parts[:, 3].copy(),
+            weight=None if weight is None else known[parts[:, -1]],
             **more,
         )
 
     @classmethod
     def of_rows(
-        cls, table: Table, groups: IntArray, *, values: IntArray | None = None, **more: Any
+        cls,
+        table: Table,
+        groups: IntArray,
+        *,
+        values: IntArray | None = None,
+        weights: Floats | None = None,
+        **more: Any,
     ) -> Grouping:
-        """From the group of each of the table's `everybody`, 0 to K-1 or -1 (suppressed), and
-        published values where they are not the true ones."""
-        return cls._of(table, table.everybody, groups, values, more)
+        """From the group of each of the table's `everybody`, 0 to K-1 or -1 (suppressed), published
+        values where they are not the true ones, and weights."""
+        return cls._of(table, table.everybody, groups, values, weights, more)
 
     @classmethod
     def of_people(
-        cls, table: Table, groups: IntArray, *, values: IntArray | None = None, **more: Any
+        cls,
+        table: Table,
+        groups: IntArray,
+        *,
+        values: IntArray | None = None,
+        weights: Floats | None = None,
+        **more: Any,
     ) -> Grouping:
         """The same from the group of each of the table's people `by_cell`."""
-        return cls._of(table, table.by_cell, groups, values, more)
+        return cls._of(table, table.by_cell, groups, values, weights, more)
 
     @classmethod
     def _of(
@@ -128,6 +154,7 @@ class Grouping:
         people: Everybody,
         groups: IntArray,
         values: IntArray | None,
+        weights: Floats | None,
         more: Mapping[str, Any],
     ) -> Grouping:
         kept = np.flatnonzero(groups >= 0)
@@ -138,6 +165,7 @@ class Grouping:
             people.value[kept],
             np.ones(len(kept), np.int64),
             shown=None if values is None else values[kept],
+            weight=None if weights is None else weights[kept],
             **more,
         )
 
@@ -193,6 +221,11 @@ class Grouping:
         """The number of the first copy of each group, when all copies are numbered in order."""
         return np.cumsum(self.copies) - self.copies
 
+    def cases(self, table: Table) -> Counts:
+        """How many published values of each group belong to a protected event."""
+        event = np.append(table.value_event, np.int32(-1))[self.published_values(table)] >= 0
+        return np.bincount(self.group, self.rows * event, len(self.copies)).astype(np.int64)
+
     @property
     def values_changed(self) -> int:
         """How many people are published with another value than their own."""
@@ -221,10 +254,7 @@ class Grouping:
 
     def holding(self, table: Table) -> NDArray[np.bool_]:
         """The groups that publish an event (a pooled value is none)."""
-        events = np.append(table.value_event, np.int32(-1))
-        holds = np.zeros(len(self.copies), bool)
-        holds[self.group[events[self.published_values(table)] >= 0]] = True
-        return holds
+        return self.cases(table) > 0
 
 
 class Progress(Protocol):

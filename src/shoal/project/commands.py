@@ -23,7 +23,6 @@ def anonymize_steps(
     model: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     hierarchies: Mapping[str, str] | None = None,
-    totals: bool = False,
     seed: int | None = None,
     attack: bool = False,
     attackers: Sequence[str] = (),
@@ -43,7 +42,6 @@ def anonymize_steps(
         *_given("--model", model),
         *(text for name, value in (parameters or {}).items() for text in _option(name, value)),
         *_repeated("--hierarchy", (f"{qi}={file}" for qi, file in (hierarchies or {}).items())),
-        *(["--totals"] if totals else []),
         *_given("--seed", seed),
         *_reading(source),
     ]

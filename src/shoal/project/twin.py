@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shoal.errors import InternalError
 
-FLAGS = ("json", "totals", "models")
+FLAGS = ("json", "models")
 READING = ("separator", "encoding")
 # What the command line does besides, and Python has no need of or does otherwise.
 TEXTS = ("column", "groups", "key", "knowledge", "method", "model")

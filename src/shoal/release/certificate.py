@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+import numpy as np
 
 from shoal._version import __version__
 from shoal.auditing.verdict import Audit
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
-from shoal.release.leanings import Leanings
 from shoal.release.stated import FORMAT
+from shoal.release.weights import DIGITS, weight_column
 from shoal.spec import Spec
 from shoal.table import Table
 
@@ -28,9 +28,6 @@ def make_certificate(
     knowledge: Knowledge,
     audit: Audit,
     *,
-    totals: pl.DataFrame,
-    linked: int,
-    leanings: Leanings | None,
     method: str,
     parameters: Mapping[str, Any],
     seed: int | None,
@@ -108,8 +105,7 @@ def make_certificate(
                 float((sizes * copies)[holding].sum() / with_event) if with_event else 0.0
             ),
         },
-        "totals": {"told": told_by_attribute(totals), "linked_above": linked},
-        **({"leanings": _leanings(leanings)} if leanings is not None else {}),
+        **({"weights": _weights(table, grouping)} if grouping.weight is not None else {}),
         "seed": {"given": False} if seed is None else {"given": True, "value": seed},
     }
 
@@ -119,14 +115,11 @@ def _chance(posterior: float) -> float:
     return min(posterior, 1.0)
 
 
-def told_by_attribute(totals: pl.DataFrame) -> dict[str, int]:
-    """For how many values of each attribute totals are told."""
-    told = totals.group_by("attribute", maintain_order=True).agg(pl.col("value").n_unique())
-    return dict(told.iter_rows())
-
-
-def _leanings(leanings: Leanings) -> dict[str, Any]:
-    return {"column": leanings.column, "told": dict(leanings.told)}
+def _weights(table: Table, grouping: Grouping) -> dict[str, Any]:
+    """The column of weights, how they are rounded (down), and how many people have one."""
+    assert grouping.weight is not None
+    people = int(grouping.people[~np.isnan(grouping.weight)].sum())
+    return {"column": weight_column(table.spec), "digits": DIGITS, "people": people}
 
 
 def given_seed(certificate: Mapping[str, Any]) -> int | None:

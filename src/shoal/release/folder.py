@@ -23,7 +23,6 @@ from shoal.release.parts import files_of, parts_among
 from shoal.release.private import facts_of, keeper, save_private
 from shoal.release.readme import readme_text
 from shoal.release.stated import as_json, read_certificate, stated_spec
-from shoal.release.totals import no_totals
 from shoal.release.typed import (
     PACKAGE,
     described_fields,
@@ -140,8 +139,7 @@ def load(path: Path) -> Release:
         written={name: cells for name, (_, cells) in large.items()},
         members=tables["members"],
         ranges=tables.get("ranges"),
-        totals=tables.get("totals", no_totals()),
-        share=certificate.get("leanings", {}).get("column"),
+        totals=tables.get("totals"),
         certificate={key: value for key, value in certificate.items() if key != "files"},
         loaded_from=Path(files["qi"]).suffix[1:],
         parted=parts_among(certificate["files"]),
@@ -191,8 +189,8 @@ def _said_of(release: Release, column: pl.Series) -> dict[str, str]:
     """How a column was recoded or permuted, for its description."""
     words = release.certificate.get("recoded", {}).get(column.name)
     told = [f"recoded before publication: {words}"] if words else []
-    if column.name == release.share:
-        told.append("how many of the group's carriers of a protected event a person counts as")
+    if column.name == release.weight:
+        told.append("how many of the group's people with a protected event a person counts as")
     if release.spec.publish_apart and column.name in release.spec.sensitive_columns:
         told.append("permuted by itself within each group")
     return {"description": "; ".join(told)} if told else {}

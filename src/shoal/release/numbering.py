@@ -42,12 +42,15 @@ def hashed_people(
     group: NDArray[np.integer],
     signature: NDArray[np.integer],
     rows: NDArray[np.integer],
+    weight: NDArray[np.float64] | None = None,
 ) -> Hashes:
     """The same with the people of each group; `signature` is the place of a line's attributes among
-    all that are published, from 1 on."""
+    all that are published, from 1 on, and `weight` what each of them counts as, if it is told."""
     total = total.copy()
     with np.errstate(over="ignore"):
         shown = mix(signature.astype(np.uint64) + np.uint64(1))
+        if weight is not None:
+            shown = np.where(np.isnan(weight), shown, mix(shown ^ weight.view(np.uint64)))
         np.add.at(total, group, rows.astype(np.uint64) * shown)
     return total
 

@@ -16,10 +16,12 @@ import polars as pl
 from shoal.engines import GID, Distant, Part
 from shoal.engines.counting import columns_of
 from shoal.errors import InputError
+from shoal.grouping.grouping import WEIGHT
 from shoal.release.pair import CELL_GROUPS, KEY_GROUPS, ROW_GROUPS, SEED
 from shoal.release.release import Release
 from shoal.release.stated import as_json
 from shoal.release.tables import shown_parts
+from shoal.release.weights import weight_column
 from shoal.sources import part_writer, write_table
 from shoal.table import Table
 from shoal.table.frames import free_name
@@ -112,9 +114,10 @@ def _keep_rows(release: Release, parts: Iterator[Part], folder: Path) -> None:
         part_writer(folder / ROW_GROUPS) as write_groups,
         part_writer(folder / "row_risks.parquet") as write_risks,
     ):
-        for signature, group in parts:
+        for signature, group, weight in parts:
             gid = pl.Series(GID, np.where(group < 0, -1, group + 1)).cast(_gid_type(release))
-            write_groups(gid.to_frame().with_row_index("row", first))
+            told = [] if weight is None else [pl.Series(WEIGHT, weight, nan_to_null=True)]
+            write_groups(pl.DataFrame([gid, *told]).with_row_index("row", first))
             rows = np.arange(first, first + len(group))
             write_risks(risks.of_people(rows, group, signature).drop("group"))
             first += len(group)
@@ -131,7 +134,8 @@ def copies_name(table: Table) -> str:
 
 def _cell_groups(release: Release) -> pl.DataFrame:
     """The gid of the first copy of each group and how many there are, with its people by cell:
-    their QI values, their own value, what is published, and how many of them each copy has."""
+    their QI values, their own value, what is published, how many of them each copy has, and their
+    weight if anybody has one."""
     table, grouping = release.original, release.grouping
     assert table is not None
     assert grouping is not None
@@ -155,5 +159,10 @@ def _cell_groups(release: Release) -> pl.DataFrame:
                 for name, texts in values.items()
             ),
             pl.Series(COUNT, grouping.rows),
+            *(
+                []
+                if grouping.weight is None
+                else [pl.Series(weight_column(table.spec), grouping.weight, nan_to_null=True)]
+            ),
         ]
     )

@@ -14,15 +14,14 @@ from shoal.release.using import filled, using_parts
 from shoal.wording import (
     apart_words,
     judges_words,
-    leanings_words,
     limit_words,
     open_words,
     pooled_words,
     public_absence_words,
     public_counter_words,
-    totals_words,
     undecided_words,
     verdict_words,
+    weights_words,
 )
 
 
@@ -49,7 +48,6 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
                     f"{names[name]}: {what}"
                     for name, what in form_named(release.form).more_tables.items()
                 ),
-                *_told(names),
             ]
         ),
         "WHAT IS CLAIMED\n" + filled(_claim(release)),
@@ -57,13 +55,6 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         *using_parts(release, names),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _told(names: dict[str, str]) -> list[str]:
-    told = {
-        "totals": "how many people with a value of an attribute carry an event",
-    }
-    return [f"{names[table]}: {what}" for table, what in told.items() if table in names]
 
 
 def _claim(release: Release) -> str:
@@ -83,9 +74,8 @@ def _claim(release: Release) -> str:
             certificate["limit"],
         ),
         public_counter_words(certificate["audit"]["counter"]),
-        totals_words(certificate["totals"]["linked_above"]) if release.totals.height else "",
-        leanings_words(certificate["leanings"]["told"], certificate["limit"])
-        if release.has_leanings
+        weights_words(certificate["weights"]["people"], certificate["limit"])
+        if "weights" in certificate
         else "",
         "certificate.json has the details; `shoal verify` checks it.",
     ]

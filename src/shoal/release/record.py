@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 from shoal.engines import GID
 from shoal.engines.counting import CountedRows, columns_of
 from shoal.errors import InputError
+from shoal.grouping.grouping import WEIGHT
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS
 from shoal.release.private import COUNT, PUBLISHED, copies_name
 from shoal.release.tables import shown_parts
+from shoal.release.weights import weight_column
 from shoal.sources import read_table
-from shoal.table import IntArray, Table
+from shoal.table import IntArray, Table, digits, factorize
 from shoal.table.frames import free_name
 from shoal.table.table import Cells, People
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 class CellLines(NamedTuple):
@@ -36,6 +39,8 @@ class CellLines(NamedTuple):
     shown: IntArray
     """What is published of them; -1 where that is no value of the table, as in pooled groups."""
     people: Ints
+    weight: Floats | None
+    """What each of them counts as, not a number where that is not told; None: nobody's is."""
 
     @classmethod
     def read(cls, private: Path, table: Table) -> CellLines:
@@ -65,6 +70,7 @@ class CellLines(NamedTuple):
             first, copies, people = (
                 frame[name].to_numpy() for name in (GID, copies_name(table), COUNT)
             )
+            weight = weights_in(frame, weight_column(table.spec))
         except pl.exceptions.PolarsError:
             signature = value = shown = None
         if signature is None or value is None or shown is None:
@@ -73,7 +79,7 @@ class CellLines(NamedTuple):
                 f"{private} speaks of people whom the table does not have.",
                 "Give the private folder of this table's run.",
             )
-        return cls(first, copies, signature, value, shown, people)
+        return cls(first, copies, signature, value, shown, people, weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +91,8 @@ class Record:
     value: IntArray
     """Their own value, as it is published outside pooled groups."""
     people: Ints
+    weight: Floats | None
+    """As in `CellLines`."""
     members: Ints | None
     """How many people are published of each sensitive value as it stands in the table; None where
     the record does not tell."""
@@ -93,33 +101,38 @@ class Record:
     def read(cls, private: Path, table: Table) -> Record:
         """From a private folder; rows are those of the table, in its order."""
         if (private / ROW_GROUPS).is_file():
-            return cls.of_rows(row_groups_of(private, table), table)
+            return cls.of_rows(*rows_recorded(private, table), table)
         return cls._of_cells(private, table)
 
     @classmethod
-    def of_rows(cls, gid: NDArray[Any], table: Table) -> Record:
-        """From the gid of every row, negative where it is not published."""
+    def of_rows(cls, gid: NDArray[Any], weight: Floats | None, table: Table) -> Record:
+        """From the gid of every row, negative where it is not published, and its weight."""
         kept = np.flatnonzero(gid >= 0)
-        signatures, values = np.int64(len(table.signatures)), np.int64(len(table.values))
         coded = _rows_of(table)
-        cell = coded.signature[kept] * values + table.member_value[coded.member[kept]]
         ids, place = np.unique(gid[kept], return_inverse=True)
-        keys, people = np.unique(place * (signatures * values) + cell, return_counts=True)
-        group, cell = np.divmod(keys, signatures * values)
+        own = np.full(len(kept), np.nan) if weight is None else weight[kept]
+        known, told = np.unique(own, return_inverse=True)
+        sizes = [len(ids), len(table.signatures), len(table.values), len(known)]
+        value = table.member_value[coded.member[kept]]
+        columns = [place, coded.signature[kept], value, told]
+        line, keys = factorize([one.astype(np.int32) for one in columns], sizes)
+        group, signature, value, told = digits(keys, sizes).T
         return cls(
             ids[group].astype(np.int64),
-            (cell // values).astype(np.int32),
-            (cell % values).astype(np.int32),
-            people.astype(np.int64),
+            signature,
+            value,
+            np.bincount(line, minlength=len(keys)).astype(np.int64),
+            None if weight is None else known[told],
             np.bincount(coded.member[kept], minlength=len(table.members)),
         )
 
     @classmethod
     def _of_cells(cls, private: Path, table: Table) -> Record:
-        first, copies, signature, value, _, people = CellLines.read(private, table)
+        first, copies, signature, value, _, people, weight = CellLines.read(private, table)
         line = np.repeat(np.arange(len(first)), copies)
         copy = np.arange(len(line)) - np.repeat(np.cumsum(copies) - copies, copies)
-        return cls(first[line] + copy, signature[line], value[line], people[line], None)
+        told = None if weight is None else weight[line]
+        return cls(first[line] + copy, signature[line], value[line], people[line], told, None)
 
     def alone(self, codes: IntArray, members: IntArray, count: int) -> Record:
         """The same of one of several columns: `codes` are what each value is there, `members` what
@@ -139,16 +152,25 @@ class Record:
         return Cells(signature[gone], value[gone], left[gone])
 
 
-def row_groups_of(private: Path, table: Table) -> NDArray[Any]:
-    """The gid of every row of the table, from the publisher's private folder."""
-    groups = read_table(private / ROW_GROUPS)[GID].to_numpy()
+def weights_in(frame: pl.DataFrame, column: str) -> Floats | None:
+    """The weights that a record tells, if any."""
+    if column not in frame.columns:
+        return None
+    return frame[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def rows_recorded(private: Path, table: Table) -> tuple[NDArray[Any], Floats | None]:
+    """The gid of every row of the table, and its weight if it is told, from the publisher's private
+    folder."""
+    frame = read_table(private / ROW_GROUPS)
+    groups = frame[GID].to_numpy()
     if len(groups) != table.rows:
         raise InputError(
             "private-rows",
             f"{private} speaks of {len(groups):,} rows, the table has {table.rows:,}.",
             "Give the private folder of this table's run.",
         )
-    return groups
+    return groups, weights_in(frame, WEIGHT)
 
 
 def _rows_of(table: Table) -> People:

@@ -19,9 +19,14 @@ from shoal.release.release import Release
 from shoal.table import Table
 
 
-def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
+def regroup(
+    release: Release,
+    table: Table,
+    rows: NDArray[Any],
+    weights: NDArray[np.float64] | None = None,
+) -> Grouping:
     """The groups of the table's rows (`rows`: their gids, negative where not published), with the
-    values that the release publishes of them."""
+    values that the release publishes of them, and their weights."""
     runs = release.sensitive_runs
     if (runs.copies > 1).any():
         runs = Runs.of(runs.frame())
@@ -47,7 +52,7 @@ def regroup(release: Release, table: Table, rows: NDArray[Any]) -> Grouping:
         values = table.row_value.copy()
         published = np.repeat(shown, count)[np.argsort(np.repeat(gid, count), kind="stable")]
         values[kept[np.argsort(place, kind="stable")]] = published
-    grouping = Grouping.of_rows(table, groups, values=values, pooled=pooled)
+    grouping = Grouping.of_rows(table, groups, values=values, weights=weights, pooled=pooled)
     for part in parts:
         cells, held = len(ids) * part.width, part.of_value[grouping.published_values(table)]
         made = np.bincount(grouping.group * part.width + held, grouping.people, cells)
@@ -87,6 +92,7 @@ def regroup_cells(release: Release, table: Table, private: Path) -> Grouping:
         record.people,
         copies=copies,
         shown=shown,
+        weight=record.weight,
         pooled=pooled,
     )
     # Every group publishes what its run of the release does.

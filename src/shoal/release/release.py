@@ -14,7 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.auditing.verdict import Audit
 from shoal.display import at_r, card, counted, number
@@ -22,7 +24,7 @@ from shoal.engines import GID, Distant, Runs
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms import form_named
-from shoal.release.totals import no_totals
+from shoal.release.weights import weight_column
 from shoal.spec import OTHER, Spec
 from shoal.table import IntArray, Table
 from shoal.table.frames import like
@@ -31,7 +33,8 @@ from shoal.wording import limit_named, verdict_words, visible
 if TYPE_CHECKING:
     from shoal.engines import Engine
     from shoal.facts import Facts
-    from shoal.utility.published import Published, Shares
+    from shoal.utility.errors import Estimate
+    from shoal.utility.published import Published
 
 __all__ = ["GID", "Release"]
 
@@ -51,12 +54,12 @@ class Release:
     ranges: pl.DataFrame | None
     """attribute, label, value: what each range covers; None in a form without ranges."""
     certificate: dict[str, Any]
-    totals: pl.DataFrame = field(default_factory=no_totals)
-    """attribute, value, event, count: what the adversary is taken to know of single attributes."""
-    share: str | None = None
-    """The column of the QI table that tells everybody's share of their group's carriers, if any."""
+    totals: pl.DataFrame | None = None
+    """attribute, value, event, count: people by value of an attribute, in older releases."""
     row_groups: IntArray | None = None
     """For the publisher only: the gid of every input row, -1 if suppressed."""
+    row_weights: NDArray[np.float64] | None = field(default=None, repr=False)
+    """For the publisher only: the weight of every input row, if anybody has one."""
     grouping: Grouping | None = field(default=None, repr=False)
     """For the publisher only: how many people of each cell are in which group."""
     seed: int | None = field(default=None, repr=False)
@@ -141,7 +144,7 @@ class Release:
                     "`shoal verify` says what is wrong with a release.",
                 )
             frames[name] = frame
-        if self.totals.height:
+        if self.totals is not None:
             frames["totals"] = self.totals
         return frames
 
@@ -215,20 +218,6 @@ class Release:
         return Published.of(self)
 
     @cached_property
-    def coded_raked(self) -> Published:
-        """The same, with a group's events shared so that the totals come out."""
-        from shoal.utility.published import Published
-
-        return Published.of(self, "totals")
-
-    @cached_property
-    def coded_leaning(self) -> Published:
-        """The same, with a group's events shared as the release tells."""
-        from shoal.utility.published import Published
-
-        return Published.of(self, "leanings")
-
-    @cached_property
     def coded_alone(self) -> dict[str, Published]:
         """The same for each of several sensitive columns."""
         return {name: self.alone(name).coded for name in self.spec.sensitive_columns}
@@ -246,35 +235,32 @@ class Release:
         by = self.sensitive_runs.totals(pooled_line(self.spec).alias("pooled"), "count")
         return int(by.filter("pooled")["count"].sum())
 
-    @property
-    def has_totals(self) -> bool:
-        """Whether counts can go by totals: it has some, and shows people's own values."""
-        return self.totals.height > 0 and self.form == "bucketized"
+    @cached_property
+    def weight(self) -> str | None:
+        """The column of the QI table with everybody's weight, if it has one; in older releases it
+        is called a share."""
+        name = weight_column(self.spec)
+        if name in self.qi_held.columns:
+            return name
+        older: str | None = self.certificate.get("leanings", {}).get("column")
+        return older
 
-    @property
-    def has_leanings(self) -> bool:
-        """Whether counts can go by leanings."""
-        return self.share is not None and self.form == "bucketized"
-
-    def count(
-        self, where: Mapping[str, Any] | None = None, *, shares: Shares | None = None
-    ) -> float:
-        """How many people match, estimated from the published tables alone.
+    def count(self, where: Mapping[str, Any] | None = None) -> Estimate:
+        """How many people match, estimated from the published tables alone: a number, with its
+        `standard_error` and 95 % `interval`.
 
         `where` gives for an attribute one value, a list of values, a pair of numbers or dates
         `(low, high)`, both included, a `range` of whole numbers, or
         `shoal.utility.Between(low, high)`; without it, everybody counts.
 
-        `shares` says how a group's protected values are shared among its people: by "totals", so
-        that as many carriers have each value of an attribute as the release tells; by "leanings",
-        as the QI table's column of shares tells; or "equal". By what the release tells, unless it
-        is said.
+        A group's cases (people with a protected event) are shared among its people by the QI
+        table's column of weights, or equally where there is none.
         """
         from shoal.utility.count import count
 
-        return count(self, where, shares=shares)
+        return count(self, where)
 
-    def table(self, weights: Shares | None = None) -> Any:
+    def table(self) -> Any:
         """People's attributes with each value that they may have, and a weight: how many people are
         expected to have it. For anything that takes weights, such as a regression.
 
@@ -283,7 +269,7 @@ class Release:
         """
         from shoal.utility.weighted import weighted
 
-        return self._for_caller(weighted(self, weights))
+        return self._for_caller(weighted(self))
 
     def to_pandas(self) -> dict[str, Any]:
         """All published tables as pandas frames, by name: qi, sensitive, members and so on."""

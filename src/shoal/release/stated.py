@@ -16,11 +16,31 @@ from shoal.memory import read_text
 from shoal.spec import Spec
 from shoal.storage import recover_folder
 
-FORMAT = "shoal-certificate/2"
-OLDER = "shoal-certificate/1"
+FORMAT = "shoal-certificate/3"
+SHARES = "shoal-certificate/2"
+"""Certificates with shares of a group's carriers (now weights), or totals by attribute."""
+OLDEST = "shoal-certificate/1"
 SCHEMA = "certificate.schema.json"
 _UNSAID = (("audit", "counter"), ("audit", "absence"), ("groups", "shown_openly"))
-"""What certificates of the older format may not say; it is None then."""
+"""What certificates of the oldest format may not say; it is None then."""
+_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
+_TOLD = {"type": "object", "additionalProperties": _COUNT}
+_NO_TOTALS = {"told": {}, "linked_above": 0}
+_ONLY_OLDER = {
+    "totals": {
+        "type": "object",
+        "required": list(_NO_TOTALS),
+        "additionalProperties": False,
+        "properties": {"told": _TOLD, "linked_above": _COUNT},
+    },
+    "leanings": {
+        "type": "object",
+        "required": ["column", "told"],
+        "additionalProperties": False,
+        "properties": {"column": {"type": "string"}, "told": {**_TOLD, "minProperties": 1}},
+    },
+}
+"""What only certificates of older formats say."""
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
@@ -37,13 +57,13 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise _damaged(file, "it is no JSON") from None
     if not isinstance(told, dict):
         raise _damaged(file, "it is no object")
-    if told.get("format") not in (FORMAT, OLDER):
+    if told.get("format") not in (FORMAT, SHARES, OLDEST):
         raise InputError(
             "certificate-format",
-            f"{file} is of no format that this version of shoal reads ({OLDER} and {FORMAT}).",
+            f"{file} is of no format that this version of shoal reads ({OLDEST} to {FORMAT}).",
             "Get the release again, or a newer shoal.",
         )
-    certificate = _upgraded(told) if told["format"] == OLDER else told
+    certificate = _upgraded(told) if told["format"] == OLDEST else told
     if fault := _fault(certificate):
         raise _damaged(file, fault)
     return certificate
@@ -111,7 +131,7 @@ def _fault(told: dict[str, Any]) -> str:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    asked = _older_schema() if told["format"] == OLDER else schema()
+    asked = schema() if told["format"] == FORMAT else _older_schema(told["format"])
     found = best_match(Draft202012Validator(asked).iter_errors(told))
     if found is None:
         return ""
@@ -122,18 +142,20 @@ def _fault(told: dict[str, Any]) -> str:
 
 
 @cache
-def _older_schema() -> dict[str, Any]:
+def _older_schema(format: str) -> dict[str, Any]:
     asked = copy.deepcopy(schema())
-    asked["properties"]["format"] = {"const": OLDER}
-    for part, name in _UNSAID:
+    asked["properties"] |= {"format": {"const": format}, **_ONLY_OLDER}
+    del asked["properties"]["weights"]
+    asked["required"].append("totals")
+    for part, name in _UNSAID if format == OLDEST else ():
         of_part = asked["properties"][part]["properties"]
         of_part[name] = {"anyOf": [{"type": "null"}, of_part[name]]}
     return asked
 
 
 def _upgraded(told: dict[str, Any]) -> dict[str, Any]:
-    """A certificate of the older format in the words of this one."""
-    told = {"limit": "absolute", "totals": {"told": {}, "linked_above": 0}, **told}
+    """A certificate of the oldest format in the words of the next."""
+    told = {"limit": "absolute", "totals": _NO_TOTALS, **told}
     for part in ("audit", "groups"):
         said = told.get(part)
         if isinstance(said, dict):

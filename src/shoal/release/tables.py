@@ -21,6 +21,7 @@ from shoal.grouping.suppressed import lost_members
 from shoal.release.forms import form_named
 from shoal.release.lines import as_enum, mix
 from shoal.release.numbering import hashed_values, places
+from shoal.release.weights import as_published
 from shoal.spec import OTHER
 from shoal.table import IntArray, Table
 
@@ -110,7 +111,8 @@ def shown_parts(table: Table) -> Sequence[tuple[str, ...]]:
 
 def canonical(table: Table, grouping: Grouping) -> Grouping:
     """The same groups, numbered in the order of a hash of what each publishes: the numbers say
-    nothing that the groups' content does not say."""
+    nothing that the groups' content does not say. Weights are rounded as they are published."""
+    grouping = as_published(table, grouping)
     shown = grouping.published_values(table)
     parts = [_text_ranks(texts, shown)[shown] for texts in _read_together(table)]
     total = hashed_values(parts, grouping.group, grouping.rows, len(grouping.copies))
@@ -125,6 +127,7 @@ def canonical(table: Table, grouping: Grouping) -> Grouping:
         signature=grouping.signature[by_number],
         value=grouping.value[by_number],
         rows=grouping.rows[by_number],
+        weight=None if grouping.weight is None else grouping.weight[by_number],
         shown=None if grouping.shown is None else grouping.shown[by_number],
         copies=grouping.copies[order],
         recodings=tuple(

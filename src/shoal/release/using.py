@@ -70,34 +70,27 @@ def _counting(release: Release, names: dict[str, str]) -> str:
         f"the groups: how often the value occurs in the group, times {share}. In Python: "
         "shoal.Release.load(folder).count(where). "
     )
-    if release.has_totals:
+    if release.weight is not None and release.form == "bucketized":
         told += (
-            f"It also scales each group's events until they add up to {names['totals']}, which "
-            "makes counts of protected values by attribute much more exact: equal shares lend "
-            "carriers to people who are merely grouped with them. "
+            "People with a protected event are not shared equally within a group: "
+            f"{release.weight} in {names['qi']} is how much of its group's people with an event "
+            "a person counts as, rounded down, and an empty cell stands for an equal share. As "
+            "many people of some kind are expected to have an event as their weights add up to. "
         )
-    if release.has_leanings:
-        told += (
-            "Carriers of a protected event are not shared equally, which would lend carriers to "
-            f"people who are merely grouped with them: {release.share} in {names['qi']} is how "
-            "much of its group's carriers a person counts as, and an empty cell stands for an "
-            "equal share. Shares are made so that classes of people with many carriers count "
-            "right, as far as nobody comes above their limit: they are not how likely anybody is "
-            "to carry. "
-        )
-        told += _in_short(release)
-    return told + "In DuckDB, from this folder:"
-
-
-def _in_short(release: Release) -> str:
-    """Where every carrier is in a group with others, and no group has several events."""
-    certificate = release.certificate
-    whole = certificate["audit"]["robust"] and certificate["limit"] == "absolute"
-    if not whole or len(certificate["events"]) > 1:
-        return ""
-    return (
-        f"In short: as many people of a kind carry the event as their {release.share} adds up to. "
+    told += (
+        "The standard error says how far an estimate may be off by chance, since a group does not "
+        "say who of its people has which value: in about 95 of 100 counts the truth lies within "
+        "1.96 standard errors of the estimate. "
     )
+    if release.form == "generalized":
+        told += "That values are spread evenly over ranges is taken for granted there. "
+    elif release.weight is None:
+        told += (
+            "It tells nothing of people who were put into a group because they are like others: "
+            "where some kind of people has a protected value often, its count may be too low by "
+            "more than that. "
+        )
+    return told + "In DuckDB, from this folder, both:"
 
 
 def _labels(release: Release, names: dict[str, str]) -> str:
@@ -120,7 +113,8 @@ def _weighting(release: Release, names: dict[str, str]) -> str:
         "Protected values are shared with people who are in a group to hide others, so that "
         "differences in them come out too small"
     )
-    told += ", though less so by these shares. " if release.has_leanings else ". "
+    weighted = release.weight is not None and release.form == "bucketized"
+    told += ", though far less so by these weights. " if weighted else ". "
     if release.form == "generalized":
         told += f"Attributes are ranges; {names['ranges']} says which values each covers. "
     alone = ""

@@ -73,16 +73,14 @@ def class_errors(facts: Facts) -> str:
     found = facts.queries and facts.queries["classes"]
     if not found or not found["worst"]:
         return ""
-    worst, counted, equal = found["worst"][0], found["counted"], found["equal"]
+    worst, counted = found["worst"][0], found["counted"]
     whose = joined([f"{isolated(name)} {quoted(value)}" for name, value in worst["class"].items()])
     classes = counted["classes"]
-    shared = ""
-    told = [name for name in ("totals", "leanings") if found.get(name)]
-    if told:
-        shared = (
-            f"That is by the {told[0]} that the release tells. Readers who share each group's "
-            f"events equally instead are off by {percent(equal['mean'])} on average, and by more "
-            f"than a quarter in {equal['far_off']:,} of the classes. "
+    chance = ""
+    if counted.get("covered") is not None:  # facts of earlier versions do not say
+        chance = (
+            "By its standard error the release says how far an estimate may be off by chance: the "
+            f"95 % interval holds the truth in {percent(counted['covered'])} of the classes. "
         )
     return (
         f"{classes:,} {'class' if classes == 1 else 'classes'} of people that general knowledge is "
@@ -91,6 +89,6 @@ def class_errors(facts: Facts) -> str:
         f"{percent(counted['mean'])} on average, and by more than a quarter in "
         f"{counted['far_off']:,} of the classes; worst among people with {whose}: "
         f"{worst['carriers']:,} carry {quoted(worst['event'])}, and a reader of the release "
-        f"estimates {worst['estimate']:,.0f}. {shared}Classes with fewer carriers, "
+        f"estimates {worst['estimate']:,.0f}. {chance}Classes with fewer carriers, "
         f"{found['smaller']:,} of them, are not judged."
     )

@@ -194,11 +194,11 @@ def _open(count: int, *, public: bool) -> str:
     return open_words(count)
 
 
-def _shares(facts: Facts) -> str:
-    told = (facts.queries or {}).get("classes", {}).get("leanings")
+def _weights(facts: Facts) -> str:
+    told = (facts.queries or {}).get("classes", {}).get("weights")
     return (
-        " Also, for counts by class, how much of its group's carriers each person counts as, which "
-        "is nowhere above the limit."
+        " Also, for counts by class, each person's weight: how much of its group's cases they "
+        "count as, which is nowhere above the limit."
         if told
         else ""
     )
@@ -213,7 +213,7 @@ def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
             "The whole release: who is in which group, and which values of "
             f"{quoted(spec['sensitive'])} occur in each group, but not who has which, unless all "
             f"of a group have the same one. {_open(verdict['shown_openly'], public=public)}"
-            f"{_shares(facts)}",
+            f"{_weights(facts)}",
         ),
         ("Whom they recognise", f"Everybody, by {listed(spec['qi'])}."),
         ("What they know besides", _knowledge(facts)),

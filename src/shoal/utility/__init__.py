@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shoal.utility.classes import ClassError, ClassErrors, KnownClasses
 from shoal.utility.count import Between, count
+from shoal.utility.errors import Estimate
 from shoal.utility.estimate import estimate_counts, exact_counts
 from shoal.utility.published import Published
 from shoal.utility.sql import sql_for_count
@@ -15,6 +16,7 @@ __all__ = [
     "ClassError",
     "ClassErrors",
     "ErrorSummary",
+    "Estimate",
     "KnownClasses",
     "Published",
     "Queries",

@@ -20,7 +20,8 @@ from shoal.errors import InputError, InternalError
 from shoal.knowledge import Knowledge, View, attribute_codes, attribute_qi, count_values
 from shoal.table import Table
 from shoal.table.bands import bands_of
-from shoal.utility.estimate import estimate_counts
+from shoal.utility.errors import Estimate
+from shoal.utility.estimate import estimate_counts, estimate_errors
 from shoal.utility.published import Floats, Published
 from shoal.utility.workload import Queries
 
@@ -45,7 +46,13 @@ class ClassError:
     """What the class has in the view's attributes."""
     event: str
     carriers: int
-    estimate: float
+    estimate: Estimate
+
+    @property
+    def covered(self) -> bool:
+        """Whether the 95 % interval of the estimate holds the truth."""
+        low, high = self.estimate.interval
+        return low <= self.carriers <= high
 
     @property
     def error(self) -> float:
@@ -58,7 +65,8 @@ class ClassError:
             "class": dict(zip(self.view, self.values, strict=True)),
             "event": self.event,
             "carriers": self.carriers,
-            "estimate": self.estimate,
+            "estimate": float(self.estimate),
+            "standard_error": self.estimate.standard_error,
             "error": self.error,
         }
 
@@ -103,6 +111,12 @@ class ClassErrors:
         return self.far_off / len(self.classes) if self.classes else None
 
     @property
+    def covered(self) -> float | None:
+        """The share of classes whose 95 % interval holds the truth."""
+        inside = [one.covered for one in self.classes]
+        return sum(inside) / len(inside) if inside else None
+
+    @property
     def _errors(self) -> Floats:
         return np.array([one.error for one in self.classes])
 
@@ -113,6 +127,7 @@ class ClassErrors:
             "smaller": self.smaller,
             "average": self.average,
             "far_off": self.far_off_share,
+            "covered": self.covered,
             "worst": [one.to_dict() for one in self.classes[:MOST_NAMED]],
         }
 
@@ -161,10 +176,11 @@ class KnownClasses:
         if not self.names:
             return ClassErrors((), self.smaller)
         estimates = estimate_counts(published, self.queries)
+        errors = estimate_errors(published, self.queries)
         found = [
-            ClassError(*name, carriers, estimate)
-            for name, carriers, estimate in zip(
-                self.names, self.carriers.tolist(), estimates.tolist(), strict=True
+            ClassError(*name, carriers, Estimate(estimate, error))
+            for name, carriers, estimate, error in zip(
+                self.names, self.carriers.tolist(), estimates.tolist(), errors, strict=True
             )
         ]
         found.sort(key=lambda one: -abs(one.error))

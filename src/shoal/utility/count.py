@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError, nearest
 from shoal.grouping.generalization import has_order
+from shoal.release.forms import form_named
 from shoal.table import Column, code_column
+from shoal.utility.errors import Estimate
 from shoal.utility.estimate import answer_queries
-from shoal.utility.published import Floats, Published, Shares
+from shoal.utility.published import Floats, Published
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -36,12 +38,9 @@ class Between:
     high: Any = None
 
 
-def count(
-    release: Release, where: Mapping[str, Any] | None = None, *, shares: Shares | None = None
-) -> float:
-    """The estimated number of rows of the original table that match, as far as published; `shares`
-    as in `Release.count`."""
-    published, where = coded(release, shares), where or {}
+def count(release: Release, where: Mapping[str, Any] | None = None) -> Estimate:
+    """The estimated number of rows of the original table that match, as far as published."""
+    published, where = release.coded, where or {}
     check_names(release, where)
     allowed = [
         allowed_values(column, where[column.name])[:, None]
@@ -49,39 +48,11 @@ def count(
         else np.ones((len(column), 1), dtype=bool)
         for column in published.columns
     ]
-    weights = sensitive_weights(release, published, where)[None, :]
-    return float(answer_queries(published, allowed, weights)[0])
-
-
-def coded(release: Release, shares: Shares | None = None) -> Published:
-    """The tables of a release, coded for counting once for each kind of shares."""
-    chosen = chosen_shares(release, shares)
-    if chosen == "totals":
-        return release.coded_raked
-    return release.coded_leaning if chosen == "leanings" else release.coded
-
-
-def chosen_shares(release: Release, shares: Shares | None) -> Shares:
-    """How groups are shared: as is said, or by what the release tells."""
-    if shares not in (None, *get_args(Shares)):
-        raise InputError(
-            "count-shares", f'There are no shares "{shares}".', "Choose totals, leanings or equal."
-        )
-    if shares == "totals" and not release.has_totals:
-        raise InputError(
-            "count-totals",
-            "The release has no totals that its groups could be shared by.",
-            "Leave shares out, or choose equal.",
-        )
-    if shares == "leanings" and not release.has_leanings:
-        raise InputError(
-            "count-leanings",
-            "The release has no leanings that its groups could be shared by.",
-            "Leave shares out, or choose equal.",
-        )
-    if shares is not None:
-        return shares
-    return "totals" if release.has_totals else "leanings" if release.has_leanings else "equal"
+    parts = sensitive_weights(release, published, where)
+    error = published.chances.asked(parts).standard_error(
+        form_named(release.form).matching(published, allowed)
+    )
+    return Estimate(answer_queries(published, allowed, parts[None, :])[0], error)
 
 
 def check_names(release: Release, where: Mapping[str, Any]) -> None:

@@ -8,13 +8,14 @@ or the pooled value: `Published.value_shares`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from shoal.release.forms import form_named
 from shoal.table import Table
+from shoal.utility.errors import Spread
 from shoal.utility.kernels import count_cells
 from shoal.utility.predicates import offsets, packed
 from shoal.utility.published import Floats, Published
@@ -40,6 +41,23 @@ def exact_counts(table: Table, queries: Queries) -> Floats:
 
 def estimate_counts(published: Published, queries: Queries) -> Floats:
     """How many rows each query selects, as a recipient of the release would estimate it."""
+    return answer_queries(published, *_asked(published, queries))
+
+
+def estimate_errors(published: Published, queries: Queries) -> Iterator[float]:
+    """The standard error of each of these estimates, for queries about few different events."""
+    allowed, weights = _asked(published, queries)
+    form, known = form_named(published.form), dict[bytes, Spread]()
+    for number, parts in enumerate(weights):
+        spread = known.get(parts.tobytes()) or published.chances.asked(parts)
+        known[parts.tobytes()] = spread
+        one = [some[:, number : number + 1] for some in allowed]
+        yield spread.standard_error(form.matching(published, one))
+
+
+def _asked(published: Published, queries: Queries) -> tuple[list[Allowed], Floats]:
+    """Predicates over the published domains, and which part of each published value a query asks
+    for."""
     allowed = [
         _rows_for(column.labels, known, of)
         for column, known, of in zip(
@@ -48,7 +66,7 @@ def estimate_counts(published: Published, queries: Queries) -> Floats:
     ]
     shares = published.value_shares(queries.sensitive_labels)
     weights = (shares @ queries.sensitive_allowed.astype(np.float64)).T
-    return answer_queries(published, allowed, np.ascontiguousarray(weights))
+    return allowed, np.ascontiguousarray(weights)
 
 
 def answer_queries(published: Published, allowed: Sequence[Allowed], weights: Floats) -> Floats:

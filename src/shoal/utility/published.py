@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,11 +19,10 @@ from shoal.engines import Runs
 from shoal.errors import InputError
 from shoal.grouping import FormName
 from shoal.release.forms import form_named
+from shoal.release.weights import line_weights
 from shoal.spec import OTHER, Spec
 from shoal.table import Column, IntArray, code_column, digits, factorize
-from shoal.utility.leaning import shared_by_leanings, told_shares
-from shoal.utility.raked import known_totals, shared_by_totals
-from shoal.utility.shared import PublishedPeople
+from shoal.utility.errors import Chances
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 COUNT = "count"
-Shares = Literal["totals", "leanings", "equal"]
-"""How a group's values are shared among its people: so that the published totals come out
-(raked.py), as the published shares tell (leaning.py), or equally."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,31 +77,25 @@ class Published:
     """The share of each value in the pooled one, if the release tells."""
     in_event: NDArray[np.bool_]
     """Per published value, whether it belongs to an event."""
-    linked: int
-    """How many people have a share of an event above its 1/r, by the totals."""
+    chances: Chances
+    """Who in a group has which value, for standard errors."""
     parts: tuple[tuple[str, ...], ...]
     """Per published value: what each sensitive column shows."""
 
     @classmethod
-    def of(cls, release: Release, shares: Shares = "equal") -> Published:
+    def of(cls, release: Release) -> Published:
         qi, sensitive = same_groups(release)
         shown, value, parts = _coded_values(release.spec, sensitive.lines)
         counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
         held = _by_group(sensitive.group, value, counts, (len(qi.copies), len(shown)))
         event_of, member_share, pooled_share = _members(release.members)
-        value_event, events, strengths = event_numbers(release.spec, shown.labels)
-        people = form_named(release.form).coded(release, qi, held)
-        expected, linked = people.held, 0
-        lines = PublishedPeople(people.line_unit, qi.group, qi.weight)
-        if shares == "totals":
-            known = known_totals(release.totals, people.columns, events)
-            raked = shared_by_totals(people.units, lines, held, value_event, known)
-            expected = raked.cells(expected, held, value_event)
-            linked = raked.linked(strengths)
-        elif shares == "leanings":
-            told = told_shares(release, qi)
-            leaning = shared_by_leanings(lines, held, value_event, told, len(people.units))
-            expected = leaning.cells(expected, held, value_event)
+        in_event = event_numbers(release.spec, shown.labels).of_value >= 0
+        case, told = _case_chances(release, qi, held, in_event)
+        people = form_named(release.form).coded(release, qi, held, ~told)
+        chances = Chances(
+            people.line_unit, qi.group, qi.times, case, qi.copies, *_by_kind(held, in_event)
+        )
+        expected = people.held + _by_weight(chances, qi, told, people.held.shape)
         return cls(
             form=release.form,
             columns=people.columns,
@@ -113,13 +103,13 @@ class Published:
             rows=qi.height,
             coded=people.units,
             covers=people.covers,
-            cells=Cells.of(expected),
+            cells=Cells.of(sparse.csr_array(expected)),
             totals=np.bincount(value, weights=counts, minlength=len(shown)).astype(np.int64),
             event_of=event_of,
             member_share=member_share,
             pooled_share=pooled_share,
-            in_event=value_event >= 0,
-            linked=linked,
+            in_event=in_event,
+            chances=chances,
             parts=parts,
         )
 
@@ -236,6 +226,54 @@ def _by_group(
     held = sparse.csr_array((counts[order], value[order], start), shape=shape)
     held.sum_duplicates()
     return held
+
+
+def _case_chances(
+    release: Release, qi: Runs, held: sparse.csr_array, in_event: NDArray[np.bool_]
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """The chance of each line's people to have an event, and on which lines a weight tells it: the
+    weights of a group, which are rounded, are scaled to be its cases. In the generalized form
+    nobody in a group is told from others, and all count equally."""
+    group = qi.group
+    cases = (held @ in_event.astype(np.float64)) / qi.copies
+    equal = (cases / qi.sizes)[group]
+    if release.weight is None or release.form == "generalized":
+        return equal, np.zeros(len(group), bool)
+    weight = line_weights(qi, release.weight)
+    total = np.bincount(group, qi.times * weight, len(cases))
+    told = (total > 0)[group]
+    scaled = weight * (cases / np.where(total > 0, total, 1.0))[group]
+    return np.where(told, np.minimum(scaled, 1.0), equal), told
+
+
+def _by_kind(
+    held: sparse.csr_array, in_event: NDArray[np.bool_]
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """groups x values, of events and of no event: which part of a group's values of the kind each
+    is."""
+    parts = []
+    for kind in (in_event, ~in_event):
+        mine = sparse.csr_array(held @ sparse.diags_array(kind.astype(np.float64)))
+        total = mine.sum(axis=1)
+        scale = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+        parts.append(sparse.csr_array(sparse.diags_array(scale) @ mine))
+    return parts[0], parts[1]
+
+
+def _by_weight(
+    chances: Chances, qi: Runs, told: NDArray[np.bool_], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """units x values: the rows expected of people whose weights are told."""
+    lines = np.flatnonzero(told)
+    group, unit = chances.group[lines], chances.unit[lines]
+    groups = (shape[0], len(chances.copies))
+
+    def by_group(amount: Floats) -> sparse.csr_array:
+        return sparse.csr_array((amount, (unit, group)), shape=groups)
+
+    people, case = qi.weight[lines].astype(np.float64), chances.case[lines]
+    expected = by_group(people * case) @ chances.cases
+    return sparse.csr_array(expected + by_group(people * (1.0 - case)) @ chances.others)
 
 
 def _members(

@@ -22,9 +22,9 @@ from shoal.sources.database import quoted_name
 from shoal.sources.guard import guarded_text
 from shoal.spec import OTHER
 from shoal.table import Column, code_column
-from shoal.utility import leaning_sql
-from shoal.utility.count import allowed_values, check_names, chosen_shares, value_weights
-from shoal.utility.published import COUNT, Shares
+from shoal.utility import weight_sql
+from shoal.utility.count import allowed_values, check_names, value_weights
+from shoal.utility.published import COUNT
 from shoal.utility.weighted import weight_column
 
 if TYPE_CHECKING:
@@ -41,15 +41,13 @@ def sql_for_count(
     where: Mapping[str, Any] | None = None,
     *,
     format: str | None = None,
-    shares: Shares | None = None,
 ) -> str:
-    """SQL that gives what `release.count(where)` gives, run in the release's folder.
+    """SQL that gives what `release.count(where)` gives, the estimate and its standard error, run in
+    the release's folder.
 
     `format` is that of the folder's tables; without it, the one that the release was loaded from,
-    or csv for a release that was just made. `shares` as in `Release.count`; shares by totals, which
-    take rounds of scaling, are not for SQL, and equal ones stand in for them.
+    or csv for a release that was just made.
     """
-    leaning = chosen_shares(release, shares) == "leanings"
     published, where = release.coded, where or {}
     check_names(release, where)
     asked = {
@@ -64,7 +62,7 @@ def sql_for_count(
             of = release.coded_alone[name] if several else published
             found = value_weights(of, name, where)
             weights[name] = dict(zip(of.values, found.tolist(), strict=True))
-    return _query(release, Files.of(release, format), asked, weights, leaning=leaning)
+    return _query(release, Files.of(release, format), asked, weights)
 
 
 def example(release: Release) -> tuple[str, str, Column | None]:
@@ -94,8 +92,7 @@ def example_sql(release: Release, *, format: str) -> str:
     """SQL for the example's count, without coding the whole release."""
     name, value, column = example(release)
     asked = {} if column is None else {column.name: (column, np.ones(1, bool))}
-    files, weights = Files.of(release, format), {name: {value: 1.0}}
-    return _query(release, files, asked, weights, leaning=release.has_leanings)
+    return _query(release, Files.of(release, format), asked, {name: {value: 1.0}})
 
 
 def other_example(release: Release) -> tuple[str, str, int, int] | None:
@@ -135,8 +132,8 @@ def weights_sql(release: Release, *, format: str) -> str:
     """SQL that lists everybody with each value that they may have, and its weight; of columns that
     are published apart, those of the first."""
     files = Files.of(release, format)
-    if release.has_leanings:
-        return leaning_sql.list_sql(release, files)
+    if _by_weight(release):
+        return weight_sql.list_sql(release, files)
     columns = release.spec.sensitive_columns
     held = columns[:1] if release.spec.publish_apart else columns
     values = ", ".join(f"held.{files.name('sensitive', name)}" for name in held)
@@ -223,32 +220,37 @@ class Files:
         return name, [_literal(cell) for cell in cells]
 
 
-def _query(
-    release: Release, files: Files, asked: Asked, weights: Weights, *, leaning: bool = False
-) -> str:
-    """Per group, the values asked for times the share of people who match, added up."""
-    if leaning:
-        return leaning_sql.count_sql(release, files, asked, _people_asked(files, weights, "DOUBLE"))
-    asked_for = _asked(files, weights)
+def _by_weight(release: Release) -> bool:
+    """Whether people of a group count differently, and are told apart."""
+    return release.weight is not None and release.form == "bucketized"
+
+
+def _query(release: Release, files: Files, asked: Asked, weights: Weights) -> str:
+    """Per group, the values asked for times the share of people who match, added up; and the
+    standard error of that."""
+    part = _part(files, weights)
+    if _by_weight(release):
+        return weight_sql.count_sql(release, files, asked, part)
     matched, share = form_named(release.form).matched_sql(files, asked)
-    return (
-        f"WITH {', '.join([asked_for, *matched])}\n"
-        f"SELECT coalesce(sum(asked.people * {share}), 0) AS estimate\n"
-        "FROM asked JOIN matched USING (gid);"
-    )
+    number = f"CAST({files.name('sensitive', COUNT)} AS DOUBLE)"
+    return f"""WITH held AS (
+  SELECT gid, {number} AS number, {part} AS part
+  FROM {files.source("sensitive")}
+), asked AS (
+  SELECT gid, sum(number) AS size, sum(number * part) AS people,
+    sum(number * part * part) AS squares FROM held GROUP BY gid
+), {", ".join(matched)}, counted AS (
+  SELECT asked.*, {share} AS share FROM asked JOIN matched USING (gid)
+)
+SELECT coalesce(sum(people * share), 0) AS estimate,
+  sqrt(greatest(coalesce(sum(share * (people - squares + (1 - share)
+    * (squares - people * people / size) * size / greatest(size - 1, 1))), 0), 0)) AS standard_error
+FROM counted;"""
 
 
-def _asked(files: Files, weights: Weights) -> str:
-    """Per group, how many of its values are asked for."""
-    return (
-        f"asked AS (\n  SELECT gid, sum({_people_asked(files, weights, 'BIGINT')}) AS people\n"
-        f"  FROM {files.source('sensitive')} GROUP BY gid\n)"
-    )
-
-
-def _people_asked(files: Files, weights: Weights, number: str) -> str:
-    """How many of the people whom a line stands for are asked for, counted as a `number`."""
-    people = f"CAST({files.name('sensitive', COUNT)} AS {number})"
+def _part(files: Files, weights: Weights) -> str:
+    """How much of a line of the sensitive table is asked for."""
+    parts = []
     for sensitive, of_value in weights.items():
         cases = "".join(
             f"\n      WHEN {files.text(value)} THEN {float(weight)!r}"
@@ -256,8 +258,8 @@ def _people_asked(files: Files, weights: Weights, number: str) -> str:
             if weight > 0
         )
         name = files.name("sensitive", sensitive)
-        people += f" * CASE {name}{cases}\n      ELSE 0.0 END" if cases else " * 0.0"
-    return people
+        parts.append(f"CASE {name}{cases}\n      ELSE 0.0 END" if cases else "0.0")
+    return " * ".join(parts) or "1.0"
 
 
 def _literal(text: str) -> str:

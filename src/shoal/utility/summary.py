@@ -13,7 +13,6 @@ import polars as pl
 from shoal.engines import Runs
 from shoal.table import Table
 from shoal.utility.classes import ClassErrors, KnownClasses
-from shoal.utility.count import coded
 from shoal.utility.distance import total_variations
 from shoal.utility.estimate import estimate_counts, exact_counts
 from shoal.utility.published import Floats, Published
@@ -67,8 +66,6 @@ class Utility:
     group_sizes: dict[str, float]
     classes: ClassErrors
     """Carriers by class of people, as `Release.count` has them."""
-    classes_equal: ClassErrors
-    """The same with a group's values shared equally among its people."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for machines."""
@@ -79,7 +76,6 @@ class Utility:
             "rows_lost": self.rows_lost,
             "group_sizes": self.group_sizes,
             "classes": self.classes.to_dict(),
-            "classes_equal": self.classes_equal.to_dict(),
             "total_variation": self.attributes.to_dicts(),
             "total_variation_of_pairs": self.pairs.to_dicts(),
         }
@@ -94,7 +90,7 @@ def summarize(table: Table, release: Release, workload: Workload | None = None) 
     else:
         parts = [(one, release.alone(one.members.name)) for one in table.several.columns]
         asked = replace(asked, queries=math.ceil(asked.queries / len(parts)))
-    every, protected = _errors([(one, coded(alone)) for one, alone in parts], asked)
+    every, protected = _errors([(one, alone.coded) for one, alone in parts], asked)
     moved = [total_variations(one, alone.coded) for one, alone in parts]
     known = [(KnownClasses.of(one), alone) for one, alone in parts]
     fronts = [f"{one.members.name}: " if len(parts) > 1 else "" for one, _ in parts]
@@ -108,8 +104,7 @@ def summarize(table: Table, release: Release, workload: Workload | None = None) 
             ["attribute", "other"], maintain_order=True
         ),
         group_sizes=_group_sizes(release.qi_runs),
-        classes=ClassErrors.together([one.errors(coded(of)) for one, of in known], fronts),
-        classes_equal=ClassErrors.together([one.errors(of.coded) for one, of in known], fronts),
+        classes=ClassErrors.together([one.errors(of.coded) for one, of in known], fronts),
     )
 
 

@@ -16,8 +16,7 @@ import polars as pl
 from shoal.engines import GID
 from shoal.errors import InputError, missing_extra
 from shoal.table.frames import free_name
-from shoal.utility.count import chosen_shares, coded
-from shoal.utility.published import COUNT, Published, Shares, same_groups
+from shoal.utility.published import COUNT, Published, same_groups
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 WEIGHT = "weight"
 
 
-def weighted(release: Release, shares: Shares | None = None) -> pl.DataFrame:
+def weighted(release: Release) -> pl.DataFrame:
     """What is published of people, a value that they may have, and how many are expected to."""
     if release.spec.publish_apart:
         raise InputError(
@@ -34,12 +33,11 @@ def weighted(release: Release, shares: Shares | None = None) -> pl.DataFrame:
             "in the release.",
             f'Take one of them at a time: release.alone("{release.spec.sensitive_columns[0]}").',
         )
-    chosen = chosen_shares(release, shares)
     values = [name for name in release.sensitive_runs.columns if name not in (GID, COUNT)]
     taken, weight = [*release.spec.qi, *values, COUNT], weight_column(release)
     alike, size = (free_name(name, [*taken, weight]) for name in ("alike", "size"))
-    if chosen != "equal":
-        return _listed(coded(release, chosen), values[0], weight)
+    if release.weight is not None and release.form == "bucketized":
+        return _listed(release.coded, values[0], weight)
     seen = list(release.spec.qi)
     qi, sensitive = same_groups(release)
     sizes = pl.DataFrame({GID: qi.first, size: qi.sizes})

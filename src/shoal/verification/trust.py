@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.release.stated import OLDER
+from shoal.release.stated import OLDEST
 from shoal.verification.texts import same_software
 
 ON_TRUST: dict[str, str] = {
@@ -37,15 +37,17 @@ def taken_on_trust(
 ) -> tuple[str, ...]:
     """What was not seen, in words; `recorded`: the private folder was there."""
     words = [] if recomputed else ["that people and values are the table's", *BY_THE_TABLE.values()]
-    if certificate["format"] == OLDER:
-        words.append("what certificates of the older format do not say of counting and absence")
+    if certificate["format"] == OLDEST:
+        words.append("what certificates of the oldest format do not say of counting and absence")
     if recorded:
         return tuple(words)
     models = "models" in certificate["knowledge"]
     words += [told for part, told in ON_TRUST.items() if models or part != "knowledge.models"]
     words.append("who is in which group")
-    if "leanings" in certificate:
-        words.append("how much classes of people count as, within limits")
+    if "weights" in certificate or "leanings" in certificate:
+        words.append("how weights were made, within limits")
+    if certificate.get("totals", {}).get("told"):
+        words.append("whom totals link above 1/r")
     if certificate["form"] == "generalized":
         words.append("what ranges cover")
     if certificate["spec"].get("publish_apart"):

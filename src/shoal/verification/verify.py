@@ -21,11 +21,11 @@ from shoal.release.pair import ROW_GROUPS, belong_together, has_record, is_recor
 from shoal.release.stated import read_certificate
 from shoal.spec.recipe import public_recipes, with_files
 from shoal.verification.files import Check, check_files, check_tables
-from shoal.verification.leanings import check_leanings
 from shoal.verification.recompute import coded, recompute
 from shoal.verification.signatures import check_signers
 from shoal.verification.texts import check_texts, check_types
 from shoal.verification.trust import taken_on_trust
+from shoal.verification.weights import check_weights
 from shoal.wording import adversaries_words, limit_named, verdict_words, visible
 
 
@@ -172,7 +172,7 @@ def verify(
     checks = [*files, *check_tables(release)]
     whole = all(check.passed for check in checks)
     if whole:
-        checks.append(check_leanings(release))
+        checks.append(check_weights(release))
         whole = checks[-1].passed
     if whole:
         checks += check_texts(folder, release)

@@ -61,7 +61,7 @@ RUN: Fields = {
     **_of("r", "r-", "ineligible", "nothing-published", "suppression-limit"),
     **_of("limit", "limit"),
     **_of("readers", "reader", "reader-", "adversary"),
-    **_of("also", "totals-", "attack-"),
+    **_of("also", "attack-"),
 }
 AUDIT: Fields = {
     **_of("released", "audit-what", "project-path", "released-"),

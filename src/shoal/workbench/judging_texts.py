@@ -66,7 +66,6 @@ JUDGING = {
     "run.limit.prior": "prior: 1/r, or what was known of a person before if that is more",
     "run.also": "Also",
     "run.attack": "let the red team try (takes longer)",
-    "run.totals": "tell how many carriers each value of a column has",
     "run.model": "Model",
     "run.model.none": "none",
     "run.model.hint": "Groups also answer somebody who fits such a model to other people's rows.",

@@ -19,6 +19,7 @@ from shoal.spec import Spec
 from shoal.table import Table
 from tests.engines.kinds import hospital
 from tests.engines.test_dealing import random_grouping
+from tests.release import weighed
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -76,6 +77,20 @@ def test_rows_are_dealt_on_the_cluster(spark: Any, tmp_path: Path) -> None:
     parts = sorted((tmp_path / "rows.parquet").iterdir())
     assert [part.name for part in parts] == [f"part-{n:05}.parquet" for n in range(len(parts))]
     assert pl.read_parquet(parts).sort("patient").equals(one)
+
+
+def test_weights_are_dealt_with_the_rows(spark: Any, tmp_path: Path) -> None:
+    frame = weighed.people(4).with_row_index("patient")
+    frame.write_parquet(tmp_path / "table.parquet")
+    engine, source = SparkEngine(spark), spark.read.parquet(str(tmp_path / "table.parquet"))
+    table = engine.count(source, weighed.SPEC.with_(identifiers=("patient",)))
+    grouping = canonical(table, weighed.Weighed().anonymize(table, seed=1))
+    dealt = read(engine.row_groups(table, grouping, seed=1))
+    assert dealt.columns == ["patient", "gid", "weight"]
+    both = frame.join(dealt, on="patient").filter(pl.col("gid") > 0)
+    shown = build_tables(table, grouping, seed=1)[0].frame().select("gid", "place", "age", "weight")
+    assert Counter(both.select(shown.columns).iter_rows()) == Counter(shown.iter_rows())
+    assert not (both.filter(state="ill")["weight"] == 0).any()
 
 
 def read(frame: Any) -> pl.DataFrame:

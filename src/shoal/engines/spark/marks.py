@@ -33,6 +33,8 @@ class Marks(NamedTuple):
     """How many people each copy takes."""
     taken: Ints
     """How many people of other counted lines the copies have taken before."""
+    weight: NDArray[np.float64]
+    """What each of them counts as; not a number where that is not told."""
 
 
 def marks_of(table: Table, grouping: Grouping, counts: Ints, *, seed: int) -> Marks:
@@ -60,12 +62,14 @@ def marks_of(table: Table, grouping: Grouping, counts: Ints, *, seed: int) -> Ma
     line, of_group = order[place], by_cell[found]
     lost = np.flatnonzero(kept < counts)
     nobody = np.zeros(len(lost), np.int64)
+    weight = np.full(len(by_cell), np.nan) if grouping.weight is None else grouping.weight
     return Marks(
         line=np.append(line, lost),
         start=np.append(starts - (people_end[place] - kept[line]), kept[lost]),
         gid=np.append(grouping.first_number[grouping.group[of_group]] + 1, nobody - 1),
         each=np.append(grouping.rows[of_group], nobody + 1),
         taken=np.append(starts - (groups_end[found] - grouping.people[of_group]), nobody),
+        weight=np.append(weight[of_group], np.full(len(lost), np.nan)),
     )
 
 

@@ -19,7 +19,9 @@ from shoal.engines.runs import GID
 from shoal.engines.spark.marks import marks_of
 from shoal.errors import InputError
 from shoal.grouping import Grouping
+from shoal.grouping.grouping import WEIGHT
 from shoal.table import Table
+from shoal.table.frames import free_name
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -48,7 +50,8 @@ def key_of(columns: Sequence[str]) -> Column:
 
 
 def row_groups(table: Table, grouping: Grouping, *, seed: int) -> DataFrame:
-    """What identifies each person, and the gid of their group; -1 where they are suppressed."""
+    """What identifies each person, and the gid of their group, -1 where they are suppressed; and
+    their weight, if anybody has one."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -72,8 +75,13 @@ def row_groups(table: Table, grouping: Grouping, *, seed: int) -> DataFrame:
     people = mark["taken"] + F.col("rank") - mark["start"]
     copy = F.floor(people / mark["each"]).cast("long")
     gid = F.when(mark["gid"] < 0, mark["gid"]).otherwise(mark["gid"] + copy)
-    named = dealt.where(kind).select(*(f"who.{one}" for one in rows.identifiers.values()), gid)
-    return named.toDF(*rows.identifiers, GID)
+    told = {GID: gid}
+    if grouping.weight is not None:
+        told[free_name(WEIGHT, [*rows.identifiers, GID])] = F.nanvl(mark["weight"], F.lit(None))
+    named = dealt.where(kind).select(
+        *(f"who.{one}" for one in rows.identifiers.values()), *told.values()
+    )
+    return named.toDF(*rows.identifiers, *told)
 
 
 def _identified(rows: SparkRows) -> Column:
@@ -118,5 +126,5 @@ def _sent(rows: SparkRows, table: Table, grouping: Grouping, seed: int) -> DataF
     marks = marks_of(table, grouping, rows.counts, seed=seed)
     frame = pl.DataFrame({**marks._asdict(), "line": rows.keys[marks.line]})
     sent = rows.frame.sparkSession.createDataFrame(frame.to_arrow())
-    mark = F.struct("start", "gid", "each", "taken")
+    mark = F.struct("start", "gid", "each", "taken", "weight")
     return sent.select(F.col("line").alias(KEY), F.col("start").alias("rank"), mark.alias("mark"))

@@ -20,6 +20,7 @@ from shoal.grouping import FormName, Grouping
 from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
 from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_people
+from shoal.release.weights import Alike, published_weights
 from shoal.spec import MISSING, Spec
 from shoal.table import Column, IntArray, Table, code_column, factorize
 from shoal.table.frames import free_name
@@ -40,29 +41,28 @@ class Bucketized:
     more_tables: Mapping[str, str] = {}
 
     def tables(self, table: Table, grouping: Grouping) -> tuple[Runs, None]:
-        """In the order of gid and signature: signatures are numbered in the order of their values,
-        so that this order tells nothing."""
-        width = np.int64(len(table.signatures))
-        keys, place = np.unique(grouping.group * width + grouping.signature, return_inverse=True)
-        codes = table.signatures[keys % width]
+        """In the order of gid, signature and weight: signatures are numbered in the order of their
+        values, so that this order tells nothing."""
+        group, signature, people, weight = Alike.of(table, grouping, shown=True)
+        codes = table.signatures[signature]
         columns = [
             as_enum(column.values).gather(codes[:, position]).alias(column.name)
             for position, column in enumerate(table.qi)
         ]
-        times = np.bincount(place, grouping.rows, len(keys)).astype(np.int64)
-        lines = pl.DataFrame(columns)
-        return Runs.numbered(keys // width, grouping.copies, times, lines), None
+        return Runs.numbered(group, grouping.copies, people, pl.DataFrame(columns + weight)), None
 
     def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
         signature = signature_rank[grouping.signature]
-        return hashed_people(total, grouping.group, signature, grouping.rows)
+        return hashed_people(total, grouping.group, signature, grouping.rows, grouping.weight)
 
     def published(
         self, total: Hashes, qi: Runs, spec: Spec
     ) -> tuple[list[NDArray[np.integer]], Hashes]:
         columns = [code_column(qi.lines[name]) for name in spec.qi]
         signature, _ = factorize([codes for _, codes in columns], [len(one) for one, _ in columns])
-        return [qi.group, signature], hashed_people(total, qi.group, signature + 1, qi.times)
+        weight, place = published_weights(qi, spec)
+        total = hashed_people(total, qi.group, signature + 1, qi.times, weight)
+        return [qi.group, signature, place], total
 
     def people(
         self, release: Release, qi: Runs, table: Table, record: Record | None
@@ -86,7 +86,7 @@ class Bucketized:
         assert release.audit is not None, "only a release that was just made is reported on"
         return true_values(table, release.audit.risks.partition.signature_people)
 
-    def coded(self, release: Release, qi: Runs, held: sparse.csr_array) -> Coded:
+    def coded(self, release: Release, qi: Runs, held: sparse.csr_array, equal: Bools) -> Coded:
         """A unit is a signature."""
         coded = [code_column(qi.lines[name]) for name in release.spec.qi]
         codes = [of_row for _, of_row in coded]
@@ -94,7 +94,7 @@ class Bucketized:
         row_signature = factorize(codes, [len(column) for column in columns])[0]
         first = np.unique(row_signature, return_index=True)[1]
         signatures = np.stack([of_row[first] for of_row in codes], axis=1).astype(np.int32)
-        expected = _expected(row_signature, len(first), qi, held)
+        expected = _expected(row_signature, len(first), qi, held, equal)
         return Coded(columns, signatures, (), expected, row_signature)
 
     def answers(
@@ -110,6 +110,12 @@ class Bucketized:
             return count_cells(coded, cells.start, cells.value, cells.rows, bits, weights[block])
 
         return answer
+
+    def matching(self, published: Published, allowed: Sequence[Bools]) -> Floats:
+        inside = np.ones(len(published.coded), bool)
+        for position, some in enumerate(allowed):
+            inside &= some[published.coded[:, position], 0]
+        return inside.astype(np.float64)
 
     def spread(self, published: Published, domains: Sequence[Floats]) -> list[Floats]:
         return list(domains)
@@ -166,22 +172,22 @@ def _as_number(series: pl.Series) -> pl.Series:
 
 
 def _expected(
-    row_signature: IntArray, signatures: int, qi: Runs, held: sparse.csr_array
+    row_signature: IntArray, signatures: int, qi: Runs, held: sparse.csr_array, equal: Bools
 ) -> sparse.csr_array:
-    """signatures x values: the rows expected of each."""
+    """signatures x values: the rows expected of each, of lines that share equally."""
     from scipy import sparse
 
     # Most groups have one value: their rows are counted, so that these cells are whole numbers.
     plain = np.diff(held.indptr) == 1
     group, people = qi.group, qi.weight
     shape, size = (signatures, held.shape[1]), np.bincount(group, people)
-    rows = np.flatnonzero(plain[group])
+    rows = np.flatnonzero(plain[group] & equal)
     value = held.indices[held.indptr[group[rows]]]
     cell, cells = factorize([row_signature[rows], value], list(shape))
     counted = sparse.csr_array(
         (np.bincount(cell, people[rows], len(cells)), np.divmod(cells, shape[1])), shape=shape
     )
-    rows = np.flatnonzero(~plain[group])
+    rows = np.flatnonzero(~plain[group] & equal)
     inside = (people[rows] / size[group[rows]], (row_signature[rows], group[rows]))
     mixed = sparse.csr_array(inside, shape=(signatures, len(size))) @ held
     return sparse.csr_array(counted + mixed)

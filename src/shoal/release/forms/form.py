@@ -53,7 +53,7 @@ class Coded:
     covers: tuple[Bools, ...]
     """Per QI, published x domain: what each label covers; empty where values are exact."""
     held: sparse.csr_array
-    """units x values: the rows that are expected, if all people of a group are alike."""
+    """units x values: the rows that are expected of people who share a group's values equally."""
     line_unit: IntArray
     """The unit of each line of the QI table."""
 
@@ -87,14 +87,18 @@ class Form(Protocol):
     def value_counts(self, release: Release, table: Table) -> list[Floats]:
         """For each QI, how many published people have each value, as a reader would reckon."""
 
-    def coded(self, release: Release, qi: Runs, held: sparse.csr_array) -> Coded:
-        """The QI table as integers, from its lines, and the values held by each group."""
+    def coded(self, release: Release, qi: Runs, held: sparse.csr_array, equal: Bools) -> Coded:
+        """The QI table as integers, from its lines, and the values held by each group; `equal` are
+        the lines of people who share these equally."""
 
     def answers(
         self, published: Published, allowed: Sequence[Bools], weights: Floats
     ) -> Callable[[slice], Floats]:
         """What estimates a block of queries: predicates are domain x queries, per QI; weights are
         queries x published values."""
+
+    def matching(self, published: Published, allowed: Sequence[Bools]) -> Floats:
+        """Of each unit the part that matches one query: predicates are domain x 1, per QI."""
 
     def spread(self, published: Published, domains: Sequence[Floats]) -> list[Floats]:
         """Per QI, published x other domain: from how domain values spread over another domain."""

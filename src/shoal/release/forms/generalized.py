@@ -18,7 +18,8 @@ from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
 from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
 from shoal.release.lines import as_enum
-from shoal.release.numbering import hashed_ranges
+from shoal.release.numbering import hashed_people, hashed_ranges
+from shoal.release.weights import Alike, published_weights
 from shoal.spec import MISSING, Spec
 from shoal.table import Column, IntArray, Table, code_column
 
@@ -45,14 +46,21 @@ class Generalized:
 
     def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
         labels = (pl.Series(one.labels).gather(one.node) for one in grouping.recodings)
-        return hashed_ranges(total, labels)
+        total = hashed_ranges(total, labels)
+        weight, nobody = grouping.weight, np.zeros_like(grouping.group)
+        if weight is None:
+            return total
+        return hashed_people(total, grouping.group, nobody, grouping.rows, weight)
 
     def published(
         self, total: Hashes, qi: Runs, spec: Spec
     ) -> tuple[list[NDArray[np.integer]], Hashes]:
         first = qi.lines[qi.start[:-1]]
         texts = (first[name].cast(pl.String) for name in spec.qi)
-        return [qi.group], hashed_ranges(total, texts)
+        total, (weight, place) = hashed_ranges(total, texts), published_weights(qi, spec)
+        if weight is not None:
+            total = hashed_people(total, qi.group, np.zeros_like(qi.group), qi.times, weight)
+        return [qi.group, place], total
 
     def people(
         self, release: Release, qi: Runs, table: Table, record: Record | None
@@ -74,7 +82,7 @@ class Generalized:
     def value_counts(self, release: Release, table: Table) -> list[Floats]:
         return [_spread_evenly(column, release) for column in table.qi]
 
-    def coded(self, release: Release, qi: Runs, held: sparse.csr_array) -> Coded:
+    def coded(self, release: Release, qi: Runs, held: sparse.csr_array, equal: Bools) -> Coded:
         """A unit is a group."""
         ranges, columns, covers = release.frames["ranges"], [], []
         units = np.empty((held.shape[0], len(release.spec.qi)), dtype=np.int32)
@@ -100,17 +108,18 @@ class Generalized:
         cells, coded = published.cells, published.coded + offsets(published.covers)
 
         def answer(block: slice) -> Floats:
-            overlaps = [
-                (cover.astype(np.float32) @ some[:, block].astype(np.float32))
-                / cover.sum(axis=1, keepdims=True)
-                for cover, some in zip(published.covers, allowed, strict=True)
-            ]
-            overlap = np.concatenate(overlaps).astype(np.float64)
+            overlap = np.concatenate(_overlaps(published, [some[:, block] for some in allowed]))
             return count_classes(
                 coded, cells.start, cells.value, cells.rows, overlap, weights[block]
             )
 
         return answer
+
+    def matching(self, published: Published, allowed: Sequence[Bools]) -> Floats:
+        part = np.ones(len(published.coded))
+        for position, overlap in enumerate(_overlaps(published, allowed)):
+            part *= overlap[published.coded[:, position], 0]
+        return part
 
     def spread(self, published: Published, domains: Sequence[Floats]) -> list[Floats]:
         weight = [cover / cover.sum(axis=1, keepdims=True) for cover in published.covers]
@@ -126,14 +135,25 @@ class Generalized:
         return [*parts, _classes_sql(files, list(asked))], "matched.share"
 
 
+def _overlaps(published: Published, allowed: Sequence[Bools]) -> list[Floats]:
+    """Per QI, ranges x queries: which part of a range's domain values is allowed."""
+    return [
+        (
+            cover.astype(np.float32) @ some.astype(np.float32) / cover.sum(axis=1, keepdims=True)
+        ).astype(np.float64)
+        for cover, some in zip(published.covers, allowed, strict=True)
+    ]
+
+
 def _qi_table(table: Table, grouping: Grouping) -> Runs:
     """gid and the ranges of its group, once for every person."""
     columns = [
         as_enum(pl.Series(column.name, recoding.labels)).gather(recoding.node)
         for column, recoding in zip(table.qi, grouping.recodings, strict=True)
     ]
-    group = np.arange(len(grouping.copies))
-    return Runs.numbered(group, grouping.copies, grouping.sizes, pl.DataFrame(columns))
+    group, _, people, weight = Alike.of(table, grouping, shown=False)
+    lines = pl.DataFrame(columns)[group].with_columns(weight)
+    return Runs.numbered(group, grouping.copies, people, lines)
 
 
 def _ranges(table: Table, grouping: Grouping) -> pl.DataFrame:

@@ -76,7 +76,6 @@ def _steps(visit: Visit, asked: Asked) -> Any:
         model=model or None,
         parameters=parameters,
         hierarchies=files,
-        totals="totals" in visit.form,
         attack="attack" in visit.form,
         attacked=columns if len(columns) > 1 else (),
         spec=visit.project.draft,
