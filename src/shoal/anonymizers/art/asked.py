@@ -19,9 +19,12 @@ from shoal.knowledge import (
     event_chances,
     value_chances,
 )
+from shoal.knowledge.entropy import all_counts
 from shoal.table import IntArray, Table
 
 Floats = NDArray[np.float64]
+LEAST, MOST = 1e-9, 1.0 - 1e-4
+"""Chances that a search goes by: nobody is impossible or certain to it."""
 
 
 class Column(NamedTuple):
@@ -110,6 +113,31 @@ class Asked:
                 r = float(self.table.event_r[event])
                 strength = strengths(r, chance, prior=self.prior)
                 yield Column(view, odds, strength, chance, value_chances(view, self.table, some))
+
+    @cached_property
+    def _counts(self) -> Floats:
+        """signatures x events: everybody's chance by all public counts together; by how common an
+        event is, where nothing was counted."""
+        whole = self.whole
+        if not any(one.fitted is None and one.people is not None for one in self.knowledge.views):
+            common = whole.event_rows / whole.rows
+            return np.tile(common, (len(whole.signatures), 1))
+        return all_counts(whole, self.knowledge).chance
+
+    def counted(self, event: int) -> Floats:
+        """Of each signature: its chance of an event by all counts, neither impossible nor certain
+        to a search."""
+        return np.clip(self._counts[:, event], LEAST, MOST)
+
+    def sample_odds(self, event: int, rate: float) -> Floats:
+        """Of each signature: the odds of an event in a matched sample, one in `rate` of whom
+        carries unless more was known."""
+        chance = self.counted(event)
+        return np.maximum(chance / (1.0 - chance), 1.0 / (rate - 1.0))
+
+    def most(self, event: int) -> Floats:
+        """Of each signature: how far a link may go for whoever takes all counts together."""
+        return np.maximum(1.0 / float(self.table.event_r[event]), self._counts[:, event])
 
     @cached_property
     def masks(self) -> Masks | None:

@@ -61,8 +61,17 @@ class Columns:
         return len(self.weights.through)
 
     @classmethod
-    def of(cls, asked: Asked, kinds: NDArray[np.integer], x: int, y: int) -> Columns:
-        """For the signatures `kinds`; readers who weigh a view alike share its column."""
+    def of(
+        cls,
+        asked: Asked,
+        kinds: NDArray[np.integer],
+        x: int,
+        y: int,
+        *,
+        all_views: bool = False,
+    ) -> Columns:
+        """For the signatures `kinds`; readers who weigh a view alike share its column. One more
+        column, if it is asked for, is of whoever takes all counts together."""
         if asked.masks is not None:
             return cls._of_masks(asked.masks, kinds, x)
         views = asked.knowledge.views
@@ -78,11 +87,20 @@ class Columns:
             odds.append(column.odds[:, 0])
             strength.append(column.strength)
             chance += column.chance[column.view.index[kinds]]
-        at = np.empty((len(kinds), len(views)), narrow(max(len(one) for one in odds)))
+        leading, more = len(view), int(all_views)
+        if all_views:
+            event = int(asked.table.value_event[x])
+            known = asked.counted(event)[kinds]
+            view.append(len(views))
+            odds.append(known / (1.0 - known))
+            strength.append(1.0 / np.maximum(1.0 / float(asked.table.event_r[event]), known))
+        at = np.empty((len(kinds), len(views) + more), narrow(max(len(one) for one in odds)))
+        at[:, len(views) :] = np.arange(len(kinds))[:, None]
         for first in range(0, len(kinds), STRETCH):
-            some = kinds[first : first + STRETCH]
-            at[first : first + STRETCH] = np.column_stack([one.index[some] for one in views])
-        return cls._by_class(at, view, odds, strength, chance / len(view))
+            some, to = kinds[first : first + STRETCH], slice(first, first + STRETCH)
+            at[to, : len(views)] = np.column_stack([one.index[some] for one in views])
+        made = cls._by_class(at, view, odds, strength, chance / leading)
+        return replace(made, leading=leading)
 
     @classmethod
     def _of_masks(cls, masks: Masks, kinds: NDArray[np.integer], x: int) -> Columns:

@@ -25,6 +25,8 @@ class Pooled(NamedTuple):
     """Of each line."""
     cell: Ints
     number: Ints
+    mark: Ints
+    """As the line of its kind has it."""
     source: Ints
     """Of each group: the one that it is some copies of."""
     copies: Ints
@@ -37,11 +39,14 @@ def deal_people(
     copies: Ints,
     behind: tuple[Ints, Ints, Ints],
     random: np.random.Generator,
+    mark: Ints | None = None,
 ) -> Pooled:
     """From lines of groups (so many people of a kind, in each of `copies`) and the cells `behind`
-    kinds (kind, cell, how many are free; in the order of kinds)."""
+    kinds (kind, cell, how many are free; in the order of kinds). A `mark` on lines stays on the
+    people they become."""
     order = np.argsort(kind, kind="stable")
     owner, kind, number = owner[order], kind[order], number[order]
+    marked = np.zeros_like(kind) if mark is None else mark[order]
     wanted = number * copies[owner]
     needed = np.bincount(kind, wanted, int(behind[0].max(initial=0)) + 1).astype(np.int64)
     taken = spread(behind[0], behind[2], needed, random)
@@ -61,7 +66,8 @@ def deal_people(
     by = np.argsort(group, kind="stable")
     group, some = group[by], some[by]
     made = people[some] // (last - first)[group]
-    return Pooled(group, behind[1][run[some]], made, source, last - first)
+    mine = marked[line[each[some]]]
+    return Pooled(group, behind[1][run[some]], made, mine, source, last - first)
 
 
 def _stretches(

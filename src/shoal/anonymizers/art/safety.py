@@ -18,7 +18,7 @@ TOLERANCE = 1e-12
 
 def safe_groups(lines: Members, cells: Cells, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
     """Which groups of x and y are safe."""
-    start, cell, number = lines
+    start, cell, number, _ = lines
     signature = cells.signature[cell]
     carriers = lines.summed(np.where(cells.value[cell] == x, number, 0)).astype(np.int64)
     safe = np.ones(len(start) - 1, bool)

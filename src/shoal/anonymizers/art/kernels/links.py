@@ -102,3 +102,70 @@ def drop_linked(
                 if strength[row[i]] * (answer[people] + tolerance) > 1.0:
                     safe[g] = False
                 people += 1
+
+
+@kernel
+def weigh(
+    start: NDArray[np.int64],
+    number: NDArray[np.int64],
+    sampled: NDArray[np.bool_],
+    odds: NDArray[np.float64],
+    most: NDArray[np.float64],
+    carriers: NDArray[np.int64],
+    weight: NDArray[np.float64],
+) -> None:
+    """Writes down what each line of groups counts as, where limits leave room for all carriers.
+
+    start: where the lines of each group begin in the others, and their length.
+    sampled: the lines that count; all do where limits leave these no room. most: the limits.
+    """
+    largest = 1
+    for g in range(len(carriers)):
+        people = 0
+        for i in range(start[g], start[g + 1]):
+            people += number[i]
+        largest = max(largest, people)
+    mine, chance, limit = np.empty(largest), np.empty(largest), np.empty(largest)
+    for g in range(len(carriers)):
+        everybody, people, room = False, 0, 0.0
+        while carriers[g] > 0:
+            people, room = 0, 0.0
+            for i in range(start[g], start[g + 1]):
+                if sampled[i] or everybody:
+                    room += number[i] * most[i]
+                    for _ in range(number[i]):
+                        mine[people], limit[people] = odds[i], most[i]
+                        people += 1
+            if room >= carriers[g] or everybody:
+                break
+            everybody = True
+        if carriers[g] == 0 or room < carriers[g]:
+            continue
+        posteriors(mine[:people], carriers[g], chance)
+        _cut_off(chance[:people], limit[:people], carriers[g])
+        people = 0
+        for i in range(start[g], start[g + 1]):
+            weight[i] = 0.0
+            if sampled[i] or everybody:
+                weight[i] = chance[people]
+                people += number[i]
+
+
+@kernel
+def _cut_off(chance: NDArray[np.float64], limit: NDArray[np.float64], carriers: int) -> None:
+    """Chances that add up to the carriers, none above its limit, the others in proportion."""
+    full = np.zeros(len(chance), np.bool_)
+    while True:
+        left, rest, more = float(carriers), 0.0, False
+        for i in range(len(chance)):
+            if full[i]:
+                left -= limit[i]
+            else:
+                rest += chance[i]
+        for i in range(len(chance)):
+            if not full[i] and chance[i] * left > limit[i] * rest:
+                full[i] = more = True
+        if not more:
+            break
+    for i in range(len(chance)):
+        chance[i] = limit[i] if full[i] else chance[i] * left / rest
