@@ -9,6 +9,7 @@ few are and their absence tells nothing. The numbers in the code are those of AR
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,14 +24,14 @@ from shoal.anonymizers.art.everybody import gather_everybody
 from shoal.anonymizers.art.mixed import mix_events
 from shoal.grouping import Progress
 
-DESIGNS = (
+DESIGNS: tuple[dict[str, Any], ...] = (
     {"rate": 4.0, "cell": 2.4, "join": True, "all_views": True},
     {"rate": 8.0, "cell": 1.6, "join": True},
     {"rate": np.inf, "cell": 1.2},
     {"rate": np.inf, "cell": 0.8},
 )
 """One after another (blind.py)."""
-SEVERAL = ({"cell": 2.0, "join": True}, {"cell": 0.9})
+SEVERAL: tuple[dict[str, Any], ...] = ({"cell": 2.0, "join": True}, {"cell": 0.9})
 """Of several sensitive columns, which leave many masks with few carriers each."""
 HARDLY_ANY = 0.01
 """Another design is tried rather than lose a larger share of the carriers."""
