@@ -27,13 +27,20 @@ def test_an_older_release_is_confirmed_and_said_to_be_older(name: str) -> None:
     assert shoal.Release.load(OLDER / name).count() == 400
 
 
+def test_the_second_version_is_confirmed_by_the_adversaries_that_it_names() -> None:
+    found = verify(OLDER / "version-2", table=FRAME)
+    assert found.confirmed, found
+    assert found.adversaries == ("joint", "binary")
+    assert not any("certificates of the older format" in one for one in found.on_trust)
+
+
 def test_what_the_first_version_did_not_say_is_passed_over() -> None:
     found = verify(OLDER / "version-1-first", table=FRAME)
     unsaid = [check.name for check in found.checks if "older certificate" in check.detail]
     assert unsaid == ["people shown openly", "counting class by class", "absence"]
 
 
-@pytest.mark.parametrize("name", ["version-1-first", "version-1-last"])
+@pytest.mark.parametrize("name", ["version-1-first", "version-1-last", "version-2"])
 def test_an_older_release_can_be_forged_no_more_than_a_new_one(name: str, tmp_path: Path) -> None:
     def safer(content: Any) -> None:
         content["events"][0]["worst_posterior"] = 0.01

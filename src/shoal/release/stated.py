@@ -15,11 +15,11 @@ from shoal.memory import read_text
 from shoal.spec import Spec
 from shoal.storage import recover_folder
 
-FORMAT = "shoal-certificate/2"
-OLDER = "shoal-certificate/1"
+FORMAT = "shoal-certificate/3"
+FIRST, SECOND = "shoal-certificate/1", "shoal-certificate/2"
 SCHEMA = "certificate.schema.json"
 _UNSAID = (("audit", "counter"), ("audit", "absence"), ("groups", "shown_openly"))
-"""What certificates of the older format may not say; it is None then."""
+"""What certificates of the first format may not say; it is None then."""
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
@@ -36,13 +36,13 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise _damaged(file, "it is no JSON") from None
     if not isinstance(told, dict):
         raise _damaged(file, "it is no object")
-    if told.get("format") not in (FORMAT, OLDER):
+    if told.get("format") not in (FIRST, SECOND, FORMAT):
         raise InputError(
             "certificate-format",
-            f"{file} is of no format that this version of shoal reads ({OLDER} and {FORMAT}).",
+            f"{file} is of no format that this version of shoal reads ({FIRST} to {FORMAT}).",
             "Get the release again, or a newer shoal.",
         )
-    certificate = _upgraded(told) if told["format"] == OLDER else told
+    certificate = _upgraded(told) if told["format"] == FIRST else told
     if fault := _fault(certificate):
         raise _damaged(file, fault)
     return certificate
@@ -101,7 +101,7 @@ def _fault(told: dict[str, Any]) -> str:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    asked = _older_schema() if told["format"] == OLDER else schema()
+    asked = schema() if told["format"] == FORMAT else _older_schema(told["format"])
     found = best_match(Draft202012Validator(asked).iter_errors(told))
     if found is None:
         return ""
@@ -112,17 +112,20 @@ def _fault(told: dict[str, Any]) -> str:
 
 
 @cache
-def _older_schema() -> dict[str, Any]:
+def _older_schema(version: str) -> dict[str, Any]:
+    """The same of an older format. The second says nothing of a fit."""
     asked = copy.deepcopy(schema())
-    asked["properties"]["format"] = {"const": OLDER}
-    for part, name in _UNSAID:
+    asked["properties"]["format"] = {"const": version}
+    judges = asked["properties"]["audit"]["properties"]["adversaries"]["items"]["properties"]
+    del judges["residual"], judges["missing"]
+    for part, name in _UNSAID if version == FIRST else ():
         of_part = asked["properties"][part]["properties"]
         of_part[name] = {"anyOf": [{"type": "null"}, of_part[name]]}
     return asked
 
 
 def _upgraded(told: dict[str, Any]) -> dict[str, Any]:
-    """A certificate of the older format in the words of this one."""
+    """A certificate of the first format in the words of later ones."""
     told = {"limit": "absolute", "totals": {"told": {}, "linked_above": 0}, **told}
     for part in ("audit", "groups"):
         said = told.get(part)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.adversaries.adversary import as_adversaries
+from shoal.adversaries.adversary import Anybody, as_adversaries, reads_whole
 from shoal.adversaries.aspects import readings
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
@@ -127,16 +127,12 @@ def _compare(
     part, worst = case.partition, np.zeros(len(case.table.events))
     held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
-    exact, contradictory, kinds = True, False, Counter[str]()
+    exact, contradictory, absent, kinds = True, False, False, Counter[str]()
     checks = []
     claimed, sizes = certificate["audit"], part.pair_people[held]
     for one in claimed["adversaries"]:
         (adversary,) = as_adversaries(one["name"])
-        lenses = [
-            Lens(adversary.name, view, reading.judge(view, number))
-            for reading in readings([adversary], case)
-            for number, view in enumerate(known.views)
-        ]
+        lenses = _lenses(adversary, case, known)
         beside = judge_beside(case, [adversary], known)
         mine = adversary_verdict(case, adversary.reasoning, lenses, beside)
         checks.append(
@@ -157,11 +153,12 @@ def _compare(
             breach |= judged.breach
             undecided |= judged.undecided
             contradictory |= len(judged.contradictory) > 0
+            absent |= judged.absent > 0
             np.maximum(worst, judged.event_worst, out=worst)
     undecided &= ~breach
     told_by_absence = claimed["absence"] is not None and not claimed["absence"]["kept"]
     robust = robustness(
-        breach=bool(breach.any()) or told_by_absence,
+        breach=bool(breach.any()) or told_by_absence or absent,
         undecided=bool(undecided.any()),
         contradictory=contradictory,
     )
@@ -180,6 +177,17 @@ def _compare(
             found = int(sizes[mask].sum())
             checks.append(_same_figure(f"{name} people", found, claimed[name], whole=whole))
     return checks
+
+
+def _lenses(adversary: Anybody, case: Case, known: Knowledge) -> list[Lens]:
+    """What an adversary makes of all groups: through each view, or through all together."""
+    if reads_whole(adversary):
+        return [Lens(adversary.name, *adversary.judge_whole(case, known))]
+    return [
+        Lens(adversary.name, view, reading.judge(view, number))
+        for reading in readings([adversary], case)
+        for number, view in enumerate(known.views)
+    ]
 
 
 def _near(found: float, claimed: float, agree: float, *, whole: bool) -> bool:

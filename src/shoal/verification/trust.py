@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.release.stated import OLDER
+from shoal.release.stated import FIRST
 from shoal.verification.texts import same_software
 
 ON_TRUST: dict[str, str] = {
@@ -37,7 +37,7 @@ def taken_on_trust(
 ) -> tuple[str, ...]:
     """What was not seen, in words; `recorded`: the private folder was there."""
     words = [] if recomputed else ["that people and values are the table's", *BY_THE_TABLE.values()]
-    if certificate["format"] == OLDER:
+    if certificate["format"] == FIRST:
         words.append("what certificates of the older format do not say of counting and absence")
     if recorded:
         return tuple(words)
