@@ -29,8 +29,9 @@ from shoal.table import IntArray, Table
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 RIDGE = 1e-3
-NEAR = 0.04
-"""The fit ends when every stratum has its cases but for so many."""
+NEAR, PART = 0.04, 2e-5
+"""The fit ends when every stratum has its cases but for so many, or for that part of all cases if
+it is less."""
 FIRST, MOST, INNER = 40, 40, 200
 """Quasi-Newton steps at first, then Newton steps, and steps to find the direction of each."""
 VARIED = 200.0
@@ -314,8 +315,9 @@ class _Fit:
         first = minimize(scaled, theta / scale, jac=True, method="L-BFGS-B", options=options)
         theta = np.asarray(first.x * scale)
         value, slope = self._loss(theta)
+        near = min(NEAR, PART * float(self.groups.cases @ self.groups.copies))
         for _ in range(MOST):
-            if np.abs(slope).max() <= NEAR:
+            if np.abs(slope).max() <= near:
                 break
             direction, step = self._direction(slope), 1.0
             fall = float(slope @ direction)

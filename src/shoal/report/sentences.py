@@ -67,11 +67,16 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
 
 
 def _nobody_links(names: Sequence[str]) -> str:
-    """What is claimed, and of whom: readers who take one group at a time."""
-    who = f"the {names[0]} adversary links nobody"
-    if len(names) > 1:
-        others = " nor ".join(f"the {name}" for name in names)
+    """What is claimed, and of whom: readers who take one group at a time, or all together."""
+    single = [name for name in names if name != ALL_VIEWS]
+    if not single:
+        return f"with the counts of all views at once, the {ALL_VIEWS} adversary links nobody"
+    who = f"the {single[0]} adversary links nobody"
+    if len(single) > 1:
+        others = " nor ".join(f"the {name}" for name in single)
         who = f"neither {others} adversary links anybody"
+    if len(single) < len(names):
+        who += f", nor does the {ALL_VIEWS} adversary with the counts of all views at once,"
     return f"taking one group at a time, {who}"
 
 
@@ -293,18 +298,25 @@ def _source(facts: Facts) -> str:
     return isolated(facts.verdict["knowledge"])
 
 
-_READERS = ("joint", "binary")
+ALL_VIEWS = "all-views"
+_READERS = ("joint", "binary", ALL_VIEWS)
 
 
 def _reasoning(reasoning: Mapping[str, str]) -> str:
-    """How each adversary reasons, and which of the two was not asked."""
+    """How each adversary reasons, and which of the usual ones was not asked."""
     told = [f"The {quoted(name)} adversary {how}." for name, how in reasoning.items()]
     told += [
-        f"The {other} adversary weighs other odds and may come to higher figures: neither contains "
-        f"the other. “shoal audit --adversary {other}” shows them."
+        f"The {other} adversary weighs other odds and may come to higher figures: none contains "
+        f"another. “shoal audit --adversary {other}” shows them."
         for other in _READERS
         if other not in reasoning
     ]
+    if ALL_VIEWS in reasoning:
+        told.append(
+            f"The limit of the {ALL_VIEWS} adversary is what all counts together say of a person "
+            "before publication, where that is above 1/r; its figures are estimates of largest "
+            "entropy."
+        )
     return " ".join(told)
 
 
