@@ -63,6 +63,8 @@ def adversaries_words(names: Sequence[str]) -> str:
     return f"{' and '.join(listed)} {'adversary' if len(names) == 1 else 'adversaries'}"
 
 
+ALL_VIEWS = "all views"
+"""What stands where others name the view that they reason through."""
 _LEFT_OUT = {
     "joint": "whoever weighs every published value (the joint adversary)",
     "binary": "whoever knows only how common an event is (the binary adversary)",

@@ -22,10 +22,9 @@ from shoal.errors import InputError
 from shoal.grouping.pairs import ragged, starts
 from shoal.knowledge import Knowledge, View
 from shoal.knowledge.entropy import Believed, Groups, Strata, all_counts, event_cases, fit_groups
+from shoal.wording import ALL_VIEWS
 
 Floats = NDArray[np.float64]
-NAME = "all views"
-"""What stands where others name the view that they reason through."""
 ROUNDING = 1e-3
 """A posterior is above its limit if it is so by more than this part of it: the fit's own error."""
 MOST_OFF = 0.5
@@ -68,7 +67,7 @@ class AllViews:
             absent += int(missing[above].sum()) if off <= MOST_OFF else 0
             judged += int(told.groups.copies.sum())
         every = np.arange(len(table.signatures), dtype=np.int32)
-        view = View((NAME,), every, np.zeros((1, 1)), chances=before.chance)
+        view = View((ALL_VIEWS,), every, np.zeros((1, 1)), chances=before.chance)
         return view, notes.judgement(case, judged, residual, absent)
 
 
