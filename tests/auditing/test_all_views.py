@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,7 @@ from shoal.knowledge.entropy import all_counts
 from shoal.spec import Spec
 from shoal.table import Table
 from shoal.verification.verify import verify
+from tests.forging import edit, refused
 from tests.knowledge.test_entropy import RIDGE, small_table, strata_of
 from tests.oracle.entropy import by_entropy, possible_worlds
 
@@ -164,6 +166,22 @@ def test_a_certificate_states_it_and_is_confirmed(tmp_path: Path) -> None:
     found = verify(tmp_path / "release", table=frame)
     assert found.confirmed, found
     assert found.adversaries == USUAL
+
+
+@pytest.mark.parametrize(
+    ("figure", "value"), [("residual", 0.9), ("problematic", 0), ("robust", True), ("missing", 50)]
+)
+def test_a_lie_about_it_is_refuted(tmp_path: Path, figure: str, value: object) -> None:
+    frame = shoal.datasets.hospital(2000, seed=4)
+    release = shoal.anonymize(frame, hospital_table(2000).spec, method="anatomy", l=3, seed=1)
+    release.save(tmp_path / "release", private=tmp_path / "private")
+
+    def lie(content: Any) -> None:
+        assert content["audit"]["adversaries"][-1][figure] != value
+        content["audit"]["adversaries"][-1][figure] = value
+
+    edit(tmp_path / "release", lie)
+    assert refused(tmp_path / "release", table=frame)
 
 
 def test_several_columns_are_read_event_by_event() -> None:

@@ -290,6 +290,13 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         ),
         ("people are problematic", bool(audit["robust"]) and audit["problematic"] != 0),
         (
+            "it is not said how well odds were fitted",
+            any(
+                one["name"] == "all-views" and "residual" not in one for one in audit["adversaries"]
+            )
+            or any(("residual" in one) is not ("missing" in one) for one in audit["adversaries"]),
+        ),
+        (
             "somebody is convinced who links people by their absence",
             any(one["robust"] and one.get("missing", 0) for one in audit["adversaries"]),
         ),

@@ -18,7 +18,7 @@ from shoal.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import count_classes
 from shoal.auditing.measures import Lens, adversary_verdict
-from shoal.auditing.verdict import robustness
+from shoal.auditing.verdict import AdversaryVerdict, robustness
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
 from shoal.knowledge import OWN, Knowledge, event_chances
@@ -43,6 +43,8 @@ AGREEMENT = 1e-9
 """How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""
 ESTIMATES_AGREE = 0.05
 """The same where one or both were estimated."""
+FITS_AGREE = 0.02
+"""Which part of the people whom a fit finds above their limit may be others: those near it."""
 
 
 def recompute(
@@ -143,6 +145,7 @@ def _compare(
         detail = f"{mine.worst_posterior:.6f}, claimed {one['worst_posterior']:.6f}"
         name = f"worst posterior of the {adversary.name} adversary"
         checks.append(Check(name, near, "" if near else detail))
+        checks += _check_fit(mine, one)
         exact &= mine.posteriors["estimate"] == 0
         kinds.update(mine.posteriors)
         if not mine.posteriors["estimate"]:
@@ -176,6 +179,22 @@ def _compare(
         for name, mask in [("problematic", breach), ("undecided", undecided)][: 1 + whole]:
             found = int(sizes[mask].sum())
             checks.append(_same_figure(f"{name} people", found, claimed[name], whole=whole))
+    return checks
+
+
+def _check_fit(mine: AdversaryVerdict, claimed: dict[str, Any]) -> list[Check]:
+    """How well odds were fitted, and whom they link; nothing of an adversary who fits none."""
+    if mine.residual is None:
+        return []
+    who = f"{claimed['name']} adversary"
+    near = abs(mine.residual - claimed["residual"]) <= ESTIMATES_AGREE
+    detail = "" if near else f"{mine.residual:.3f}, claimed {claimed['residual']:.3f}"
+    checks = [Check(f"residual of the {who}", near, detail)]
+    for figure in ("problematic", "undecided", "missing"):
+        found, stated = getattr(mine, figure), claimed[figure]
+        near = abs(found - stated) <= max(2.0, FITS_AGREE * max(found, stated))
+        detail = "" if near else f"{found}, claimed {stated}"
+        checks.append(Check(f"{figure} people, {who}", near, detail))
     return checks
 
 
