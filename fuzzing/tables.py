@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 import shoal
+from fuzzing.all_views import wrong_of_all_views
 from shoal.anonymizers.registry import make_method
 from shoal.auditing.audit import audit
 from shoal.auditing.verdict import Audit
@@ -90,7 +91,7 @@ def _one(rng: np.random.Generator) -> list[str]:
         wrong += [f"{method}, {reader}: {one}" for one in _compared(found, mine, case)]
         if method == "art" and any(mine.problematic):
             wrong.append(f"ART links somebody above the limit to the {reader} adversary")
-    return wrong
+    return wrong + wrong_of_all_views(table, grouping, groups)
 
 
 def _compared(found: Audit, mine: oracle.Findings, case: oracle.Case) -> list[str]:

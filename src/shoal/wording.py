@@ -59,17 +59,21 @@ def undecided_words(people: str) -> str:
 
 def adversaries_words(names: Sequence[str]) -> str:
     """Who judged."""
-    return f"{' and '.join(names)} {'adversary' if len(names) == 1 else 'adversaries'}"
+    listed = [", ".join(names[:-1]), names[-1]] if len(names) > 1 else names
+    return f"{' and '.join(listed)} {'adversary' if len(names) == 1 else 'adversaries'}"
 
 
+ALL_VIEWS = "all views"
+"""What stands where others name the view that they reason through."""
 _LEFT_OUT = {
     "joint": "whoever weighs every published value (the joint adversary)",
     "binary": "whoever knows only how common an event is (the binary adversary)",
+    "all-views": "whoever uses the counts of all views at once (the all-views adversary)",
 }
 
 
 def judges_words(names: Sequence[str]) -> str:
-    """Who judged, and which of the two usual ones did not, as sentences."""
+    """Who judged, and which of the usual ones did not, as sentences."""
     left_out = [f"Not considered: {whom}." for name, whom in _LEFT_OUT.items() if name not in names]
     return " ".join([f"Judged by the {adversaries_words(names)}.", *left_out])
 

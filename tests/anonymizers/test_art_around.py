@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from shoal.anonymizers.art.certain import certain_classes
 
 from shoal.anonymizers.art import Art, attempts, certain, decoys
 from shoal.anonymizers.art.absence import leave_out_lookalikes
@@ -14,7 +15,6 @@ from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.blind import Blindness, hide_blindly
 from shoal.anonymizers.art.cells import Cells
-from shoal.anonymizers.art.certain import certain_classes
 from shoal.anonymizers.art.classes import Lack, Waiting, class_counts
 from shoal.anonymizers.art.decoys import add_decoys
 from shoal.anonymizers.art.members import Members

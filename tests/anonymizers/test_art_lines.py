@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
+from shoal.anonymizers.art.kernels.order import sort_lines
 
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.cells import Cells
-from shoal.anonymizers.art.kernels.order import sort_lines
 from shoal.grouping import Grouping
 from shoal.spec import Spec
 from shoal.table import Table

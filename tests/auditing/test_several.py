@@ -103,7 +103,9 @@ def test_what_art_makes_of_several_columns_is_robust_for_every_reader(
 ) -> None:
     frame, spec, events = made_table(seed)
     spec = spec.with_(limit=limit)
-    release = shoal.anonymize(frame, spec, seed=seed, max_suppression=1.0)
+    release = shoal.anonymize(
+        frame, spec, seed=seed, max_suppression=1.0, adversary=("joint", "binary")
+    )
     assert all(one.robust for one in release.audit.by_adversary.values())  # type: ignore[union-attr]
     kept = np.flatnonzero(release.row_groups >= 0)
     shown = release.sensitive.filter(

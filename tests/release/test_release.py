@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.adversaries.adversary import USUAL
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.engines.dealing import deal
 from shoal.errors import InputError
@@ -58,9 +59,10 @@ def test_the_certificate_says_what_is_claimed(release: Release) -> None:
     assert claimed["r"] == 3
     assert claimed["spec"]["qi"] == SPEC.qi
     assert claimed["knowledge"]["min_support"] == 100
-    assert [one["name"] for one in claimed["audit"]["adversaries"]] == ["joint", "binary"]
+    assert [one["name"] for one in claimed["audit"]["adversaries"]] == [*USUAL]
     judged = 2 * len(claimed["knowledge"]["views"]) * claimed["groups"]["with_event"]
     assert claimed["audit"]["posteriors"]["exact"] == judged
+    assert claimed["audit"]["posteriors"]["estimate"] == claimed["groups"]["with_event"]
     assert claimed["limit"] == "absolute"
     (event,) = claimed["events"]
     assert event["label"] == "grave"

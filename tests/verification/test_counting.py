@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import shoal
+from shoal.adversaries.adversary import BOTH
 from shoal.table import Table
 from shoal.verification.verify import Verification, verify
 from tests.forging import mend
@@ -19,7 +20,7 @@ from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE, Fixed
 
 def made(folder: Path, groups: tuple[int, ...], spec: shoal.Spec = SEXES_SPEC) -> Path:
     folder.mkdir(exist_ok=True)
-    release = shoal.anonymize(SEXES, spec, method=Fixed(groups))
+    release = shoal.anonymize(SEXES, spec, method=Fixed(groups), adversary=BOTH)
     release.save(folder / "release", private=folder / "private")
     return folder / "release"
 

@@ -105,6 +105,13 @@ def test_a_release_of_this_format_has_no_totals(tmp_path: Path) -> None:
     assert refused(tmp_path / "release")
 
 
+def test_the_second_version_is_confirmed_by_the_adversaries_that_it_names() -> None:
+    found = verify(OLDER / "version-2", table=FRAME)
+    assert found.confirmed, found
+    assert found.adversaries == ("joint", "binary")
+    assert not any("certificates of the oldest format" in one for one in found.on_trust)
+
+
 def test_what_the_first_version_did_not_say_is_passed_over() -> None:
     found = verify(OLDER / "version-1-first", table=FRAME)
     unsaid = [check.name for check in found.checks if "older certificate" in check.detail]
@@ -133,7 +140,7 @@ def test_who_would_repeat_a_search_that_is_gone_gets_a_sentence() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["version-1-first", "version-1-last"])
+@pytest.mark.parametrize("name", ["version-1-first", "version-1-last", "version-2"])
 def test_an_older_release_can_be_forged_no_more_than_a_new_one(name: str, tmp_path: Path) -> None:
     def safer(content: Any) -> None:
         content["events"][0]["worst_posterior"] = 0.01

@@ -1,8 +1,9 @@
 """Adversaries: how a reader of a release turns what a group publishes into posteriors.
 
-Every adversary reasons with one view at a time. The *joint* one weighs a possible world by the
+Most adversaries reason with one view at a time. The *joint* one weighs a possible world by the
 probability of every value in it (equations 1 to 3 of the paper); the *binary* one tells only an
-event from the rest. Neither contains the other: they weigh different odds.
+event from the rest. Neither contains the other: they weigh different odds. The one of *all views*
+(all_views.py) reads the release as a whole.
 
 To add one: give it a `name`, a sentence on how it reasons, and `judge`; subclass `GroupReader` if
 it answers group by group in plain NumPy. Then hand an instance to `audit` or `anonymize`, or
@@ -12,15 +13,16 @@ it answers group by group in plain NumPy. Then hand an instance to `audit` or `a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.adversaries.all_views import AllViews
 from shoal.adversaries.judging import Case, Judgement, judge_groups
 from shoal.adversaries.kernels import judge as kernels
 from shoal.errors import InputError, nearest
-from shoal.knowledge import BinaryReader, JointReader, Reader, View, with_pool
+from shoal.knowledge import BinaryReader, JointReader, Knowledge, Reader, View, with_pool
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +39,39 @@ class Adversary(Reader, Protocol):
         """The posteriors of everybody in groups that hold an event, in the `number`th view: exact,
         bounds, or estimates that may call a breach but never call a group safe."""
         ...
+
+
+class WholeReader(Protocol):
+    """A reader of releases who takes all groups and all views at once."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reasoning(self) -> str:
+        """How this adversary reasons, as a sentence for certificates and reports."""
+        ...
+
+    def can_judge(self, knowledge: Knowledge) -> bool:
+        """Whether what is known is of a kind that this adversary can use."""
+        ...
+
+    def judge_whole(self, case: Case, knowledge: Knowledge) -> tuple[View, Judgement]:
+        """What was known of everybody beforehand, as a view, and everybody's posteriors."""
+        ...
+
+
+Anybody = Adversary | WholeReader
+
+
+def reads_whole(one: Anybody) -> TypeGuard[WholeReader]:
+    """Whether an adversary takes all groups and all views at once."""
+    return hasattr(one, "judge_whole")
+
+
+def by_view(adversaries: Sequence[Anybody]) -> list[Adversary]:
+    """Those who take one view at a time."""
+    return [one for one in adversaries if not reads_whole(one)]  # type: ignore[misc]
 
 
 class Joint(JointReader):
@@ -131,12 +166,13 @@ class GroupReader(JointReader):
         return Judgement.of_record(case, record, counted=(judged, 0, 0))
 
 
-_known: dict[str, Adversary] = {"joint": Joint(), "binary": Binary(), "together": Together()}
+_known: dict[str, Anybody] = {one.name: one for one in (Joint(), Binary(), AllViews(), Together())}
+_OWN = tuple(_known)
 
 
-def register(adversary: Adversary) -> Adversary:
+def register(adversary: Anybody) -> Anybody:
     """Makes an adversary known by its name, for this program."""
-    if adversary.name in ("joint", "binary", "together") or not adversary.name:
+    if adversary.name in _OWN or not adversary.name:
         raise InputError(
             "adversary-name", f'The name "{adversary.name}" is taken.', "Choose another name."
         )
@@ -145,12 +181,14 @@ def register(adversary: Adversary) -> Adversary:
 
 
 BOTH = ("joint", "binary")
-"""Who judges unless the caller says otherwise."""
-AdversaryLike = str | Adversary
+"""Those who take one view at a time, and whom ART's search answers."""
+USUAL = (*BOTH, "all-views")
+"""Who judges unless the caller says otherwise, as far as what is known can be counted."""
+AdversaryLike = str | Anybody
 Adversaries = AdversaryLike | Sequence[AdversaryLike]
 
 
-def as_adversaries(given: Adversaries) -> tuple[Adversary, ...]:
+def as_adversaries(given: Adversaries) -> tuple[Anybody, ...]:
     """The adversaries that a caller names, or hands over; each once."""
     several = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     adversaries = {one.name: one for one in map(_as_adversary, several)}
@@ -159,9 +197,18 @@ def as_adversaries(given: Adversaries) -> tuple[Adversary, ...]:
     return tuple(adversaries.values())
 
 
-def _as_adversary(given: AdversaryLike) -> Adversary:
+def judging(given: Adversaries, knowledge: Knowledge) -> tuple[Anybody, ...]:
+    """The same for some knowledge: of the usual ones those who can use it."""
+    adversaries = as_adversaries(given)
+    if given is not USUAL:
+        return adversaries
+    return tuple(one for one in adversaries if not reads_whole(one) or one.can_judge(knowledge))
+
+
+def _as_adversary(given: AdversaryLike) -> Anybody:
     if not isinstance(given, str):
-        if isinstance(given, type) or not hasattr(given, "judge") or not hasattr(given, "name"):
+        judges = hasattr(given, "judge") or hasattr(given, "judge_whole")
+        if isinstance(given, type) or not judges or not hasattr(given, "name"):
             raise InputError(
                 "adversary",
                 f"{given!r} is no adversary.",

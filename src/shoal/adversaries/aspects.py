@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.adversaries.adversary import Adversary, Binary, Joint, Together
+from shoal.adversaries.adversary import Adversary, Anybody, Binary, Joint, Together, by_view
 from shoal.adversaries.even import Even
 from shoal.adversaries.judging import Case, Judgement
 from shoal.errors import InputError
@@ -55,7 +55,7 @@ class Reading(NamedTuple):
         return even.judge(view, number, by_value=by_value)
 
 
-def for_table(adversaries: Sequence[Adversary], table: Table) -> tuple[Adversary, ...]:
+def for_table(adversaries: Sequence[Anybody], table: Table) -> tuple[Anybody, ...]:
     """The adversaries of a table: of several columns, whoever weighs values also weighs them
     together, unless they are published apart."""
     names, apart = [one.name for one in adversaries], table.spec.publish_apart
@@ -63,15 +63,16 @@ def for_table(adversaries: Sequence[Adversary], table: Table) -> tuple[Adversary
         raise InputError(
             "adversary-apart",
             "Columns that are published apart show no combinations for the adversary together.",
-            "Choose among: joint, binary.",
+            "Choose among: joint, binary, all-views.",
         )
     if table.several is None or apart or "joint" not in names or "together" in names:
         return tuple(adversaries)
     return (*adversaries, Together())
 
 
-def readings(adversaries: Sequence[Adversary], case: Case) -> list[Reading]:
-    """All that adversaries do to a table."""
+def readings(everybody: Sequence[Anybody], case: Case) -> list[Reading]:
+    """All that those adversaries do to a table who take one view at a time."""
+    adversaries = by_view(everybody)
     several, apart = case.table.several, case.table.spec.publish_apart
     if several is None:
         return [Reading(one, None, case, case) for one in adversaries]

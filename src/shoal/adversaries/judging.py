@@ -98,12 +98,14 @@ class Case:
         )
         return self.groups, known
 
-    def strength(self, view: View, signature: IntArray, event: IntArray) -> NDArray[np.float64]:
+    def strength(
+        self, view: View, signature: IntArray, event: IntArray, limit: Limit | None = None
+    ) -> NDArray[np.float64]:
         """What the posterior of a person for an event is multiplied with to be compared with 1, in
         a view: r, or under the honest limit one over what the view says beforehand, if that is
-        above 1/r. 0 where there is no event."""
+        above 1/r. 0 where there is no event. `limit` is that of the reader, if it has its own."""
         strength = np.append(self.event_r, 0.0).take(event)
-        if self.limit == "prior":
+        if (limit or self.limit) == "prior":
             before = event_chances(view, self.table)[view.index[signature], event]
             known = (event >= 0) & (strength * before > 1.0)
             strength[known] = 1.0 / before[known]
@@ -129,6 +131,12 @@ class Judgement:
     """The pair (of all) that has it, -1 where no group holds the event."""
     even: Even | None = None
     """The groups that were judged apart, whose pairs are not among those above."""
+    limit: Limit | None = None
+    """The reader's own, whatever that of the case is."""
+    residual: float | None = None
+    """Of a fit: by how many cases it misses a public count at most."""
+    absent: int = 0
+    """How many people who are missing are linked above their limit by that."""
 
     @classmethod
     def of_record(
@@ -140,6 +148,9 @@ class Judgement:
         kind: NDArray[np.int8] | None = None,
         undecided: NDArray[np.bool_] | None = None,
         contradictory: NDArray[np.int64] | None = None,
+        limit: Limit | None = None,
+        residual: float | None = None,
+        absent: int = 0,
     ) -> Judgement:
         """From what was written down of all pairs; without more, all of it is exact."""
         pairs = len(record.posterior)
@@ -156,6 +167,9 @@ class Judgement:
             contradictory=np.zeros(0, np.int64) if contradictory is None else contradictory,
             event_worst=record.event_worst,
             event_pair=record.event_pair,
+            limit=limit,
+            residual=residual,
+            absent=absent,
         )
 
 

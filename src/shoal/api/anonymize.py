@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.adversaries.adversary import BOTH, Adversaries, as_adversaries
+from shoal.adversaries.adversary import USUAL, Adversaries, as_adversaries, by_view, judging
 from shoal.anonymizers.registry import check_columns, inform, make_method
 from shoal.api.inputs import Known, is_location, table_of
 from shoal.auditing.audit import audit as judge
@@ -35,23 +35,23 @@ def anonymize(
     method: str | Anonymizer = "art",
     knowledge: Known = None,
     model: Any = None,
-    adversary: Adversaries = BOTH,
+    adversary: Adversaries = USUAL,
     engine: Engine | None = None,
     seed: int | None = None,
     progress: Progress = silent,
     **parameters: Any,
 ) -> Release:
-    """Makes a release of a table (a frame, a path or URL, or a Table), and audits it with the joint
-    and the binary adversary, or with others.
+    """Makes a release of a table (a frame, a path or URL, or a Table), and audits it with the
+    joint and the binary adversary and that of all views, or with others.
 
     `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the spec
     says that the adversary knows, and a `model` adds what can be foretold of everybody from other
     people: "boosting", "logistic", "kernel", or anything with fit and predict_proba. Where the
     method knows how much of its group's cases each person counts as, the release says so. ART makes
-    its groups for the adversaries that are named; a release of it that one of them refutes is never
-    returned. Everything random comes from a secret seed, which is saved with the private records:
-    whoever knew it could repeat the run. Give a `seed` for tests and studies only; the certificate
-    then says so.
+    its groups for those of the adversaries who take one view at a time; a release of it that one of
+    these refutes is never returned. Everything random comes from a secret seed, which is saved with
+    the private records: whoever knew it could repeat the run. Give a `seed` for tests and studies
+    only; the certificate then says so.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -63,11 +63,11 @@ def anonymize(
     True
     >>> release.save("release", private="private")
     """
-    clock, adversaries = _Clock(), as_adversaries(adversary)
+    clock, readers = _Clock(), by_view(as_adversaries(adversary))
     drawn = _secret_seed() if seed is None else checked_seed(seed)
     chosen = _chosen(method, parameters)
-    if isinstance(method, str) and "readers" not in parameters:
-        chosen = inform(chosen, readers=adversaries)
+    if isinstance(method, str) and "readers" not in parameters and readers:
+        chosen = inform(chosen, readers=readers)
     engine = engine or engine_of(data)
     rows_with = engine or default_engine()
     if isinstance(knowledge, Knowledge):
@@ -110,7 +110,7 @@ def anonymize(
         table,
         grouping,
         knowledge=known,
-        adversary=[*_answered(grouping), *adversaries],
+        adversary=[*_answered(grouping), *judging(adversary, known)],
         seed=seed or 0,
         rows=None if dealt is None else dealt.group,
         progress=progress,

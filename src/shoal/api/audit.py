@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.adversaries.adversary import BOTH, Adversaries
+from shoal.adversaries.adversary import USUAL, Adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.api.inputs import Known, frame_of, spec_of, table_of
 from shoal.api.released import align, align_large, no_audit_by_engine, spec_of_own
@@ -30,7 +30,7 @@ def audit(
     model: Any = None,
     r: float | None = None,
     limit: Limit | None = None,
-    adversary: Adversaries = BOTH,
+    adversary: Adversaries = USUAL,
     budget: float = JOINT_BUDGET,
     seed: int = 0,
     rows: IntArray | None = None,
@@ -53,8 +53,9 @@ def audit(
     know, a `model` (see `anonymize`) adds to it; `r` replaces the spec's r where an event has none
     of its own, and `limit` the spec's. Exact up to `budget` steps per group and view; beyond it,
     certified bounds, and estimates (from `seed`) that can call a breach but never call a table
-    robust. With `models` the audit also says, in its
-    `models`, which thresholds of other models of privacy (k-anonymity, l-diversity, ...) hold.
+    robust; the adversary of all views alone decides by estimates. With `models` the audit also
+    says, in its `models`, which thresholds of other models of privacy (k-anonymity, l-diversity,
+    ...) hold.
 
     >>> import polars, shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.adversaries.adversary import BOTH, Adversaries
+from shoal.adversaries.adversary import USUAL, Adversaries
 from shoal.anonymizers.registry import PAPER_METHODS
 from shoal.api.inputs import Known, frame_of, table_of
 from shoal.comparison import Comparison
@@ -28,7 +28,7 @@ def compare(
     key: str | None = None,
     knowledge: Known = None,
     workload: Workload | None = None,
-    adversary: Adversaries = BOTH,
+    adversary: Adversaries = USUAL,
     repeat: int = 1,
     seed: int = 0,
     attack: bool = False,

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.adversaries.adversary import Adversaries, Adversary, as_adversaries
+from shoal.adversaries.adversary import Adversaries, Anybody, judging, reads_whole
 from shoal.adversaries.aspects import for_table, readings
 from shoal.adversaries.even import Even
 from shoal.adversaries.joint import JOINT_BUDGET
@@ -73,15 +73,16 @@ def audit(
     Grouping that was dealt, `rows` is the group of each row, for naming people by their row.
     `r` replaces the spec's r where an event has none of its own, and `limit` the spec's. Exact up
     to `budget` steps per group and view; beyond it, certified bounds, and estimates (from `seed`)
-    that can call a breach but never call a table robust. `models` adds the thresholds of other
+    that can call a breach but never call a table robust; the adversary of all views alone decides
+    by estimates. `models` adds the thresholds of other
     models of privacy.
     """
-    adversaries = for_table(as_adversaries(adversary), table)
     grouping, labels, rows = grouped(table, groups, rows)
     partition = Partition.of(table, grouping)
     check_groups(table, partition.groups)
     known = knowledge or Knowledge.of(table)
     known.check_columns(table)
+    adversaries = for_table(judging(adversary, known), table)
     own = np.array([event.r or np.nan for event in table.events])
     strength = checked_r(table.spec.r if r is None else r)
     event_r = np.where(np.isnan(own), strength, own)
@@ -95,7 +96,7 @@ def audit(
         budget=budget,
         seed=checked_seed(seed),
     )
-    seen = Seen(case, People(table, partition, rows, labels), len(known.views))
+    seen = Seen(case, People(table, partition, rows, labels))
     _judge_all(case, adversaries, known, seen, progress)
     found = _assemble(case, known, adversaries, seen, strength, before, grouping)
     return replace(found, models=other_models(table, grouping)) if models else found
@@ -140,12 +141,12 @@ def _known_before(table: Table, knowledge: Knowledge) -> NDArray[np.float64]:
 
 def _judge_all(
     case: Case,
-    adversaries: Sequence[Adversary],
+    adversaries: Sequence[Anybody],
     knowledge: Knowledge,
     seen: Seen,
     progress: Progress,
 ) -> None:
-    """Every adversary through every view, taken in one after another."""
+    """Every adversary through every view, or through all together, taken in one after another."""
     read = readings(adversaries, case)
     even = Even.of(case) if any(one.evenly for one in read) else None
     pairs = [(one, view, i) for one in read for i, view in enumerate(knowledge.views)]
@@ -155,6 +156,10 @@ def _judge_all(
     for number, ((one, view, _), judgement) in enumerate(zip(pairs, judgements, strict=True)):
         seen.take(Lens(one.adversary.name, view, judgement))
         progress("judging", number + 1, len(pairs))
+    for whole in filter(reads_whole, adversaries):
+        progress("all views", 0, 1)
+        seen.take(Lens(whole.name, *whole.judge_whole(case, knowledge)))
+        progress("all views", 1, 1)
     for lens in judge_beside(case, adversaries, knowledge, even):
         seen.take(lens, beside=True)
 
@@ -177,7 +182,7 @@ def _ahead(tasks: Sequence[Callable[[], Judgement]]) -> Iterator[Judgement]:
 def _assemble(
     case: Case,
     knowledge: Knowledge,
-    adversaries: Sequence[Adversary],
+    adversaries: Sequence[Anybody],
     seen: Seen,
     r: float,
     before: NDArray[np.float64],
@@ -185,7 +190,7 @@ def _assemble(
 ) -> Audit:
     table, part = case.table, case.partition
     absence = count_missing(case, knowledge, missing_people(table, grouping))
-    lenses = seen.lenses[: len(readings(adversaries, case)) * len(knowledge.views)]
+    lenses = seen.judged
     risks = row_risks(case, seen, seen.people, before)
     breach = risks.worst["problematic"].to_numpy()
     undecided = risks.worst["undecided"].to_numpy()
@@ -202,10 +207,15 @@ def _assemble(
     }
     carriers = part.carriers
     known = np.asarray(case.known.any(axis=1))
-    deltas, meets, holding = deviations_by_view(case, knowledge)
+    deltas, meets, holding = deviations_by_view(case, knowledge.views)
+    whole = [lens.view for lens in lenses if lens.view.chances is not None]
+    told = [*zip(knowledge.views, deltas, strict=True)]
+    told += zip(whole, deviations_by_view(case, whole)[0], strict=True)
     return Audit(
         robust=robustness(
-            breach=bool(breach.any()) or not absence.kept,
+            breach=bool(breach.any())
+            or not absence.kept
+            or any(one.missing for one in by_adversary.values()),
             undecided=bool(undecided.any()),
             contradictory=contradictory > 0,
         ),
@@ -233,7 +243,7 @@ def _assemble(
         theorem1_groups=int(part.copies[meets & holding].sum()),
         event_groups=int(part.copies[holding].sum()),
         guess_rate=guess_rate(lenses),
-        by_view=risk_by_view(case, seen, deltas),
+        by_view=risk_by_view(case, seen, told),
         posteriors=counted(lenses),
         known_before=int(part.signature_people[known].sum()),
         counter=count_classes(case, knowledge),

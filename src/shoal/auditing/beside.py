@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.adversaries.adversary import Adversary
+from shoal.adversaries.adversary import Anybody
 from shoal.adversaries.aspects import readings
 from shoal.adversaries.even import Even
 from shoal.adversaries.judging import Case
@@ -24,7 +24,7 @@ from shoal.knowledge import Knowledge, known_values, whole_view
 
 def judge_beside(
     case: Case,
-    adversaries: Sequence[Adversary],
+    adversaries: Sequence[Anybody],
     knowledge: Knowledge,
     even: Even | None = None,
 ) -> list[Lens]:

@@ -24,7 +24,7 @@ from shoal.auditing.verdict import (
     Witness,
     robustness,
 )
-from shoal.knowledge import Knowledge, event_chances
+from shoal.knowledge import View, event_chances
 from shoal.table import Table
 
 
@@ -49,10 +49,12 @@ def verdict_of(
     undecided and none exposes it."""
     part, held = case.partition, case.held
     impossible = any(len(one.judged.contradictory) for one in lenses)
+    missing = max(one.judged.absent for one in lenses)
+    residuals = [one.judged.residual for one in lenses if one.judged.residual is not None]
     return AdversaryVerdict(
         reasoning=reasoning,
         robust=robustness(
-            breach=bool(breach.any()),
+            breach=bool(breach.any()) or missing > 0,
             undecided=bool(undecided.any()),
             contradictory=impossible,
         ),
@@ -60,6 +62,8 @@ def verdict_of(
         problematic=int(part.people_of(held[breach]).sum()),
         undecided=int(part.people_of(held[undecided]).sum()),
         posteriors=counted(lenses),
+        missing=missing,
+        residual=max(residuals, default=None),
     )
 
 
@@ -146,7 +150,7 @@ def worst_by_event(case: Case, seen: Seen, risks: RowRisks) -> dict[str, Witness
 
 
 def deviations_by_view(
-    case: Case, knowledge: Knowledge
+    case: Case, views: Sequence[View]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
     """Per view: the mean deviation over all groups, over those that hold an event, and Theorem 1's
     bound there. Per group: whether it meets that bound in every view, whether it holds an event."""
@@ -155,8 +159,8 @@ def deviations_by_view(
     for event in range(len(table.events)):
         held = table.holds(event)
         counts[event] = count_held(part.value_start, part.value_code, part.value_count, held)
-    meets, sums = np.ones(part.groups, bool), np.zeros((len(knowledge.views), len(counts), 4))
-    for number, view in enumerate(knowledge.views):
+    meets, sums = np.ones(part.groups, bool), np.zeros((len(views), len(counts), 4))
+    for number, view in enumerate(views):
         row, chances = view.index[part.pair_signature], event_chances(view, table)
         for event, carriers in enumerate(counts):
             sums[number, event] = deviations(
@@ -174,12 +178,17 @@ def deviations_by_view(
     return np.stack(means, axis=-1).mean(axis=1), meets, np.asarray(counts.any(axis=0))
 
 
-def risk_by_view(case: Case, seen: Seen, deltas: NDArray[np.float64]) -> dict[str, ViewRisk]:
-    """What each view can do on its own, in the hands of the adversary for whom it does most."""
+def risk_by_view(
+    case: Case, seen: Seen, views: Sequence[tuple[View, NDArray[np.float64]]]
+) -> dict[str, ViewRisk]:
+    """What each view can do on its own, in the hands of the adversary for whom it does most; and
+    all together, where somebody uses them so. A view comes with its deviations."""
     published = np.flatnonzero(case.partition.signature_people)
     risks = {}
-    for number, (_, delta, bound) in enumerate(deltas):
-        view, most = seen.lenses[number].view, seen.by_view[number]
+    for view, (_, delta, bound) in views:
+        if view.name not in seen.by_view:  # nobody takes views one at a time
+            continue
+        most = seen.by_view[view.name]
         chances = event_chances(view, case.table)[view.index[published]]
         known = int(np.argmax(chances * case.event_r))
         risks[view.name] = ViewRisk(
@@ -188,7 +197,7 @@ def risk_by_view(case: Case, seen: Seen, deltas: NDArray[np.float64]) -> dict[st
             kind=most.kind,
             before=float(chances.flat[known]),
             exposure_before=float((chances * case.event_r).flat[known]),
-            problematic=seen.exposed(number),
+            problematic=seen.exposed(view.name),
             delta=float(delta),
             bound=float(bound),
         )

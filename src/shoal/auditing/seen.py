@@ -50,34 +50,37 @@ class Most(NamedTuple):
 class Seen:
     """The worst of all lenses for each held pair, and what each lens says of all."""
 
-    def __init__(self, case: Case, people: People, views: int) -> None:
+    def __init__(self, case: Case, people: People) -> None:
         self.people = people
-        self._case, self._views = case, views
+        self._case = case
         held = len(case.held)
         self._signature = case.partition.pair_signature[case.held]
         self.lenses: list[Lens] = []
         """What is left of them: nothing by pair."""
+        self._beside = 0
+        """How many of them, the last, are beside what is known."""
         self.exposure, self.posterior = np.full(held, -1.0), np.zeros(held)
         self.event, self.through = np.full(held, -1, np.int32), np.zeros(held, np.int32)
         self.kind = np.zeros(held, np.int8)
         self.breach, self.undecided = np.zeros(held, bool), np.zeros(held, bool)
         self.largest: dict[int, Largest] = {}
         """By event."""
-        self.by_view: list[Most] = []
-        self._exposed: list[NDArray[np.uint8]] = []
+        self.by_view: dict[str, Most] = {}
+        self._exposed: dict[str, NDArray[np.uint8]] = {}
         self._by_adversary: dict[str, tuple[Flags, Flags]] = {}
         self._evenly: set[str] = set()
         """The adversaries of whom even groups were taken in."""
 
     def take(self, lens: Lens, *, beside: bool = False) -> None:
-        """Takes one more lens in: those of all views in turn, or one beside the views."""
+        """Takes one more lens in: of a view, of all together, or of one beside the views."""
         number, (name, view, one) = len(self.lenses), lens
         if name not in self._by_adversary:
             self._by_adversary[name] = np.zeros_like(self.breach), np.zeros_like(self.breach)
         if one.even is not None and name not in self._evenly:
             self._take_even(number, name, one.even)
         mine = slice(None) if one.even is None else one.even.others
-        with_r = one.posterior * self._case.strength(view, self._signature[mine], one.event)
+        limits = view, self._signature[mine], one.event, one.limit
+        with_r = one.posterior * self._case.strength(*limits)
         worse = np.flatnonzero(with_r > self.exposure[mine])
         at = worse if one.even is None else one.even.others[worse]
         self.exposure[at], self.posterior[at] = with_r[worse], one.posterior[worse]
@@ -90,7 +93,7 @@ class Seen:
         if not beside:
             undecided[mine] |= one.undecided
             self._take_largest(number, one)
-            self._take_view(number % self._views, one, with_r)
+            self._take_view(view.name, one, with_r)
         none = np.zeros(0, bool)
         kept = replace(
             one,
@@ -102,6 +105,7 @@ class Seen:
             even=None,
         )
         self.lenses.append(lens._replace(judged=kept))
+        self._beside += beside
 
     def _take_even(self, number: int, name: str, even: Even) -> None:
         """Takes in what is true of even groups in every view, once for each adversary."""
@@ -114,12 +118,17 @@ class Seen:
         for breach in (self.breach, self._by_adversary[name][0]):
             breach[even.places] |= judged.breach
 
+    @property
+    def judged(self) -> list[Lens]:
+        """What is left of those that are not beside what is known."""
+        return self.lenses[: len(self.lenses) - self._beside]
+
     def flags(self, adversary: str) -> tuple[Flags, Flags]:
         """Of each held pair: whether an adversary exposes it, or else leaves it undecided."""
         breach, undecided = self._by_adversary[adversary]
         return breach, undecided & ~breach
 
-    def exposed(self, view: int) -> int:
+    def exposed(self, view: str) -> int:
         """How many people are linked above their limit through a view."""
         breach = np.unpackbits(self._exposed[view], count=len(self.breach)).view(bool)
         return int(self._case.partition.people_of(self._case.held[breach]).sum())
@@ -140,11 +149,10 @@ class Seen:
             if not earlier or _order(found) < _order(known):
                 self.largest[event] = found
 
-    def _take_view(self, view: int, one: Judgement, with_r: NDArray[np.float64]) -> None:
+    def _take_view(self, view: str, one: Judgement, with_r: NDArray[np.float64]) -> None:
         most, breach = _most(one, with_r), _exposed(one)
-        if view == len(self.by_view):
-            self.by_view.append(most)
-            self._exposed.append(breach)
+        if view not in self.by_view:
+            self.by_view[view], self._exposed[view] = most, breach
             return
         self._exposed[view] |= breach
         if most.exposure > self.by_view[view].exposure:

@@ -16,7 +16,7 @@ from shoal.display import at_r, card, counted, number, risk_histogram
 from shoal.knowledge import Fitted
 from shoal.spec import Limit
 from shoal.table.frames import like
-from shoal.wording import limit_named, verdict_words, visible
+from shoal.wording import adversaries_words, limit_named, verdict_words, visible
 
 Kind = Literal["exact", "bound", "estimate"]
 KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
@@ -78,6 +78,10 @@ class AdversaryVerdict:
     """Tuples for whom neither safety nor a breach could be shown."""
     posteriors: dict[Kind, int]
     """How many (group, view, event) judgements are exact, bounds, estimates."""
+    missing: int = 0
+    """People who are not published, and whom that links to some event above its limit."""
+    residual: float | None = None
+    """Of an adversary who fits odds: by how many cases that misses a public count at most."""
 
 
 @dataclass(frozen=True)
@@ -188,10 +192,10 @@ class Audit:
 
     def _figures(self) -> list[tuple[str, str]]:
         """What it says, as names and figures."""
-        judges = " and ".join(self.adversaries)
+        judges = adversaries_words(self.adversaries)
         views = counted(self.views, "view")
         figures = [
-            ("judged by", f"{judges} adversary, {views}, {visible(self.knowledge)}"),
+            ("judged by", f"{judges}, {views}, {visible(self.knowledge)}"),
             (
                 "published",
                 f"{self.published:,} of {counted(self.rows, 'row')} in "
@@ -224,7 +228,8 @@ class Audit:
     @property
     def worst_posterior(self) -> float:
         """Of the worst case; where limits differ from person to person, the largest of all."""
-        if self.limit == "prior":
+        own = any(one.residual is not None for one in self.by_adversary.values())
+        if self.limit == "prior" or own:
             return max((one.posterior for one in self.worst_by_event.values()), default=0.0)
         return self.worst.posterior if self.worst else 0.0
 

@@ -69,7 +69,9 @@ def anonymize(
     adversary: Annotated[
         list[str] | None,
         typer.Option(
-            "--adversary", help="Whom groups must answer: joint, binary (both); repeatable."
+            "--adversary",
+            help="Who judges: joint, binary, all-views (all three); repeatable. Groups are made "
+            "for the first two.",
         ),
     ] = None,
     model: o.ModelOption = None,
@@ -98,7 +100,7 @@ def anonymize(
 
     check_reports(report, public_report, table=table, replaced=(out, inside))
 
-    from shoal.adversaries.adversary import BOTH
+    from shoal.adversaries.adversary import USUAL
     from shoal.api.anonymize import anonymize as run
     from shoal.report import Repeat, command_line, release_facts
     from shoal.storage import refuse_overlap
@@ -114,7 +116,7 @@ def anonymize(
             engine=o.make_engine(engine, separator=separator, encoding=encoding),
             method=method,
             model=model,
-            adversary=adversary or BOTH,
+            adversary=adversary or USUAL,
             seed=seed,
             progress=progress,
             **parameters,

@@ -49,7 +49,7 @@ def audit(
     key: o.KeyOption = None,
     adversary: Annotated[
         list[str] | None,
-        typer.Option("--adversary", help="Who judges: joint, binary (both); repeatable."),
+        typer.Option("--adversary", help="Who judges: joint, binary, all-views (all); repeatable."),
     ] = None,
     rows: Annotated[
         Path | None, typer.Option("--rows", help="Write everybody's worst case to this file.")
@@ -85,7 +85,7 @@ def audit(
     check_reports(report, public_report, table=table)
     spec = asked.make_spec(released)
 
-    from shoal.adversaries.adversary import BOTH
+    from shoal.adversaries.adversary import USUAL
     from shoal.api.released import align, align_large, is_own, no_audit_by_engine
     from shoal.auditing.align import align_column, labels_of
     from shoal.auditing.audit import audit as judge
@@ -118,7 +118,7 @@ def audit(
             original,
             aligned.grouping if labels is None else labels,
             knowledge=known,
-            adversary=adversary or BOTH,
+            adversary=adversary or USUAL,
             seed=seed,
             rows=aligned.rows,
             models=models,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.adversaries.adversary import BOTH, Adversaries, as_adversaries
+from shoal.adversaries.adversary import USUAL, Adversaries, as_adversaries, by_view
 from shoal.anonymizers.registry import PAPER_METHODS, inform
 from shoal.attacks import Attack
 from shoal.auditing.align import align_release
@@ -137,7 +137,7 @@ def compare(
     key: str | None = None,
     knowledge: Knowledge | None = None,
     workload: Workload | None = None,
-    adversary: Adversaries = BOTH,
+    adversary: Adversaries = USUAL,
     repeat: int = 1,
     seed: int = 0,
     attack: bool = False,
@@ -164,7 +164,7 @@ def compare(
         name: equip(name, (parameters or {}).get(name, {}), hierarchies) for name in methods
     }
     warm_up(table, anonymizers.values())
-    judges = as_adversaries(adversary)
+    judges = by_view(as_adversaries(adversary)) or None
     for name, one in anonymizers.items():
         own = "readers" in (parameters or {}).get(name, {})
         anonymizers[name] = inform(one, knowledge=knowledge, readers=None if own else judges)

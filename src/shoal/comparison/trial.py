@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.adversaries.adversary import BOTH, Adversaries
+from shoal.adversaries.adversary import USUAL, Adversaries
 from shoal.anonymizers.registry import make_method, parameters_of
 from shoal.attacks import Attack, Scene, as_attackers
 from shoal.attacks import run as attack
@@ -117,7 +117,7 @@ class Trial:
         self,
         knowledge: Knowledge,
         *,
-        adversary: Adversaries = BOTH,
+        adversary: Adversaries = USUAL,
         seed: int = 0,
         progress: Progress = silent,
     ) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -30,8 +29,9 @@ from shoal.table import IntArray, Table
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 RIDGE = 1e-3
-NEAR = 0.02
-"""The fit ends when every stratum has its cases but for so many."""
+NEAR, PART = 0.04, 2e-5
+"""The fit ends when every stratum has its cases but for so many, or for that part of all cases if
+it is less."""
 FIRST, MOST, INNER = 40, 40, 200
 """Quasi-Newton steps at first, then Newton steps, and steps to find the direction of each."""
 VARIED = 200.0
@@ -233,10 +233,8 @@ class _Fit:
 
     groups: Groups
     """Signatures are those that occur, in order."""
-    index: list[NDArray[np.integer]]
-    """The stratum of each of them, in every view."""
-    parts: list[slice]
-    """Where the strata of each view are among all of them."""
+    strata: NDArray[np.int32]
+    """signatures x views: the strata of each, those of all views numbered one after another."""
     known: Floats
     """The cases of each stratum."""
     exact: NDArray[np.bool_]
@@ -251,6 +249,9 @@ class _Fit:
         held, group = np.unique(_group_of(groups)[line], return_inverse=True)
         there, place = np.unique(groups.signature[line], return_inverse=True)
         ends = np.cumsum([0, *(len(view.distributions) for view in strata.views)])
+        numbered = np.empty((len(there), len(strata.views)), np.int32)
+        for number, view in enumerate(strata.views):
+            numbered[:, number] = view.index[there] + ends[number]
         some = Groups(
             np.searchsorted(group, np.arange(len(held) + 1)),
             place.astype(np.int32),
@@ -261,8 +262,7 @@ class _Fit:
         size = np.bincount(group, some.people, len(held))
         return cls(
             groups=some,
-            index=[view.index[there] for view in strata.views],
-            parts=[slice(a, b) for a, b in pairwise(ends)],
+            strata=numbered,
             known=np.concatenate(settled.left),
             exact=some.cases * (size - some.cases) < VARIED * size,
             posterior=np.zeros(len(line)),
@@ -279,38 +279,25 @@ class _Fit:
             self._fitted(theta)
         return self.posterior
 
-    def _scores(self, theta: Floats) -> Floats:
-        score = np.zeros(len(self.index[0]))
-        for part, index in zip(self.parts, self.index, strict=True):
-            kernels.add_taken(score, theta[part], index)
-        return score
-
     def _expected(self, of_line: Floats) -> Floats:
         """By stratum, how many people all lines come to."""
-        amount = np.zeros(len(self.index[0]))
+        amount = np.zeros(len(self.strata))
         kernels.add_lines(amount, of_line, *self.groups[:4])
-        return self._by_stratum(amount)
-
-    def _by_stratum(self, amount: Floats) -> Floats:
-        expected = np.zeros(len(self.known))
-        for part, index in zip(self.parts, self.index, strict=True):
-            kernels.add_to_strata(expected[part], amount, index)
-        return expected
+        return kernels.by_stratum(amount, self.strata, len(self.known))
 
     def _loss(self, theta: Floats) -> tuple[float, Floats]:
         """What is minimised, and its slope."""
-        worlds = kernels.posteriors(
-            self._scores(theta), *self.groups, self.exact, self.posterior, self.weight, self.total
-        )
+        scores = kernels.scores_of(theta, self.strata)
+        told = self.posterior, self.weight, self.total
+        worlds = kernels.posteriors(scores, *self.groups, self.exact, *told)
         value = worlds - self.known @ theta + RIDGE / 2 * theta @ theta
         return float(value), self._expected(self.posterior) - self.known + RIDGE * theta
 
     def _curved(self, change: Floats) -> Floats:
         """The second derivatives times a change."""
-        amount = np.zeros(len(self.index[0]))
-        scores = self._scores(change)
+        amount, scores = np.zeros(len(self.strata)), kernels.scores_of(change, self.strata)
         kernels.add_moves(amount, scores, self.weight, self.total, *self.groups[:4])
-        return self._by_stratum(amount) + RIDGE * change
+        return kernels.by_stratum(amount, self.strata, len(self.known)) + RIDGE * change
 
     def _fitted(self, theta: Floats) -> Floats:
         """Quasi-Newton steps, scaled by the variance of each stratum's cases, come near; Newton's,
@@ -328,8 +315,9 @@ class _Fit:
         first = minimize(scaled, theta / scale, jac=True, method="L-BFGS-B", options=options)
         theta = np.asarray(first.x * scale)
         value, slope = self._loss(theta)
+        near = min(NEAR, PART * float(self.groups.cases @ self.groups.copies))
         for _ in range(MOST):
-            if np.abs(slope).max() <= NEAR:
+            if np.abs(slope).max() <= near:
                 break
             direction, step = self._direction(slope), 1.0
             fall = float(slope @ direction)

@@ -47,6 +47,8 @@ class View:
     """The model that makes the view. Its people are no class whose carriers anybody has counted."""
     people: NDArray[np.int64] | None = None
     """How many people each distribution was counted from, if it was."""
+    chances: NDArray[np.float64] | None = None
+    """The chance of each event (columns) where that is what is known, and no distribution."""
 
     def __post_init__(self) -> None:
         total = self.distributions.sum(axis=1)
@@ -217,6 +219,8 @@ def event_chances(
     """A view's distributions added up by event: all of them, or some. All of them are kept, since
     they are asked for again and again: whoever gets them changes nothing in them."""
     several = table.several
+    if view.chances is not None:
+        return view.chances if events is None else view.chances[:, events]
     if view in _kept and _kept[view][0]() is table:
         return _kept[view][1] if events is None else _kept[view][1][:, events]
     some = np.arange(len(table.events)) if events is None else events

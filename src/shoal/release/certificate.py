@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal._version import __version__
-from shoal.auditing.verdict import Audit
+from shoal.auditing.verdict import AdversaryVerdict, Audit
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.release.stated import FORMAT
@@ -75,6 +75,7 @@ def make_certificate(
                     "worst_posterior": _chance(one.worst_posterior),
                     "problematic": one.problematic,
                     "undecided": one.undecided,
+                    **_fit(one),
                 }
                 for name, one in audit.by_adversary.items()
             ],
@@ -108,6 +109,11 @@ def make_certificate(
         **({"weights": _weights(table, grouping)} if grouping.weight is not None else {}),
         "seed": {"given": False} if seed is None else {"given": True, "value": seed},
     }
+
+
+def _fit(one: AdversaryVerdict) -> dict[str, Any]:
+    """Of whoever fits odds: how well, and whom that links among the missing."""
+    return {} if one.residual is None else {"residual": one.residual, "missing": one.missing}
 
 
 def _chance(posterior: float) -> float:
@@ -157,6 +163,15 @@ def _combined(audit: Mapping[str, Any]) -> bool | None:
     return None if None in verdicts else True
 
 
+def _fitted_above(certificate: Mapping[str, Any]) -> bool:
+    """Whether posteriors above 1/r may be those of an adversary whose limit is what all counts say
+    beforehand: others' are not."""
+    adversaries = certificate["audit"]["adversaries"]
+    others = [one["worst_posterior"] for one in adversaries if "residual" not in one]
+    least = min(event["r"] for event in certificate["events"])
+    return len(others) < len(adversaries) and max(others, default=0.0) * least <= 1 + ROUNDING
+
+
 def _counter_contradiction(counter: Mapping[str, Any]) -> bool:
     """Whether what it says of counting class by class cannot be true at once."""
     certain, carriers = counter["certain_in_worst_view"], counter["carriers_in_worst_view"]
@@ -185,7 +200,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         asked = {event["label"]: spec.r for event in events}
     worst = [event["worst_posterior"] for event in events]
     safe = all(event["worst_posterior"] * event["r"] <= 1 + ROUNDING for event in events)
-    safe = safe or spec.limit == "prior"
+    safe = safe or spec.limit == "prior" or _fitted_above(certificate)
     members = [(event.name, list(event.values)) for event in spec.protect or ()]
     judges = {one["name"] for one in audit["adversaries"]}
     absence, method = audit["absence"], certificate["method"]
@@ -268,6 +283,17 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             method["name"] in TRUE_METHODS and rows["values_changed"] != 0,
         ),
         ("people are problematic", bool(audit["robust"]) and audit["problematic"] != 0),
+        (
+            "it is not said how well odds were fitted",
+            any(
+                one["name"] == "all-views" and "residual" not in one for one in audit["adversaries"]
+            )
+            or any(("residual" in one) is not ("missing" in one) for one in audit["adversaries"]),
+        ),
+        (
+            "somebody is convinced who links people by their absence",
+            any(one["robust"] and one.get("missing", 0) for one in audit["adversaries"]),
+        ),
     ):
         if present:
             return fault

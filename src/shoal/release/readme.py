@@ -63,7 +63,7 @@ def _claim(release: Release) -> str:
     sentences = [
         f"Method {method['name']}: {method['claims'].get('guarantee', 'no guarantee')}.",
         f"{judges_words(_adversaries(certificate))} An adversary takes one group and one view (set "
-        "of published attributes) at a time.",
+        f"of published attributes) at a time{_whole(certificate)}.",
         _known(release),
         _apart(release),
         _verdict(certificate),
@@ -80,6 +80,12 @@ def _claim(release: Release) -> str:
         "certificate.json has the details; `shoal verify` checks it.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _whole(certificate: dict[str, Any]) -> str:
+    if "all-views" not in _adversaries(certificate):
+        return ""
+    return ", but for the all-views adversary, who uses the counts of all views and groups at once"
 
 
 def _apart(release: Release) -> str:

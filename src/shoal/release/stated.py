@@ -143,10 +143,13 @@ def _fault(told: dict[str, Any]) -> str:
 
 @cache
 def _older_schema(format: str) -> dict[str, Any]:
+    """The same of an older format, which says nothing of a fit."""
     asked = copy.deepcopy(schema())
     asked["properties"] |= {"format": {"const": format}, **_ONLY_OLDER}
     del asked["properties"]["weights"]
     asked["required"].append("totals")
+    judges = asked["properties"]["audit"]["properties"]["adversaries"]["items"]["properties"]
+    del judges["residual"], judges["missing"]
     for part, name in _UNSAID if format == OLDEST else ():
         of_part = asked["properties"][part]["properties"]
         of_part[name] = {"anyOf": [{"type": "null"}, of_part[name]]}

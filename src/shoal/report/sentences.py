@@ -10,6 +10,7 @@ from shoal.knowledge.fitted import ENOUGH_CARRIERS
 from shoal.report.measured import class_errors_in_short
 from shoal.report.words import FEW, hidden_count, judged
 from shoal.wording import (
+    ALL_VIEWS,
     absence_words,
     apart_words,
     counter_words,
@@ -31,6 +32,8 @@ from shoal.wording import (
 )
 
 MOST_LIMITS = 4
+WHOLE = "all-views"
+"""The adversary who reads a release as a whole."""
 """Of more events than this the headline gives the range of their limits."""
 
 
@@ -67,11 +70,16 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
 
 
 def _nobody_links(names: Sequence[str]) -> str:
-    """What is claimed, and of whom: readers who take one group at a time."""
-    who = f"the {names[0]} adversary links nobody"
-    if len(names) > 1:
-        others = " nor ".join(f"the {name}" for name in names)
+    """What is claimed, and of whom: readers who take one group at a time, or all together."""
+    single = [name for name in names if name != WHOLE]
+    if not single:
+        return f"with the counts of all views at once, the {WHOLE} adversary links nobody"
+    who = f"the {single[0]} adversary links nobody"
+    if len(single) > 1:
+        others = " nor ".join(f"the {name}" for name in single)
         who = f"neither {others} adversary links anybody"
+    if len(single) < len(names):
+        who += f", nor does the {WHOLE} adversary with the counts of all views at once,"
     return f"taking one group at a time, {who}"
 
 
@@ -136,7 +144,8 @@ def _who(witness: Record) -> str:
     known = [
         name
         for name in person
-        if any(a == name or a.startswith(f"{name}/") for a in witness["view"])
+        if ALL_VIEWS in witness["view"]
+        or any(a == name or a.startswith(f"{name}/") for a in witness["view"])
     ]
     described = [f"{isolated(name)} {isolated(person[name])}" for name in known]
     if not described:
@@ -300,18 +309,39 @@ def _source(facts: Facts) -> str:
     return isolated(facts.verdict["knowledge"])
 
 
-_READERS = ("joint", "binary")
+def _combined(adversaries: Sequence[str]) -> tuple[str, str]:
+    """What remains of combining views."""
+    if WHOLE in adversaries:
+        return (
+            "All views at once are read by counts.",
+            "Somebody who combines them with more than counts of these attributes, such as a model "
+            "of other data, can know more.",
+        )
+    return (
+        "Views are taken one at a time.",
+        "Somebody who combines them all, with a statistical model for instance, can know more "
+        "than any single view tells.",
+    )
+
+
+_READERS = ("joint", "binary", WHOLE)
 
 
 def _reasoning(reasoning: Mapping[str, str]) -> str:
-    """How each adversary reasons, and which of the two was not asked."""
+    """How each adversary reasons, and which of the usual ones was not asked."""
     told = [f"The {quoted(name)} adversary {how}." for name, how in reasoning.items()]
     told += [
-        f"The {other} adversary weighs other odds and may come to higher figures: neither contains "
-        f"the other. “shoal audit --adversary {other}” shows them."
+        f"The {other} adversary weighs other odds and may come to higher figures: none contains "
+        f"another. “shoal audit --adversary {other}” shows them."
         for other in _READERS
         if other not in reasoning
     ]
+    if WHOLE in reasoning:
+        told.append(
+            f"The limit of the {WHOLE} adversary is what all counts together say of a person "
+            "before publication, where that is above 1/r; its figures are estimates of largest "
+            "entropy."
+        )
     return " ".join(told)
 
 
@@ -342,11 +372,7 @@ def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
             f"{known} published people were linked to an event above {limit} by general knowledge "
             "alone, before anything was published. No truthful release can change that.",
         ),
-        (
-            "Views are taken one at a time.",
-            "Somebody who combines them all, with a statistical model for instance, can know more "
-            "than any single view tells.",
-        ),
+        _combined(verdict["adversaries"]),
         ("Missing people are judged by what the table tells.", _missing(verdict, public=public)),
         (
             "Other sources count.",

@@ -11,14 +11,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.adversaries.adversary import as_adversaries
+from shoal.adversaries.adversary import Anybody, as_adversaries, reads_whole
 from shoal.adversaries.aspects import readings
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import count_classes
 from shoal.auditing.measures import Lens, adversary_verdict
-from shoal.auditing.verdict import robustness
+from shoal.auditing.verdict import AdversaryVerdict, robustness
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
 from shoal.knowledge import OWN, Knowledge, event_chances
@@ -42,6 +42,8 @@ AGREEMENT = 1e-9
 """How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""
 ESTIMATES_AGREE = 0.05
 """The same where one or both were estimated."""
+FITS_AGREE = 0.02
+"""Which part of the people whom a fit finds above their limit may be others: those near it."""
 
 
 def recompute(
@@ -141,16 +143,12 @@ def _compare(
     part, worst = case.partition, np.zeros(len(case.table.events))
     held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
-    exact, contradictory, kinds = True, False, Counter[str]()
+    exact, contradictory, absent, kinds = True, False, False, Counter[str]()
     checks = []
     claimed, sizes = certificate["audit"], part.pair_people[held]
     for one in claimed["adversaries"]:
         (adversary,) = as_adversaries(one["name"])
-        lenses = [
-            Lens(adversary.name, view, reading.judge(view, number))
-            for reading in readings([adversary], case)
-            for number, view in enumerate(known.views)
-        ]
+        lenses = _lenses(adversary, case, known)
         beside = judge_beside(case, [adversary], known)
         mine = adversary_verdict(case, adversary.reasoning, lenses, beside)
         checks.append(
@@ -161,6 +159,7 @@ def _compare(
         detail = f"{mine.worst_posterior:.6f}, claimed {one['worst_posterior']:.6f}"
         name = f"worst posterior of the {adversary.name} adversary"
         checks.append(Check(name, near, "" if near else detail))
+        checks += _check_fit(mine, one)
         exact &= mine.posteriors["estimate"] == 0
         kinds.update(mine.posteriors)
         if not mine.posteriors["estimate"]:
@@ -171,11 +170,12 @@ def _compare(
             breach |= judged.breach
             undecided |= judged.undecided
             contradictory |= len(judged.contradictory) > 0
+            absent |= judged.absent > 0
             np.maximum(worst, judged.event_worst, out=worst)
     undecided &= ~breach
     told_by_absence = claimed["absence"] is not None and not claimed["absence"]["kept"]
     robust = robustness(
-        breach=bool(breach.any()) or told_by_absence,
+        breach=bool(breach.any()) or told_by_absence or absent,
         undecided=bool(undecided.any()),
         contradictory=contradictory,
     )
@@ -194,6 +194,33 @@ def _compare(
             found = int(sizes[mask].sum())
             checks.append(_same_figure(f"{name} people", found, claimed[name], whole=whole))
     return checks
+
+
+def _check_fit(mine: AdversaryVerdict, claimed: dict[str, Any]) -> list[Check]:
+    """How well odds were fitted, and whom they link; nothing of an adversary who fits none."""
+    if mine.residual is None:
+        return []
+    who = f"{claimed['name']} adversary"
+    near = abs(mine.residual - claimed["residual"]) <= ESTIMATES_AGREE
+    detail = "" if near else f"{mine.residual:.3f}, claimed {claimed['residual']:.3f}"
+    checks = [Check(f"residual of the {who}", near, detail)]
+    for figure in ("problematic", "undecided", "missing"):
+        found, stated = getattr(mine, figure), claimed[figure]
+        near = abs(found - stated) <= max(2.0, FITS_AGREE * max(found, stated))
+        detail = "" if near else f"{found}, claimed {stated}"
+        checks.append(Check(f"{figure} people, {who}", near, detail))
+    return checks
+
+
+def _lenses(adversary: Anybody, case: Case, known: Knowledge) -> list[Lens]:
+    """What an adversary makes of all groups: through each view, or through all together."""
+    if reads_whole(adversary):
+        return [Lens(adversary.name, *adversary.judge_whole(case, known))]
+    return [
+        Lens(adversary.name, view, reading.judge(view, number))
+        for reading in readings([adversary], case)
+        for number, view in enumerate(known.views)
+    ]
 
 
 def _near(found: float, claimed: float, agree: float, *, whole: bool) -> bool:

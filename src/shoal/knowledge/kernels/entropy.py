@@ -19,17 +19,33 @@ ROUNDS = 4
 
 
 @kernel
-def add_taken(score: Floats, theta: Floats, index: NDArray[np.integer]) -> None:
-    """Adds to everybody's score that of their stratum."""
-    for s in range(len(score)):
-        score[s] += theta[index[s]]
+def add_to_strata(expected: Floats, amount: Floats, index: NDArray[np.integer]) -> None:
+    """Adds everybody's amount to their stratum of one view."""
+    for s in range(len(amount)):
+        expected[index[s]] += amount[s]
 
 
 @kernel
-def add_to_strata(expected: Floats, amount: Floats, index: NDArray[np.integer]) -> None:
-    """Adds everybody's amount to their stratum."""
-    for s in range(len(amount)):
-        expected[index[s]] += amount[s]
+def scores_of(theta: Floats, strata: NDArray[np.int32]) -> Floats:
+    """Everybody's score, the sum over their strata; `strata` is signatures x views."""
+    score = np.empty(len(strata))
+    for s in range(len(strata)):
+        total = 0.0
+        for v in range(strata.shape[1]):
+            total += theta[strata[s, v]]
+        score[s] = total
+    return score
+
+
+@kernel
+def by_stratum(amount: Floats, strata: NDArray[np.int32], count: int) -> Floats:
+    """Everybody's amount, added up by stratum."""
+    expected = np.zeros(count)
+    for s in range(len(strata)):
+        mine = amount[s]
+        for v in range(strata.shape[1]):
+            expected[strata[s, v]] += mine
+    return expected
 
 
 @kernel

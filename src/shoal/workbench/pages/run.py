@@ -22,7 +22,7 @@ from shoal.workbench.held import key_of
 from shoal.workbench.inside import inside, table_files
 from shoal.workbench.same import same_as
 
-READERS = ("joint", "binary")
+READERS = ("joint", "binary", "all-views")
 MODELS = ("kernel", "logistic", "boosting")
 PLAIN = ("int", "float", "str", "bool", "Literal[")
 
