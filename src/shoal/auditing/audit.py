@@ -96,9 +96,11 @@ def audit(
         budget=budget,
         seed=checked_seed(seed),
     )
-    seen = Seen(case, People(table, partition, rows, labels))
-    _judge_all(case, adversaries, known, seen, progress)
-    found = _assemble(case, known, adversaries, seen, strength, before, grouping)
+    people = People(table, partition, rows, labels)
+    seen = Seen(case, people)
+    apart = seen if all(map(reads_whole, adversaries)) else Seen(case, people)
+    _judge_all(case, adversaries, known, seen, apart, progress)
+    found = _assemble(case, known, adversaries, seen, apart, strength, before, grouping)
     return replace(found, models=other_models(table, grouping)) if models else found
 
 
@@ -144,9 +146,11 @@ def _judge_all(
     adversaries: Sequence[Anybody],
     knowledge: Knowledge,
     seen: Seen,
+    apart: Seen,
     progress: Progress,
 ) -> None:
-    """Every adversary through every view, or through all together, taken in one after another."""
+    """Every adversary through every view, taken in one after another; apart from them, whoever
+    takes all views together, who has a verdict of their own, unless nobody else judges."""
     read = readings(adversaries, case)
     even = Even.of(case) if any(one.evenly for one in read) else None
     pairs = [(one, view, i) for one in read for i, view in enumerate(knowledge.views)]
@@ -158,7 +162,7 @@ def _judge_all(
         progress("judging", number + 1, len(pairs))
     for whole in filter(reads_whole, adversaries):
         progress("all views", 0, 1)
-        seen.take(Lens(whole.name, *whole.judge_whole(case, knowledge)))
+        apart.take(Lens(whole.name, *whole.judge_whole(case, knowledge)))
         progress("all views", 1, 1)
     for lens in judge_beside(case, adversaries, knowledge, even):
         seen.take(lens, beside=True)
@@ -184,6 +188,7 @@ def _assemble(
     knowledge: Knowledge,
     adversaries: Sequence[Anybody],
     seen: Seen,
+    apart: Seen,
     r: float,
     before: NDArray[np.float64],
     grouping: Grouping,
@@ -200,22 +205,22 @@ def _assemble(
         one.name: verdict_of(
             case,
             one.reasoning,
-            [lens for lens in lenses if lens.adversary == one.name],
-            *seen.flags(one.name),
+            [lens for lens in among.judged if lens.adversary == one.name],
+            *among.flags(one.name),
         )
         for one in adversaries
+        for among in [apart if reads_whole(one) else seen]
     }
     carriers = part.carriers
     known = np.asarray(case.known.any(axis=1))
     deltas, meets, holding = deviations_by_view(case, knowledge.views)
-    whole = [lens.view for lens in lenses if lens.view.chances is not None]
     told = [*zip(knowledge.views, deltas, strict=True)]
-    told += zip(whole, deviations_by_view(case, whole)[0], strict=True)
+    if apart is seen:
+        whole = [lens.view for lens in lenses]
+        told += zip(whole, deviations_by_view(case, whole)[0], strict=True)
     return Audit(
         robust=robustness(
-            breach=bool(breach.any())
-            or not absence.kept
-            or any(one.missing for one in by_adversary.values()),
+            breach=bool(breach.any()) or not absence.kept,
             undecided=bool(undecided.any()),
             contradictory=contradictory > 0,
         ),

@@ -228,8 +228,7 @@ class Audit:
     @property
     def worst_posterior(self) -> float:
         """Of the worst case; where limits differ from person to person, the largest of all."""
-        own = any(one.residual is not None for one in self.by_adversary.values())
-        if self.limit == "prior" or own:
+        if self.limit == "prior":
             return max((one.posterior for one in self.worst_by_event.values()), default=0.0)
         return self.worst.posterior if self.worst else 0.0
 
