@@ -23,7 +23,8 @@ happen. Every try has a seed, and whatever fails is printed with the command tha
   ART (cells and rows), Anatomy and Mondrian. The verdict, the problematic people, the worst
   posterior, counter and absence are held against plain lists, exact fractions and every possible
   world (of two columns, each reader's worst posterior and problematic people). ART must link
-  nobody above the limit.
+  nobody above the limit. The all-views adversary is held against the list of all worlds with the
+  groups' cases, where that is short.
 - `readers`: damaged files of every kind that shoal reads give one sentence or an answer, never a
   traceback, an abort or a hang.
 - `kills`: a run that is killed while it replaces a release leaves the old pair of folders or the

@@ -140,7 +140,8 @@ def test_what_could_not_be_decided_is_not_called_the_largest(
         "The largest link to a protected event that was found is 17.0 %.",
         "144 people could not be decided.",
         "Judged by the joint adversary. Not considered: whoever knows only how common an event is "
-        "(the binary adversary).",
+        "(the binary adversary). Not considered: whoever uses the counts of all views at once (the "
+        "all-views adversary).",
         "2 people are known above 1/r before anything is published; no release changes that.",
     ]
     show_verdict({**figures, "robust": True, "undecided": 0})

@@ -23,7 +23,7 @@ from shoal.workbench.rendering import shown_number
 from tests.workbench.drafts import HOSPITAL
 from tests.workbench.visitor import Answer, Visitor, workbench
 
-BOTH = [("readers", "joint"), ("readers", "binary")]
+ALL = [("readers", "joint"), ("readers", "binary"), ("readers", "all-views")]
 
 
 def settle(visitor: Visitor) -> None:
@@ -53,8 +53,8 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
         settle(visitor)
         done = [
             ended(visitor, visitor.post("/plan", {"curve": "2, 4"})),
-            ended(visitor, visitor.post("/run", [*BOTH, ("title", "<b>one</b>"), ("r", "3")])),
-            ended(visitor, visitor.post("/run", [*BOTH, ("method", "anatomy"), ("r", "3")])),
+            ended(visitor, visitor.post("/run", [*ALL, ("title", "<b>one</b>"), ("r", "3")])),
+            ended(visitor, visitor.post("/run", [*ALL, ("method", "anatomy"), ("r", "3")])),
             ended(visitor, visitor.post("/audit", {"groups": "region", "models": "yes"})),
             ended(
                 visitor,
@@ -213,10 +213,10 @@ def test_a_decision_is_kept_with_its_run(walked: Visitor) -> None:
 def test_settings_that_are_wrong_are_told_beside_their_fields(walked: Visitor) -> None:
     before = len(walked.project.runs())
     for typed, field in (
-        ([("r", "none"), *BOTH], "r"),
+        ([("r", "none"), *ALL], "r"),
         ([("r", "3")], "readers"),
-        ([("method", "magic"), *BOTH], "method"),
-        ([("method", "anatomy"), ("p-anatomy-l", "half"), *BOTH], "parameters"),
+        ([("method", "magic"), *ALL], "method"),
+        ([("method", "anatomy"), ("p-anatomy-l", "half"), *ALL], "parameters"),
     ):
         answer = walked.post("/run", typed)
         assert answer.status == 422
@@ -230,7 +230,7 @@ def test_settings_that_are_wrong_are_told_beside_their_fields(walked: Visitor) -
 
 def test_a_run_is_watched_and_stopped(visitor: Visitor) -> None:
     settle(visitor)
-    answer = visitor.post("/run", [*BOTH, ("attack", "yes")])
+    answer = visitor.post("/run", [*ALL, ("attack", "yes")])
     place = answer.headers["location"]
     assert "is going on" in visitor.get(place).words
     part = visitor.get(f"{place}/progress")
@@ -247,7 +247,7 @@ def test_a_run_is_watched_and_stopped(visitor: Visitor) -> None:
 def test_a_run_that_fails_says_why(visitor: Visitor) -> None:
     settle(visitor)
     visitor.project.write_draft(visitor.project.draft | {"protect": [["No such illness"]]})
-    answer = visitor.post("/run", BOTH)
+    answer = visitor.post("/run", ALL)
     run = ended(visitor, answer)
     assert run.state == "failed"
     words = visitor.get(answer.headers["location"]).words
@@ -296,7 +296,7 @@ def test_models_and_hierarchies_are_chosen_too(walked: Visitor) -> None:
     )
     field = f"h-{key_of('region')}"
     assert f'name="{field}"' in walked.get("/run").text
-    typed = [*BOTH, ("method", "mondrian"), ("model", "kernel"), (field, "region.csv")]
+    typed = [*ALL, ("method", "mondrian"), ("model", "kernel"), (field, "region.csv")]
     words = walked.post("/run/same", typed).words
     assert "--method mondrian --model kernel --hierarchy region=region.csv" in words
     for wrong, code in (
@@ -305,7 +305,7 @@ def test_models_and_hierarchies_are_chosen_too(walked: Visitor) -> None:
         ([("method", "mondrian"), (field, "../region.csv")], "project-path"),
         ([("method", "mondrian"), (field, "spec.toml")], "hierarchy"),
     ):
-        answer = walked.post("/run", [*BOTH, *wrong])
+        answer = walked.post("/run", [*ALL, *wrong])
         assert answer.status == 422, code
         assert code in answer.words
 

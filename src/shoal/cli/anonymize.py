@@ -197,7 +197,8 @@ def show_verdict(figures: dict[str, Any]) -> None:
         if open_:
             say(f"The largest link to a protected event that was found is {largest}.")
         else:
-            say(f"The largest link to a protected event, one group at a time, is {largest}.")
+            singly = "" if "all-views" in figures["adversaries"] else ", one group at a time,"
+            say(f"The largest link to a protected event{singly} is {largest}.")
     if open_:
         say(undecided_words(f"{figures['undecided']:,} people") + ".")
     say(judges_words(figures["adversaries"]))
