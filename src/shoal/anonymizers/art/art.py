@@ -38,7 +38,7 @@ import numpy as np
 
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
-from shoal.anonymizers.art.attempts import group_blindly
+from shoal.anonymizers.art.attempts import FEW, group_blindly
 from shoal.anonymizers.art.blind import Design
 from shoal.anonymizers.art.bound import merge_by_bound
 from shoal.anonymizers.art.cells import Cells
@@ -141,7 +141,7 @@ class Art:
             best = group_blindly(
                 asked,
                 Design(largest=self.largest, least=self.smallest_group, asked_cell=self.cell),
-                most_lost=self.max_suppression * table.carriers,
+                most_lost=min(self.max_suppression, FEW) * table.carriers,
                 seed=seed,
                 progress=progress,
             )

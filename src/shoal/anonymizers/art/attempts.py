@@ -33,8 +33,9 @@ DESIGNS: tuple[dict[str, Any], ...] = (
 """One after another (blind.py)."""
 SEVERAL: tuple[dict[str, Any], ...] = ({"cell": 2.0, "join": True}, {"cell": 0.9})
 """Of several sensitive columns, which leave many masks with few carriers each."""
-HARDLY_ANY = 0.01
-"""Another design is tried rather than lose a larger share of the carriers."""
+HARDLY_ANY, FEW = 0.01, 0.05
+"""Shares of the carriers. Another design is tried rather than lose more than hardly any, and events
+are mixed at last rather than lose more than a few, whatever may be lost."""
 MOST_POOLED = 0.15
 """And rather than put a larger share of the people into pooled groups."""
 
