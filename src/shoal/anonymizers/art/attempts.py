@@ -27,8 +27,9 @@ from shoal.grouping import Progress
 DESIGNS: tuple[dict[str, Any], ...] = (
     {"rate": 4.0, "cell": 2.4, "join": True, "all_views": True},
     {"rate": 8.0, "cell": 1.6, "join": True},
-    {"rate": np.inf, "cell": 1.2},
-    {"rate": np.inf, "cell": 0.8},
+    {"cell": 1.2},
+    {"cell": 0.8},
+    {"cell": 0.5},
 )
 """One after another (blind.py)."""
 SEVERAL: tuple[dict[str, Any], ...] = ({"cell": 2.0, "join": True}, {"cell": 0.9})

@@ -170,7 +170,9 @@ def _hide_mask(
         for y in np.flatnonzero(drawn.any(axis=0)):
             given = np.flatnonzero(drawn[:, y])
             some = Waiting(cells.signature[waiting[given]], drawn[given, y], cells.free)
-            people = Lookalikes(groups, asked, some, x, int(y), random, all_views=False)
+            people = Lookalikes(
+                groups, asked, some, x, int(y), random, all_views=False, balanced=False
+            )
             left, _ = people.hide(how.size(r, turn), terms, join=how.join, part=True)
             seen = tried[given]
             seen[:, y : y + 1] = True

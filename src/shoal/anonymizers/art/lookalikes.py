@@ -51,6 +51,7 @@ class Lookalikes:
         random: np.random.Generator,
         *,
         all_views: bool,
+        balanced: bool,
     ) -> None:
         cells, signature = groups.cells, waiting.signature
         self._groups, self._cells, self._random = groups, cells, random
@@ -67,7 +68,7 @@ class Lookalikes:
         self._waiting, self._there = waiting, np.isin(signature, self._kinds)
         self._carrier_kind = np.searchsorted(self._kinds, signature[self._there])
         self._share = self._columns.share if asked.masks else self._most(asked)
-        self._chance = None if asked.masks else asked.counted(self._event)[self._kinds]
+        self._chance = asked.counted(self._event)[self._kinds] if balanced else None
 
     @property
     def _event(self) -> int:
