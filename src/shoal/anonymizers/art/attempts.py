@@ -1,9 +1,10 @@
 """Groups for a whole table, of a sample that is as thin, and of cells as large, as can be.
 
 A thin sample and large cells tell least; a thick one and small cells find partners where people are
-scarce. So a sample begins with one carrier in 4 r people, and becomes thicker, with smaller cells,
-until few people are in pooled groups, which do not show their values, and nobody is lost, or
-few are and their absence tells nothing. The numbers in the code are those of ART's steps (art.py).
+scarce. So a sample begins with one carrier in 4 r people; where that does not do, everybody is of
+it, and cells become smaller, until few people are in pooled groups, which do not show their values,
+and nobody is lost, or few are and their absence tells nothing. The numbers in the code are those of
+ART's steps (art.py).
 """
 
 from __future__ import annotations
@@ -24,19 +25,16 @@ from shoal.anonymizers.art.everybody import gather_everybody
 from shoal.anonymizers.art.mixed import mix_events
 from shoal.grouping import Progress
 
-DESIGNS: tuple[dict[str, Any], ...] = (
-    {"rate": 4.0, "cell": 2.4, "join": True, "all_views": True},
-    {"rate": 8.0, "cell": 1.6, "join": True},
-    {"cell": 1.2},
-    {"cell": 0.8},
-    {"cell": 0.5},
-)
-"""One after another (blind.py)."""
+MATCHED: dict[str, Any] = {"rate": 4.0, "cell": 2.4, "join": True, "all_views": True}
+"""The first design (blind.py)."""
+WHOLE = (1.4, 0.9, 0.5)
+"""Where that loses too many, everybody is of the sample, and cells have so many times r people."""
 SEVERAL: tuple[dict[str, Any], ...] = ({"cell": 2.0, "join": True}, {"cell": 0.9})
 """Of several sensitive columns, which leave many masks with few carriers each."""
-HARDLY_ANY, FEW = 0.01, 0.05
-"""Shares of the carriers. Another design is tried rather than lose more than hardly any, and events
-are mixed at last rather than lose more than a few, whatever may be lost."""
+HARDLY_ANY, FEW, MANY = 0.01, 0.05, 0.15
+"""Shares of the carriers. Another design is tried rather than lose more than hardly any, one after
+the next if many are lost, and events are mixed at last rather than lose more than a few, whatever
+may be lost."""
 MOST_POOLED = 0.15
 """And rather than put a larger share of the people into pooled groups."""
 
@@ -66,13 +64,16 @@ def group_blindly(
     one that comes nearest."""
     random = np.random.default_rng(seed)
     one_column, attempts = asked.whole.several is None, list[Attempt]()
-    for design in DESIGNS if one_column else SEVERAL:
-        one = _attempt(asked, replace(how, **design), random, progress)
+    designs = [MATCHED, *({"cell": cell} for cell in WHOLE)] if one_column else list(SEVERAL)
+    while designs:
+        one = _attempt(asked, replace(how, **designs.pop(0)), random, progress)
         attempts.append(one)
         few = one.lost <= min(HARDLY_ANY * asked.table.carriers, most_lost)
         if (one.kept and few and one.pooled == 0) or how.asked_cell is not None:
             break
-    best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.pooled, one.lost))
+        if one.lost > MANY * asked.table.carriers and len(designs) > 1:
+            designs.pop(0)
+    best = min(attempts, key=lambda one: _faults(one, most_lost))
     if best.lost > most_lost and one_column:
         mix_events(best.groups, asked, seed=seed, progress=progress)  # 6
     add_decoys(best.groups, asked, random)  # 7
@@ -80,6 +81,11 @@ def group_blindly(
     if how.least > 1:
         gather_everybody(best.groups, asked, how.least, random)
     return best
+
+
+def _faults(one: Attempt, most_lost: float) -> tuple[float, bool, float, int]:
+    """What is wrong with an attempt, the worst first."""
+    return max(0.0, one.lost - most_lost), not one.kept, one.pooled, one.lost
 
 
 def _attempt(asked: Asked, how: Design, random: np.random.Generator, progress: Progress) -> Attempt:

@@ -47,6 +47,8 @@ become each time."""
 SMALLEST_CELL = 3
 FEWEST = 3.0
 """At smaller r groups that answer all counts take a third more people and tell no less."""
+HOPELESS = 0.3
+"""If a larger share of the carriers finds nobody of their value, a thin sample is given up."""
 NEAR = 30
 """Kinds that are looked at for a seed, times r squared."""
 
@@ -123,6 +125,7 @@ def _hide_value(
     others = np.flatnonzero(table.value_event < 0)
     pool = int(others[0]) if len(others) == 1 else len(table.values)  # one value hides nothing
     number, answers = cells.free[waiting], how.all_views and r >= FEWEST
+    waited = number.sum()
     for stage in range(3):
         if stage == 0:
             drawn = _draw(rarest[cells.signature[waiting]], number, random)  # 2
@@ -133,16 +136,21 @@ def _hide_value(
         for y in np.flatnonzero(drawn.any(axis=0)):
             given = np.flatnonzero(drawn[:, y])
             some = Waiting(cells.signature[waiting[given]], drawn[given, y], sampled)
+            every, join = answers and stage < 2, how.join or stage > 0
             people = Lookalikes(
-                groups, asked, some, x, int(y), random, all_views=answers and stage < 2
+                groups, asked, some, x, int(y), random, all_views=every, balanced=how.join
             )
-            join = how.join or stage > 0
-            lost, sampled_with = people.hide(how.size(r), terms, join=join, part=True)  # 3, 4
+            part = how.join or stage > 0
+            lost, sampled_with = people.hide(how.size(r), terms, join=join, part=part)  # 3, 4
             left[given] += lost
             over += sampled_with
         waiting, number, sampled = waiting[left > 0], left[left > 0], over
+        if np.isinf(how.rate) and stage == 0:  # everybody who is free is sampled again
+            sampled = np.where(cells.event < 0, cells.free, 0)
         if not len(waiting):
             return
+        if how.join and stage == 0 and number.sum() > HOPELESS * waited:
+            break  # another design is better
         if stage == 1 and not answers:
             break
     groups.withhold(np.flatnonzero(sampled), sampled[sampled > 0])  # 6

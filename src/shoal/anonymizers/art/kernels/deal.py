@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.compiling import kernel
 
 Ints = NDArray[np.int64]
-JOINED = 40
+JOINED = 4
 """Most cells that are joined to one."""
 SEED, KIND, PEOPLE, CARRIERS, COPIES = 0, 1, 2, 3, 4
 
