@@ -7,19 +7,17 @@ Knowledge", 2009, section 4.
 
 Steps (the same numbers stand in attempts.py)
 1. Code the free rows as cells: (signature, published value) with how many rows are free.
-2. Sample people without the event by their public odds (sample.py), so that inside the sample the
-   event is independent of all that is known.
-3. Cut the sample into cells of lookalikes without regard to who carries, people of one filler value
-   together: in such a pure group both the joint and the binary posterior have a closed form
-   (kernels/links.py). Join cells that are too rich (blind.py).
-4. Add people where readers of one view ask for more (kernels/fill.py); cells that find nobody are
-   published pooled, or left out whole with their carriers.
-5. Check every group in double precision; what fails is taken apart.
-6. Where filler cannot do it (many events, or each value is one), make groups of several events and
+2. Hide carriers among filler rows that share one value: in such a pure group both the joint and the
+   binary posterior have a closed form (kernels/links.py), so that the search meets the readers' own
+   conditions, not proxies. Groups are made of blind cells (blind.py), so that they do not point at
+   their carriers; who is left over is hidden among filler of any value, published pooled.
+   Cells become smaller where people are scarce (attempts.py).
+3. Check every such group in double precision; what fails is taken apart.
+4. Where filler cannot do it (many events, or each value is one), make groups of several events and
    check each with its exact posteriors (mixed.py, kernels/mixed.py).
-7. Let a few more people join where a class has too few in groups with the event (decoys.py).
-The sample becomes thicker, and cells smaller, where people are scarce (attempts.py). Past
-`max_suppression` it stops with a diagnosis. What members count as is in weights.py.
+5. Leave out lookalikes with the carriers who are left, so that absence tells nothing (absence.py);
+   past `max_suppression` stop with a diagnosis.
+6. Take decoys into groups, so that counting over all groups tells nothing either (decoys.py).
 
 Departures from the paper. Its condition (Theorem 1) is not sufficient against its own adversary,
 and wastes far more rows; its groups are grown around carriers, row by row, and so point at them.
@@ -38,8 +36,8 @@ import numpy as np
 
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
-from shoal.anonymizers.art.attempts import FEW, group_blindly
-from shoal.anonymizers.art.blind import Design
+from shoal.anonymizers.art.attempts import FEW, MANY, group_blindly
+from shoal.anonymizers.art.blind import Blindness
 from shoal.anonymizers.art.bound import merge_by_bound
 from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.dealing import deal_values
@@ -72,7 +70,7 @@ class Art:
     """The largest share of an event's carriers that may be left out."""
     cell: int | None = None
     """Fewest people of a cell of lookalikes, which groups are made of and which are cut without
-    regard to who carries; None means 2.4 r, and fewer where people are scarce."""
+    regard to who carries; None means 2 r, and fewer where people are scarce."""
     form: Literal["bucketized", "generalized"] = "bucketized"
     """bucketized: exact QI values; generalized: a range of values for each group."""
     hierarchies: Mapping[str, Hierarchy] | None = None
@@ -140,8 +138,9 @@ class Art:
                 refuse_large(asked)
             best = group_blindly(
                 asked,
-                Design(largest=self.largest, least=self.smallest_group, asked_cell=self.cell),
+                Blindness(cell=self.cell, largest=self.largest, least=self.smallest_group),
                 most_lost=min(self.max_suppression, FEW) * table.carriers,
+                may_lose=min(self.max_suppression, MANY) * table.carriers,
                 seed=seed,
                 progress=progress,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ GroupKind = Literal["pure", "pooled", "mixed", "bound", "alike", "open"]
 """Alike: of people of one signature, whatever they hold; open: of people without an event."""
 GROUP_KINDS: tuple[GroupKind, ...] = ("pure", "pooled", "mixed", "bound", "alike", "open")
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 class Assembly:
@@ -30,137 +31,235 @@ class Assembly:
         """One in `rate` times r people of the sample that groups are made of carries."""
         self.table, self.cells, self._rate = table, cells, rate
         none = np.zeros(0, np.int64)
-        self._members = Members(np.zeros(1, np.int64), none, none, np.zeros(0, bool))
+        self._members = Members(np.zeros(1, np.int64), none, none)
         self._kind, self._copies = none, none
         self._checked = np.zeros(0, bool)
         """Of each group: whether it is known to be safe as it is."""
-        self._joined: list[tuple[int, int]] = []
-        """Groups, and the cells of those who joined them."""
+        self._new: list[tuple[Members, Ints, Ints]] = []
+        self._changed: dict[int, Ints] = {}
+        self._before: dict[int, tuple[Ints, int]] = {}
+        """What the groups that were joined were like before."""
         self.withheld = np.zeros(len(cells.free), np.int64)
         """Of each cell: how many people are left out though they carry nothing."""
 
     def add(self, members: Ints, kind: GroupKind) -> None:
         """One group; its cells' rows have been taken out of `cells.free` already."""
         cell, number = np.unique(members, return_counts=True)
-        whole = Members(np.array([0, len(cell)]), cell, number, np.zeros(len(cell), bool))
-        self._append(whole, kind, np.ones(1, np.int64))
+        start, code = np.array([0, len(cell)]), np.array([GROUP_KINDS.index(kind)])
+        self._new.append((Members(start, cell, number), code, np.ones(1, np.int64)))
+
+    def take(self, members: Ints, kind: GroupKind) -> None:
+        """One group of people who are free."""
+        np.subtract.at(self.cells.free, members, 1)
+        self.add(members, kind)
 
     def add_many(
         self,
         owner: NDArray[np.integer],
         cell: NDArray[np.integer],
         number: NDArray[np.integer],
-        sampled: NDArray[np.bool_],
         copies: Ints,
         kind: GroupKind,
+        sampled: NDArray[np.bool_] | None = None,
     ) -> None:
         """Groups of people who are free, from lines in the order of the groups."""
         people = np.bincount(cell, number * copies[owner], len(self.cells.free))
         self.cells.free[:] -= people.astype(np.int64)
+        kinds = np.full(len(copies), GROUP_KINDS.index(kind))
         start = starts(owner, len(copies))
         members = Members(start, cell.astype(np.int64), number.astype(np.int64), sampled)
-        self._append(members, kind, copies)
-
-    def _append(self, members: Members, kind: GroupKind, copies: Ints) -> None:
-        self._members = self._members.followed_by(members)
-        self._kind = np.append(self._kind, np.full(len(copies), GROUP_KINDS.index(kind)))
-        self._copies = np.append(self._copies, copies)
-        self._checked = np.append(self._checked, np.zeros(len(copies), bool))
+        self._new.append((members, kinds, copies))
 
     def __len__(self) -> int:
         """How many groups there are, those that are alike counted once."""
-        return len(self._kind)
+        return len(self._kind) + sum(len(kinds) for _, kinds, _ in self._new)
+
+    def _settle(self) -> Members:
+        """Who is in which group, with all that was added and changed since."""
+        if self._new:
+            parts = [self._members, *(members for members, _, _ in self._new)]
+            sizes = np.concatenate([np.diff(one.start) for one in parts])
+            self._members = Members(
+                np.concatenate([[0], np.cumsum(sizes)]),
+                np.concatenate([one.cell for one in parts]),
+                np.concatenate([one.number for one in parts]),
+                np.concatenate([one.is_sampled for one in parts]),
+            )
+            self._kind = np.concatenate([self._kind, *(kinds for _, kinds, _ in self._new)])
+            self._copies = np.concatenate([self._copies, *(copies for _, _, copies in self._new)])
+            more = np.zeros(len(self._kind) - len(self._checked), bool)
+            self._checked = np.append(self._checked, more)
+            self._new = []
+        if self._changed:
+            changed, (start, cell, number, _) = self._changed, self._members
+            sampled = self._members.is_sampled
+            kept = np.ones(len(start) - 1, bool)
+            kept[list(changed)] = self._checked[list(changed)] = False
+            old = kept[self._members.owner]
+            joined = [len(one) for one in changed.values()]
+            owner = np.concatenate([self._members.owner[old], np.repeat(list(changed), joined)])
+            order = np.argsort(owner, kind="stable")
+            cell = np.concatenate([cell[old], *changed.values()])[order]
+            number = np.concatenate([number[old], np.ones(sum(joined), np.int64)])[order]
+            sampled = np.concatenate([sampled[old], np.zeros(sum(joined), bool)])[order]
+            start = starts(owner, len(start) - 1)
+            self._members, self._changed = Members(start, cell, number, sampled), {}
+        return self._members
 
     def count(self, kind: GroupKind) -> int:
         """How many groups there are of a kind, each copy counted."""
+        self._settle()
         return int(self._copies[self._kind == GROUP_KINDS.index(kind)].sum())
 
     def people(self, kind: GroupKind) -> int:
         """How many people are in groups of a kind."""
-        sizes = self._members.summed(self._members.number)
+        sizes = self._settle().summed(self._members.number)
         return int((sizes * self._copies)[self._kind == GROUP_KINDS.index(kind)].sum())
-
-    def lines(self, groups: Ints) -> Members:
-        """The members of some groups."""
-        return self._members.of(groups)
 
     def members(self, group: int) -> Ints:
         """The cells of a group, one for each member."""
-        mine = self.lines(np.array([group]))
-        return np.repeat(mine.cell, mine.number)
+        if group in self._changed:
+            return self._changed[group]
+        if group >= len(self._kind):
+            self._settle()
+        start, cell, number, _ = self._members
+        mine = slice(start[group], start[group + 1])
+        return np.repeat(cell[mine], number[mine])
+
+    def lines(self, groups: Ints) -> Members:
+        """The members of some groups."""
+        return self._settle().of(groups)
+
+    def all_lines(self) -> tuple[Members, Ints]:
+        """The members of all groups, and how many copies each has."""
+        return self._settle(), self._copies
+
+    def everybody(self) -> tuple[Ints, Ints]:
+        """The group and the cell of everybody who is in one, of alike groups once."""
+        members = self._settle()
+        return np.repeat(members.owner, members.number), np.repeat(members.cell, members.number)
 
     def of_kind(self, kind: GroupKind) -> list[int]:
         """The groups of a kind."""
-        return np.flatnonzero(self._kind == GROUP_KINDS.index(kind)).tolist()
+        there = np.diff(self._settle().start) > 0
+        return np.flatnonzero(there & (self._kind == GROUP_KINDS.index(kind))).tolist()
 
     def open_up(self, which: Ints, most: int, random: np.random.Generator) -> Ints:
         """Groups without copies, each of which may be changed: all of those given and of their
         copies, or `most` of them, by chance."""
+        self._settle()
         copies = self._copies[which]
         taken = copies
         if copies.sum() > most:
             taken = np.minimum(copies, random.multinomial(most, copies / copies.sum()))
         whole = taken == copies
-        more, first = np.repeat(which, taken - whole), len(self)
+        more = np.repeat(which, taken - whole)
+        first = len(self)
+        self._new.append((self._members.of(more), self._kind[more], np.ones_like(more)))
         self._copies[which] = np.where(whole, 1, copies - taken)
-        self._members = self._members.followed_by(self._members.of(more))
-        self._kind = np.append(self._kind, self._kind[more])
-        self._copies = np.append(self._copies, np.ones_like(more))
-        self._checked = np.append(self._checked, self._checked[more])
+        self._settle()
         return np.concatenate([which[whole], np.arange(first, first + len(more))])
+
+    def single_out(self, which: Ints) -> Ints:
+        """One copy of each of the groups given, which may be changed."""
+        self._settle()
+        copied = self._copies[which] > 1
+        more, singles = which[copied], which.copy()
+        singles[copied] = len(self) + np.arange(len(more))
+        self._new.append((self._members.of(more), self._kind[more], np.ones_like(more)))
+        self._copies[more] -= 1
+        self._settle()
+        return singles
 
     def separate(self) -> None:
         """Every copy becomes a group of its own."""
-        which = np.repeat(np.arange(len(self)), self._copies)
-        self._members, self._kind = self._members.of(which), self._kind[which]
-        self._copies, self._checked = np.ones(len(which), np.int64), self._checked[which]
+        members, copies = self._settle(), self._copies
+        which = np.repeat(np.arange(len(copies)), copies)
+        self._members, self._kind = members.of(which), self._kind[which]
+        self._copies = np.ones(len(which), np.int64)
+        self._checked = self._checked[which]
 
     def signature_of(self, group: int) -> int:
         """The signature of a group's first member."""
-        return int(self.cells.signature[self._members.cell[self._members.start[group]]])
+        return int(self.cells.signature[self.members(group)[0]])
+
+    def saved(self) -> tuple[Members, tuple[NDArray[Any], ...]]:
+        """Who is where, to come back to."""
+        members = self._settle()
+        rest = (self._kind, self._copies, self._checked, self.cells.free, self.withheld)
+        return members, tuple(one.copy() for one in rest)
+
+    def put_back(self, saved: tuple[Members, tuple[NDArray[Any], ...]]) -> None:
+        """Everybody is where they were."""
+        self._members, rest = saved
+        self._new, self._changed, self._before = [], {}, {}
+        kind, copies, checked, free, withheld = (one.copy() for one in rest)
+        self._kind, self._copies, self._checked = kind, copies, checked
+        self.cells.free[:], self.withheld[:] = free, withheld
+
+    def dissolve(self, group: int) -> None:
+        """Nobody of a group is in it any more: all are free."""
+        members = self.members(group)
+        np.add.at(self.cells.free, members, 1)
+        self._changed[group] = members[:0]
 
     def smallest(self) -> int | None:
         """The size of the smallest group, if there is one."""
-        sizes = self._members.summed(self._members.number)
-        return int(sizes.min()) if len(sizes) else None
+        sizes = self._settle().summed(self._members.number)
+        return int(sizes[sizes > 0].min()) if sizes.any() else None
 
     def is_pooled(self, groups: Ints) -> NDArray[np.bool_]:
+        self._settle()
         return np.asarray(self._kind[groups] == GROUP_KINDS.index("pooled"))
 
     def join(self, group: int, cell: int, *, pooled: bool = False) -> None:
-        """One more member of a group, as soon as joining is over (`close`); `pooled`: which is
-        published pooled from now on."""
+        """One more member of a group; `pooled`: which is published pooled from now on."""
+        members = self.members(group)
+        self._before.setdefault(group, (members, int(self._kind[group])))
         self.cells.free[cell] -= 1
-        self._joined.append((group, cell))
+        self._changed[group] = np.append(members, cell)
         if pooled:
             self._kind[group] = GROUP_KINDS.index("pooled")
 
-    def close(self, asked: Asked) -> None:
-        """Whoever joined groups is in them, but for those groups that are not safe with them."""
-        if not self._joined:
-            return
-        group, cell = np.array(self._joined).T
-        members, self._joined = self._members, []
-        self._members = members.joined_by(group, cell)
-        unsafe = np.zeros(len(self), bool)
-        changed = np.zeros(len(self), bool)
-        changed[group] = True
-        for (x, y), which in self.by_values(changed).items():
-            unsafe[which] = ~self.are_safe(which, x, y, asked)
-        kept = ~unsafe[group]
-        np.add.at(self.cells.free, cell[~kept], 1)
-        self._members = members.joined_by(group[kept], cell[kept])
+    @property
+    def joined(self) -> list[int]:
+        """The groups that somebody has joined."""
+        return list(self._before)
+
+    def part_again(self, group: int) -> None:
+        """A group as it was before anybody joined it; who did is free again."""
+        before, kind = self._before.pop(group)
+        np.add.at(self.cells.free, self.members(group), 1)
+        np.subtract.at(self.cells.free, before, 1)
+        self._changed[group], self._kind[group] = before, kind
+
+    def without(self, group: int, cell: int) -> Ints:
+        """The members of a group but one of that cell."""
+        members = self.members(group)
+        return np.delete(members, int(np.flatnonzero(members == cell)[0]))
+
+    def pull_out(self, group: int, cell: int, instead: Ints) -> None:
+        """Leaves a member of a group out, and takes others in its place."""
+        self._changed[group] = np.concatenate([self.without(group, cell), instead])
+        np.subtract.at(self.cells.free, instead, 1)
+        self.withheld[cell] += 1
 
     def withhold(self, cell: Ints | int, number: Ints | int = 1) -> None:
         """People without an event who are left out."""
         np.subtract.at(self.cells.free, cell, number)
         np.add.at(self.withheld, cell, number)
 
+    def let_in(self, cell: int) -> None:
+        """Somebody who was left out is free again."""
+        self.cells.free[cell] += 1
+        self.withheld[cell] -= 1
+
     def people_with(self, values: NDArray[np.bool_]) -> Ints:
         """Of each signature: how many people are in groups that hold one of some values."""
-        members, cells = self._members, self.cells
+        members, cells = self._settle(), self.cells
+        owner = members.owner
         holds = members.summed(values[cells.value[members.cell]]) > 0
-        inside = np.where(holds, self._copies, 0)[members.owner] * members.number
+        inside = np.where(holds, self._copies, 0)[owner] * members.number
         signature = cells.signature[members.cell]
         return np.bincount(signature, inside, len(self.table.signatures)).astype(np.int64)
 
@@ -172,35 +271,37 @@ class Assembly:
         return np.bincount(cells.signature, missing, len(self.table.signatures)).astype(np.int64)
 
     def grouping(
-        self, asked: Asked | None = None, hidden: tuple[GroupKind, ...] = ("pooled",)
+        self, asked: Asked | None = None, *, hidden: tuple[GroupKind, ...] = ("pooled",)
     ) -> Grouping:
         """The groups as counts, those of the `hidden` kinds published pooled, and rows without an
         event that nobody needs alone; carriers who are still free are in no group. With weights if
         it is said what was asked."""
-        cells, members, count = self.cells, self._members, len(self)
+        cells, members = self.cells, self._settle()
         alone = np.flatnonzero((cells.event < 0) & (cells.free > 0))
-        codes = [GROUP_KINDS.index(kind) for kind in hidden]
-        pooled = np.append(np.isin(self._kind, codes), np.zeros(len(alone), bool))
+        there = np.diff(members.start) > 0
+        count, codes = int(there.sum()), [GROUP_KINDS.index(kind) for kind in hidden]
+        pooled = np.append(np.isin(self._kind[there], codes), np.zeros(len(alone), bool))
+        number = np.append((np.cumsum(there) - 1)[members.owner], count + np.arange(len(alone)))
         member = np.append(members.cell, alone)
         weight = None
         if asked is not None and asked.masks is None:
-            weight = np.append(
-                member_weights(members, cells, asked, self._rate), np.full(len(alone), np.nan)
-            )
+            weight = member_weights(members, cells, asked, self._rate)
+            weight = np.append(weight, np.full(len(alone), np.nan))
         return Grouping.of_lines(
             self.table,
-            np.append(members.owner, np.arange(count, count + len(alone))).astype(np.int32),
+            number.astype(np.int32),
             cells.signature[member],
             cells.value[member],
             np.append(members.number, np.ones(len(alone), np.int64)),
-            copies=np.append(self._copies, cells.free[alone]),
+            copies=np.append(self._copies[there], cells.free[alone]),
             weight=weight,
             pooled=pooled if pooled.any() else None,
         )
 
     def drop_unsafe(self, asked: Asked) -> None:
         """Checks pure and pooled groups in double precision and takes apart what fails."""
-        members, kept = self._members, np.ones(len(self), bool)
+        members = self._settle()
+        kept = np.diff(members.start) > 0
         for (x, y), which in self.by_values(~self._checked).items():
             kept[which] = self._checked[which] = self.are_safe(which, x, y, asked)
         gone = ~kept[members.owner]
@@ -208,28 +309,29 @@ class Assembly:
         freed = np.bincount(members.cell[gone], people, len(self.cells.free))
         self.cells.free[:] += freed.astype(np.int64)
         which = np.flatnonzero(kept)
-        self._members = members.of(which)
+        self._members, self._before = members.of(which), {}
         self._kind, self._copies = self._kind[which], self._copies[which]
         self._checked = self._checked[which]
 
     def are_safe(self, which: Ints, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
         """Whether every posterior is within its limit, by the closed form (kernels/links.py)."""
-        return safe_groups(self._members.of(which), self.cells, x, y, asked)
+        return safe_groups(self._settle().of(which), self.cells, x, y, asked)
 
     def by_values(self, some: NDArray[np.bool_] | None = None) -> dict[tuple[int, int], Ints]:
         """The pure and pooled groups, or `some` of them, by their event value and by the value of
         the others (for pooled ones `len(table.values)`)."""
-        members, cells, other = self._members, self.cells, len(self.table.values)
+        members, cells, other = self._settle(), self.cells, len(self.table.values)
         pooled = self._kind == GROUP_KINDS.index("pooled")
         there = (self._kind == GROUP_KINDS.index("pure")) | pooled
         there &= True if some is None else some
-        if not there.any():
+        held = np.flatnonzero(np.diff(members.start))
+        if not there[held].any():
             return {}
-        begin, value = members.start[:-1], cells.value[members.cell]
+        begin, value = members.start[held], cells.value[members.cell]
         carries = (cells.event >= 0)[members.cell]
-        x = np.maximum.reduceat(np.where(carries, value, np.int32(-1)), begin)[there]
-        y = np.maximum.reduceat(np.where(carries, np.int32(-1), value), begin)[there]
-        which = np.flatnonzero(there)
+        x = np.maximum.reduceat(np.where(carries, value, np.int32(-1)), begin)[there[held]]
+        y = np.maximum.reduceat(np.where(carries, np.int32(-1), value), begin)[there[held]]
+        which = held[there[held]]
         y = np.where(pooled[which] | (y < 0), other, y).astype(np.int64)
         keys, line = np.unique(x.astype(np.int64) * (other + 1) + y, return_inverse=True)
         by_key = np.split(which[np.argsort(line, kind="stable")], np.cumsum(np.bincount(line))[:-1])

@@ -1,103 +1,143 @@
-"""Groups for a whole table, of a sample that is as thin, and of cells as large, as can be.
+"""Blind groups for a whole table, of cells as large as can be.
 
-A thin sample and large cells tell least; a thick one and small cells find partners where people are
-scarce. So a sample begins with one carrier in 4 r people; where that does not do, everybody is of
-it, and cells become smaller, until few people are in pooled groups, which do not show their values,
+Large cells tell an insider less; small ones find partners where people are scarce. So cells begin
+at twice r and become smaller until few people are in pooled groups, which do not show their values,
 and nobody is lost, or few are and their absence tells nothing. The numbers in the code are those of
 ART's steps (art.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from shoal.anonymizers.art.absence import leave_out_more
+from shoal.anonymizers.art.absence import leave_out_lookalikes
 from shoal.anonymizers.art.alike import group_alike
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
-from shoal.anonymizers.art.blind import Design, hide_blindly
+from shoal.anonymizers.art.blind import Blindness, hide_blindly
 from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.decoys import add_decoys
 from shoal.anonymizers.art.everybody import gather_everybody
 from shoal.anonymizers.art.mixed import mix_events
-from shoal.grouping import Progress
+from shoal.grouping import Progress, silent
 
-MATCHED: dict[str, Any] = {"rate": 4.0, "cell": 2.4, "join": True, "all_views": True}
-"""The first design (blind.py)."""
-WHOLE = (1.4, 0.9, 0.5)
-"""Where that loses too many, everybody is of the sample, and cells have so many times r people."""
-SEVERAL: tuple[dict[str, Any], ...] = ({"cell": 2.0, "join": True}, {"cell": 0.9})
-"""Of several sensitive columns, which leave many masks with few carriers each."""
+RATE, MATCHED = 4.0, 1.2
+"""The first attempt is a matched sample: one in so many times r people of it carries, and cells are
+larger by this."""
+ATTEMPTS, FEWER_ATTEMPTS = 6, 2
+"""Fewer where several sensitive columns leave many masks, with few carriers each."""
 HARDLY_ANY, FEW, MANY = 0.01, 0.05, 0.15
-"""Shares of the carriers. Another design is tried rather than lose more than hardly any, one after
-the next if many are lost, and events are mixed at last rather than lose more than a few, whatever
-may be lost."""
+"""Shares of the carriers. Cells become smaller, and events are mixed at last, rather than lose more
+than a few, whatever may be lost; by a little if few are lost, and by far if many are. Many are
+given up at most so that absence tells nothing."""
 MOST_POOLED = 0.15
-"""And rather than put a larger share of the people into pooled groups."""
+"""Cells become smaller rather than put a larger share of the people into pooled groups."""
+SHRINKS = {True: (1.0, 0.7, 0.45, 0.35), False: (0.85, 0.7, 0.5, 0.5)}
+"""How much smaller cells become where hardly any are lost, or few, or more, or many; by whether
+some were joined, which they are at the first attempt alone."""
 
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What came of one design."""
+    """What came of one size of cells."""
 
     groups: Assembly
-    how: Design
+    how: Blindness
     lost: int
     pooled: float
     """How many more people are in pooled groups than should be."""
     kept: bool
-    """Whether absence tells nothing."""
+    """Whether absence tells nothing, and no more are pooled than should be."""
 
 
 def group_blindly(
     asked: Asked,
-    how: Design,
+    how: Blindness,
     *,
     most_lost: float,
+    may_lose: float,
     seed: int,
     progress: Progress,
 ) -> Attempt:
-    """The first attempt that loses hardly anybody and pools few, if absence tells nothing; or the
-    one that comes nearest."""
+    """The best of some attempts: of those that lose at most `most_lost` carriers one whose absences
+    tell nothing and that pools few, and of these the one that loses fewest. If none is kept, as
+    many as `may_lose` are lost so that absence tells nothing."""
     random = np.random.default_rng(seed)
-    one_column, attempts = asked.whole.several is None, list[Attempt]()
-    designs = [MATCHED, *({"cell": cell} for cell in WHOLE)] if one_column else list(SEVERAL)
-    while designs:
-        one = _attempt(asked, replace(how, **designs.pop(0)), random, progress)
-        attempts.append(one)
-        few = one.lost <= min(HARDLY_ANY * asked.table.carriers, most_lost)
-        if (one.kept and few and one.pooled == 0) or how.asked_cell is not None:
+    attempts: list[Attempt] = []
+    if how.cell is None and asked.whole.several is None:
+        matched = replace(how, rate=RATE, shrink=MATCHED)
+        one = _attempt(asked, matched, most_lost, random, progress)
+        attempts += [one] if one.kept and one.lost <= HARDLY_ANY * asked.table.carriers else []
+    while not attempts or len(attempts) < (
+        ATTEMPTS if asked.whole.several is None else FEWER_ATTEMPTS
+    ):
+        if attempts and attempts[0].how.rate is not None:
             break
-        if one.lost > MANY * asked.table.carriers and len(designs) > 1:
-            designs.pop(0)
-    best = min(attempts, key=lambda one: _faults(one, most_lost))
+        one = _attempt(asked, how, most_lost, random, progress)
+        attempts.append(one)
+        if one.kept or how.cell is not None:
+            break
+        lost = np.searchsorted((HARDLY_ANY, FEW, MANY), one.lost / asked.table.carriers)
+        before, how = how, how.smaller(SHRINKS[how.wide][lost])
+        if not before.wide and _sizes(how, asked) == _sizes(before, asked):
+            break  # cells cannot become smaller
+    best = min(attempts, key=lambda one: (one.lost > most_lost, not one.kept, one.pooled, one.lost))
+    one_column = asked.whole.several is None
     if best.lost > most_lost and one_column:
-        mix_events(best.groups, asked, seed=seed, progress=progress)  # 6
-    add_decoys(best.groups, asked, random)  # 7
+        mix_events(best.groups, asked, seed=seed, progress=progress)  # 4
+    if not best.kept and (one_column or best.lost <= may_lose):
+        again = _hiding_again(best.groups, asked, best.how, random)
+        leave_out_lookalikes(best.groups, asked, random, how.least, may_lose, again)
+    add_decoys(best.groups, asked, random)  # 6
     best.groups.drop_unsafe(asked)
     if how.least > 1:
         gather_everybody(best.groups, asked, how.least, random)
     return best
 
 
-def _faults(one: Attempt, most_lost: float) -> tuple[float, bool, float, int]:
-    """What is wrong with an attempt, the worst first."""
-    return max(0.0, one.lost - most_lost), not one.kept, one.pooled, one.lost
+def _sizes(how: Blindness, asked: Asked) -> list[int]:
+    """Of each event: the fewest people of a cell."""
+    return [how.size(float(r)) for r in asked.table.event_r]
 
 
-def _attempt(asked: Asked, how: Design, random: np.random.Generator, progress: Progress) -> Attempt:
-    groups = Assembly(asked.table, Cells.of(asked.table), how.rate)  # 1
+def _attempt(
+    asked: Asked,
+    how: Blindness,
+    most_lost: float,
+    random: np.random.Generator,
+    progress: Progress,
+) -> Attempt:
+    groups = Assembly(asked.table, Cells.of(asked.table), how.rate or np.inf)  # 1
     several = asked.whole.several is not None
     if several:
         group_alike(groups, asked, how.least)
     if several or groups.cells.filler_suffices():
-        hide_blindly(groups, asked, how, random=random, progress=progress)  # 2, 3, 4
-        groups.drop_unsafe(asked)  # 5
+        hide_blindly(groups, asked, how, random=random, progress=progress)  # 2
+        groups.drop_unsafe(asked)  # 3
     if several:  # who goes where with which combination, is drawn for each group
         groups.separate()
     pooled = max(0.0, groups.people("pooled") - MOST_POOLED * asked.table.rows)
-    kept = leave_out_more(groups, asked, random)
+    again = _hiding_again(groups, asked, how, random)
+    kept = (
+        groups.cells.waiting <= most_lost
+        and pooled == 0
+        and leave_out_lookalikes(groups, asked, random, how.least, most_lost, again)  # 5
+    )
     return Attempt(groups, how, groups.cells.waiting, pooled, kept)
+
+
+def _hiding_again(
+    groups: Assembly, asked: Asked, how: Blindness, random: np.random.Generator
+) -> Callable[[], None]:
+    """Finds groups for carriers who are free, among people who are."""
+
+    def hide() -> None:
+        hide_blindly(groups, asked, how, random=random, progress=silent, rounds=1)
+        groups.drop_unsafe(asked)
+        if asked.whole.several is not None:
+            groups.separate()
+
+    return hide

@@ -42,6 +42,32 @@ class Lack:
         for index, lack in zip(self._index, self._lack, strict=True):
             self.helps += lack[index] > 0
 
+    @property
+    def total(self) -> int:
+        """How many people all classes lack together."""
+        return sum(int(np.maximum(one, 0).sum()) for one in self._lack)
+
+    @property
+    def most(self) -> int:
+        """How many the class lacks that lacks most."""
+        return max(int(one.max()) for one in self._lack)
+
+    @property
+    def classes(self) -> Ints:
+        """Of each signature: how many classes that are known it is in, the whole table among
+        them."""
+        known = [index > 0 for index in self._index[:-1]]
+        return np.asarray(1 + np.sum(known, axis=0, dtype=np.int64))
+
+    def weighed(self, weights: list[NDArray[np.float64]], overall: float) -> NDArray[np.float64]:
+        """Of each signature: the weights of the classes that lack people it is in, added up."""
+        total = np.zeros(len(self.helps))
+        for index, lack, weight in zip(
+            self._index, self._lack, [*weights, np.array([overall])], strict=True
+        ):
+            total += np.where(lack > 0, weight, 0.0)[index]
+        return total
+
     def take(self, signature: int, waiting: Waiting | None = None) -> None:
         """Somebody of this signature is taken, of those who are waiting."""
         for index, lack in zip(self._index, self._lack, strict=True):
@@ -52,6 +78,14 @@ class Lack:
                 self.helps[others] -= 1
                 if waiting is not None:
                     waiting.help_less(others)
+
+    def give(self, signature: int) -> None:
+        """Somebody of this signature is given back."""
+        for index, lack in zip(self._index, self._lack, strict=True):
+            one = index[signature]
+            lack[one] += 1
+            if lack[one] == 1:
+                self.helps[index == one] += 1
 
     def pick(self, signature: NDArray[np.integer], free: Ints, random: np.random.Generator) -> int:
         """Where in `signature` one of those is who help most and are free; -1 if nobody helps."""

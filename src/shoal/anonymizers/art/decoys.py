@@ -6,7 +6,7 @@ them c o / b <= sum o is asked, and a group that a strict check finds unsafe get
 lack members are those whose carriers were hidden among others, so that decoys are mostly of low
 odds and nearly always fit. Where nobody of a group's value is left, somebody of another value
 joins, and the group is published pooled: then only the odds against everything outside the events
-count.
+count. At last one more joins of every class with somebody who would be certain.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked, Promise
 from shoal.anonymizers.art.assembly import Assembly
+from shoal.anonymizers.art.certain import undo_certainty
 from shoal.anonymizers.art.classes import Lack, Waiting, class_counts
 from shoal.anonymizers.art.columns import Columns
 
@@ -53,7 +54,13 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> N
             which = np.concatenate([some for values, some in mine.items() if values[0] == x])
             filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
             _join(groups, asked, which, x, len(table.values), filler, lack, random)
-        groups.close(asked)
+    joined = groups.joined
+    for (x, y), which in groups.by_values().items() if joined else ():
+        which = which[np.isin(which, joined)]
+        for i in which[~groups.are_safe(which, x, y, asked)]:
+            groups.part_again(int(i))
+    for promise in asked.promises:
+        undo_certainty(groups, asked, promise, random)
 
 
 def _join_alike(

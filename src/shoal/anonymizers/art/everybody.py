@@ -30,7 +30,8 @@ def gather_everybody(
         )
     filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
     if cells.free[filler].sum() < smallest:
-        groups.withhold(filler, cells.free[filler])
+        for cell in np.repeat(filler, cells.free[filler]):
+            groups.withhold(int(cell))
         return
     kinds, kind = np.unique(cells.signature[filler], return_inverse=True)
     x = int(np.flatnonzero(table.value_event >= 0)[0])

@@ -1,4 +1,4 @@
-"""The people of one filler value, the carriers given to it, and the groups made of them."""
+"""The free people of one filler value, the carriers given to it, and the groups made of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.assembly import Assembly
+from shoal.anonymizers.art.assembly import Assembly, GroupKind
 from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.boxes import boxes_of
 from shoal.anonymizers.art.kernels.candidates import People
@@ -19,7 +19,6 @@ from shoal.anonymizers.art.seeds import Seeds, spread
 from shoal.grouping.partition import ragged
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 LARGEST_ODDS = 1e5
 """Whoever has larger odds in some column holds a value that is nearly impossible there."""
 NOISE = np.float32(1e-3)
@@ -27,33 +26,27 @@ CHANCES_COUNT = 0.3
 """How much everybody's chance by all counts counts in who is alike, beside the widest feature."""
 
 
-class Waiting(NamedTuple):
-    """People who wait for a group: carriers by signature, and those sampled with them by cell."""
-
-    signature: NDArray[np.integer]
-    number: Ints
-    """Carriers of each line."""
-    sampled: Ints
-    """Of each cell of the table."""
-
-
 class Lookalikes:
-    """People by *kind*, which is a signature: all of a kind are alike. y is `len(table.values)`
-    where values are pooled."""
+    """People by *kind*, which is a signature: all of a kind are alike. `signature` and `number` are
+    the carriers of x that were given to y, line by line; y is `len(table.values)` where values are
+    pooled."""
 
     def __init__(
         self,
         groups: Assembly,
         asked: Asked,
-        waiting: Waiting,
+        signature: NDArray[np.integer],
+        number: Ints,
         x: int,
         y: int,
         random: np.random.Generator,
         *,
-        all_views: bool,
-        balanced: bool,
+        sampled: Ints | None = None,
+        all_views: bool = False,
     ) -> None:
-        cells, signature = groups.cells, waiting.signature
+        """`sampled`: of each cell of the table, who is of a matched sample; None: everybody who is
+        free. `all_views`: whether groups answer whoever takes all counts together."""
+        cells = groups.cells
         self._groups, self._cells, self._random = groups, cells, random
         self._x, self._pooled = x, y == len(groups.table.values)
         holds = cells.event < 0 if self._pooled else cells.value == y
@@ -65,76 +58,73 @@ class Lookalikes:
         self._filler = filler[np.isin(cells.signature[filler], self._kinds)]
         """The cells that people are taken from, in the order of their kinds."""
         self._filler_kind = np.searchsorted(self._kinds, cells.signature[self._filler])
-        self._waiting, self._there = waiting, np.isin(signature, self._kinds)
+        self._number, self._there = number, np.isin(signature, self._kinds)
         self._carrier_kind = np.searchsorted(self._kinds, signature[self._there])
-        self._share = self._columns.share if asked.masks else self._most(asked)
-        self._chance = asked.counted(self._event)[self._kinds] if balanced else None
+        self._sampled, self._share, self._chance = sampled, self._columns.share, None
+        if sampled is not None:
+            event = int(groups.table.value_event[x])
+            self._share = asked.most(event)[self._kinds]
+            self._chance = asked.counted(event)[self._kinds]
+        self.over = np.zeros(len(cells.free), np.int64)
+        """Of each cell of the table: sampled people whose seed found nobody."""
 
-    @property
-    def _event(self) -> int:
-        return int(self._groups.table.value_event[self._x])
-
-    def _most(self, asked: Asked) -> Floats:
-        return np.asarray(asked.most(self._event)[self._kinds])
-
-    def hide(self, smallest: int, terms: Terms, *, join: bool, part: bool) -> tuple[Ints, Ints]:
+    def hide(self, smallest: int, terms: Terms, *, wide: bool, parting: bool) -> Ints:
         """Makes groups from cells of at least `smallest` people, joined where they hold too many
-        carriers if that is asked for, and parted where they find nobody; how many carriers of each
-        line, and how many sampled people of each cell of the table, are left over."""
-        left, over = self._waiting.number.copy(), np.zeros(len(self._cells.free), np.int64)
+        carriers if they are to be `wide`, and parted where they find nobody if that is allowed;
+        how many carriers of each line are left over."""
+        left = self._number.copy()
         if not self._there.any():
-            return left, self._waiting.sampled * self._mine()
+            if self._sampled is not None:
+                self.over[self._filler] = self._sampled[self._filler]
+            return left
         kinds, random = len(self._kinds), self._random
-        free, sampled = (self._by_kind(one) for one in (self._cells.free, self._waiting.sampled))
-        waiting = self._waiting.number[self._there]
+        free = self._by_kind(self._cells.free)
+        sampled = free if self._sampled is None else self._by_kind(self._sampled)
+        waiting = self._number[self._there]
         carrying = np.bincount(self._carrier_kind, waiting, kinds).astype(np.int64)
-        place = self._places(free + carrying)
+        everybody = free + carrying
+        place = self._places(everybody)  # 2
         noise = random.random(kinds, np.float32) * NOISE
-        cells = cut(place, sampled + carrying, noise, smallest)
-        share = self._share if join else np.ones(kinds)
+        cells = cut(place, sampled + carrying, noise, smallest)  # 3
+        share = self._share if wide else np.ones(kinds)
         seeds = Seeds.dealt(*cells, carrying, share, random)
         taken = (seeds.people - seeds.carrying) * seeds.copies[seeds.cell]
         free -= np.bincount(seeds.kind, taken, kinds).astype(np.int64)
         people = People(self._columns.weights, boxes_of(place), free)
         hidden = np.zeros(kinds, np.int64)
-        for parted in (False, True)[: 1 + part]:
-            now = seeds.parted(random) if parted else seeds
-            need = self._columns.need(now.kind, now.start[:-1], free + carrying) * now.carriers
+        for parted in (False, True)[: 1 + parting]:
+            now = seeds.parted(random) if parted else seeds  # 6
+            need = self._columns.need(now.kind, now.start[:-1], everybody) * now.carriers
             now = now.ordered(np.argsort(need, kind="stable"))
-            filled = fill(now.for_kernel(), people, terms)
+            filled = fill(now.for_kernel(), people, terms)  # 4
             hidden += self._add(now, filled)
             safe = np.bincount(filled.seed, filled.copies, len(now)).astype(np.int64)
             seeds = now.some(now.copies - safe)
             if not len(seeds):
                 break
         left[self._there] = waiting - _given(self._carrier_kind, waiting, hidden)
-        held = (seeds.people - seeds.carrying) * seeds.copies[seeds.cell]
-        unhidden = np.bincount(seeds.kind, held, kinds).astype(np.int64)
-        over[self._filler] = spread(
-            self._filler_kind, self._cells.free[self._filler], unhidden, random
-        )
-        return left, over
-
-    def _mine(self) -> NDArray[np.bool_]:
-        """Which cells of the table people are taken from."""
-        mine = np.zeros(len(self._cells.free), bool)
-        mine[self._filler] = True
-        return mine
+        if self._sampled is not None:
+            held = (seeds.people - seeds.carrying) * seeds.copies[seeds.cell]
+            unhidden = np.bincount(seeds.kind, held, kinds).astype(np.int64)
+            still = self._cells.free[self._filler]
+            self.over[self._filler] = spread(self._filler_kind, still, unhidden, random)
+        return left
 
     def _by_kind(self, of_cell: Ints) -> Ints:
         counted = np.bincount(self._filler_kind, of_cell[self._filler], len(self._kinds))
         return counted.astype(np.int64)
 
     def _places(self, everybody: Ints) -> NDArray[np.float32]:
-        """Where kinds are: who is near is alike, to readers of one view and of all."""
+        """Where kinds are: who is near is alike, to readers of one view, and of all if people are
+        sampled."""
         place = self._columns.places(everybody)
         if self._chance is None:
             return place
         logs = np.log(self._chance / (1.0 - self._chance))
         middle = np.average(logs, weights=everybody)
-        spread_out = np.sqrt(np.average((logs - middle) ** 2, weights=everybody))
+        apart = np.sqrt(np.average((logs - middle) ** 2, weights=everybody))
         widest = CHANCES_COUNT * float(np.sqrt(place.var(axis=0).max(initial=0.0)))
-        feature = np.clip((logs - middle) / max(spread_out, 1e-12), -4.0, 4.0) * widest
+        feature = np.clip((logs - middle) / max(float(apart), 1e-12), -4.0, 4.0) * widest
         return np.ascontiguousarray(np.column_stack([place, feature]), np.float32)
 
     def _add(self, seeds: Seeds, filled: Filled) -> Ints:
@@ -156,9 +146,12 @@ class Lookalikes:
             self._add_pooled(carriers, filler, filled.copies)
         else:
             place = self._filler[np.searchsorted(self._filler_kind, filler.kind)]
-            members = carriers.followed_by(filler._replace(kind=place))
-            self._groups.add_many(*members, filled.copies, "pure")
+            self._hand_over(carriers.followed_by(filler._replace(kind=place)), filled.copies)
         return hidden.astype(np.int64)
+
+    def _hand_over(self, lines: _Lines, copies: Ints) -> None:
+        kind: GroupKind = "pooled" if self._pooled else "pure"
+        self._groups.add_many(lines.owner, lines.kind, lines.number, copies, kind, lines.sampled)
 
     def _add_pooled(self, carriers: _Lines, filler: _Lines, copies: Ints) -> None:
         """Who of a kind is taken, is drawn."""
@@ -176,7 +169,7 @@ class Lookalikes:
             group, carriers.kind[entry], carriers.number[entry], np.ones(len(entry), bool)
         )
         others = _Lines(made.group, made.cell, made.number, made.mark.astype(bool))
-        self._groups.add_many(*mine.followed_by(others), made.copies, "pooled")
+        self._hand_over(mine.followed_by(others), made.copies)
 
 
 class _Lines(NamedTuple):

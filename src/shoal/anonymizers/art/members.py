@@ -19,8 +19,12 @@ class Members(NamedTuple):
     """Where the lines of each group begin, and where the last ends."""
     cell: Ints
     number: Ints
-    sampled: NDArray[np.bool_]
-    """Whether they are of the matched sample; others were added by need."""
+    sampled: NDArray[np.bool_] | None = None
+    """Whether they are of a matched sample; None: nobody is."""
+
+    @property
+    def is_sampled(self) -> NDArray[np.bool_]:
+        return np.zeros(len(self.cell), bool) if self.sampled is None else self.sampled
 
     @property
     def owner(self) -> Ints:
@@ -30,26 +34,15 @@ class Members(NamedTuple):
         """Those of some groups."""
         owner, line = ragged(self.start, groups)
         start = starts(owner, len(groups))
-        return Members(start, self.cell[line], self.number[line], self.sampled[line])
+        return Members(start, self.cell[line], self.number[line], self.is_sampled[line])
 
-    def followed_by(self, other: Members) -> Members:
-        """All groups, one after another."""
+    def with_one_more(self, cell: int) -> Members:
+        """The same groups, with one more person of that cell in each."""
+        ends = self.start[1:]
         return Members(
-            np.append(self.start, self.start[-1] + other.start[1:]),
-            np.append(self.cell, other.cell),
-            np.append(self.number, other.number),
-            np.append(self.sampled, other.sampled),
-        )
-
-    def joined_by(self, group: Ints, cell: Ints) -> Members:
-        """The same groups with one more person of each cell, added by need."""
-        owner = np.append(self.owner, group)
-        order = np.argsort(owner, kind="stable")
-        return Members(
-            starts(owner[order], len(self.start) - 1),
-            np.append(self.cell, cell)[order],
-            np.append(self.number, np.ones_like(cell))[order],
-            np.append(self.sampled, np.zeros(len(cell), bool))[order],
+            self.start + np.arange(len(self.start)),
+            np.insert(self.cell, ends, cell),
+            np.insert(self.number, ends, 1),
         )
 
     def summed(self, numbers: NDArray[np.generic]) -> NDArray[np.float64]:
