@@ -28,12 +28,13 @@ from shoal.table import IntArray, Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-RIDGE = 1e-3
+RIDGE = 2e-4
 NEAR, PART = 0.04, 2e-5
 """The fit ends when every stratum has its cases but for so many, or for that part of all cases if
-it is less."""
-FIRST, MOST, INNER, ENOUGH = 60, 40, 100, 0.05
-"""Quasi-Newton steps at first, then Newton steps, and steps to find the direction of each."""
+it is less, times its leeway."""
+FIRST, MOST, INNER, ENOUGH = 80, 40, 100, 0.1
+"""Quasi-Newton steps at first, then Newton steps, and steps to find the direction of each, or until
+what is left of the slope, squared and scaled, is this part of it."""
 VARIED = 200.0
 """A group whose cases could vary by so many (their variance, if people were alike) is summed by the
 saddle point: posteriors are off by less than 1e-4 of themselves."""
@@ -113,8 +114,8 @@ class Strata:
 
 
 def leeway(cases: Floats) -> Floats:
-    """How much more a count may be missed than the smallest are: by half its square root, which is
-    half of what it would vary by if it were drawn."""
+    """How many times as much as a small one each count may be missed by: half of what it would vary
+    by if it were drawn, and 1 at least."""
     return np.asarray(np.maximum(1.0, np.sqrt(np.maximum(cases, 0.0)) / 2))
 
 
