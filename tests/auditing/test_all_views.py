@@ -129,6 +129,25 @@ def test_a_bad_fit_decides_nothing_which_counts_against_the_release(
     assert verdict.undecided > 0
 
 
+def test_a_large_count_may_be_missed_by_more_than_a_small_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What decides is how well each count is met for its size, not the largest miss in cases."""
+    table = Table.from_frame(
+        shoal.datasets.hospital(20_000, seed=4), hospital_table(600, r=1.5).spec
+    )
+    monkeypatch.setattr(fitting, "RIDGE", 1.0)
+    before = all_counts(table, Knowledge.of(table))
+    residual, off = float(before.residual[0]), float(before.off[0])
+    assert off < 0.8 * residual
+    groups = np.zeros(table.rows, int)
+    for most, robust in (((off + residual) / 2, True), (off * 0.99, None)):
+        monkeypatch.setattr(all_views, "MOST_OFF", most)
+        verdict = audit(table, groups, adversary="all-views").by_adversary["all-views"]
+        assert verdict.residual == pytest.approx(residual)
+        assert verdict.robust is robust
+
+
 def test_changed_values_contradict_the_counts_and_are_not_decided() -> None:
     frame = pl.DataFrame({"q": ["a"] * 4 + ["b"] * 4, "s": ["x"] * 2 + ["y"] * 6})
     spec = Spec(qi=("q",), sensitive="s", protect=("x",), r=2, min_support=2)  # type: ignore[arg-type]

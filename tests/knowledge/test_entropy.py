@@ -240,6 +240,66 @@ def test_a_real_size_meets_its_counts() -> None:
         assert np.abs(np.bincount(view.index, expected, size) - cases).max() < 0.05
 
 
+def test_every_count_is_met_but_for_a_part_of_its_leeway() -> None:
+    """Small counts as closely as ever, large ones as closely as a draw of them would vary."""
+    spec = Spec(
+        qi=("age", "sex", "region"),
+        sensitive="diagnosis",
+        protect=("Influenza", "HIV"),  # type: ignore[arg-type]
+        r=1.5,
+    )
+    table = Table.from_frame(hospital(40_000, seed=2), spec)
+    knowledge = Knowledge.of(table)
+    found = all_counts(table, knowledge)
+    for event in range(2):
+        expected, cases = table.signature_rows * found.chance[:, event], event_cases(table, event)
+        worst, off = 0.0, 0.0
+        for view in knowledge.views:
+            for one in range(len(view.distributions)):
+                known = cases[view.index == one].sum()
+                miss = abs(expected[view.index == one].sum() - known)
+                worst, off = max(worst, miss), max(off, miss / max(1.0, known**0.5 / 2))
+        assert found.residual[event] == pytest.approx(worst, abs=1e-6)
+        assert found.off[event] == pytest.approx(off, abs=1e-6)
+        assert found.off[event] < 0.05
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_classes_of_the_same_people_are_one(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    table = small_table(random, 30)
+    strata = Strata.of(table, Knowledge.of(table))
+    there = np.flatnonzero(random.random(len(table.signatures)) < 0.6).astype(np.int32)
+    left = strata.cases(event_cases(table, 0))
+    classes, member, known = module._Classes.of(strata, there, left)
+    slow: dict[frozenset[int], list[float]] = {}
+    for view, count in zip(strata.views, left, strict=True):
+        for one in range(1, len(count)):
+            people = frozenset(np.flatnonzero(view.index[there] == one).tolist())
+            if people:
+                slow.setdefault(people, []).append(count[one])
+    fast: dict[frozenset[int], float] = {}
+    owner = np.repeat(np.arange(len(there)), np.diff(member.start))
+    for one in range(len(known)):
+        fast[frozenset(owner[member.stratum == one].tolist())] = known[one]
+    assert len(fast) == len(known)
+    assert fast == {people: pytest.approx(np.mean(counts)) for people, counts in slow.items()}
+    for place, (view, count) in enumerate(zip(strata.views, left, strict=True)):
+        held = np.unique(view.index[there])
+        assert (classes.view == place).sum() == (held > 0).sum()
+        told = classes.rest[place]
+        assert told == count[0] if 0 in held else np.isnan(told)
+
+
+def test_who_is_in_no_class_is_met_too() -> None:
+    """Misses of a view's classes that add up are one large miss of the rest."""
+    classes = module._Classes(np.zeros(8, np.int64), np.arange(8), np.array([4.0]))
+    slope, known = np.full(8, 0.01), np.ones(8)
+    assert classes.off(slope, known) == pytest.approx(0.08)
+    assert classes._replace(rest=np.array([np.nan])).off(slope, known) == pytest.approx(0.01)
+    assert classes._replace(rest=np.array([400.0])).off(slope, known) == pytest.approx(0.01)
+
+
 def test_what_is_kept_dies_with_the_table() -> None:
     table = small_table(np.random.default_rng(1), 30)
     knowledge, gone = Knowledge.of(table), weakref.ref(table)

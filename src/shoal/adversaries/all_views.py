@@ -28,7 +28,8 @@ Floats = NDArray[np.float64]
 ROUNDING = 1e-3
 """A posterior is above its limit if it is so by more than this part of it: the fit's own error."""
 MOST_OFF = 0.5
-"""If some stratum has its cases but for more than so many, nothing is decided."""
+"""If some count is missed by more than this part of its leeway, nothing is decided: by more than so
+many cases, or than half of this part of the count's square root."""
 
 
 class AllViews:
@@ -59,8 +60,8 @@ class AllViews:
         for event in range(len(table.events)):
             told = _holding(case, event)
             found = fit_groups(strata, event_cases(table, event), told.groups, missing)
-            off = max(found.residual, float(before.residual[event]))
-            residual = max(residual, off)
+            residual = max(residual, found.residual)
+            off = max(found.off, float(before.off[event]))
             limit = np.maximum(1.0 / case.event_r[event], before.chance[:, event])
             notes.take(case, event, told, found, limit, decided=off <= MOST_OFF)
             above = found.missing > limit * (1.0 + ROUNDING)

@@ -28,12 +28,13 @@ from shoal.table import IntArray, Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-RIDGE = 1e-3
+RIDGE = 2e-4
 NEAR, PART = 0.04, 2e-5
 """The fit ends when every stratum has its cases but for so many, or for that part of all cases if
-it is less."""
-FIRST, MOST, INNER = 40, 40, 200
-"""Quasi-Newton steps at first, then Newton steps, and steps to find the direction of each."""
+it is less, times its leeway."""
+FIRST, MOST, INNER, ENOUGH = 80, 40, 100, 0.1
+"""Quasi-Newton steps at first, then Newton steps, and steps to find the direction of each, or until
+what is left of the slope, squared and scaled, is this part of it."""
 VARIED = 200.0
 """A group whose cases could vary by so many (their variance, if people were alike) is summed by the
 saddle point: posteriors are off by less than 1e-4 of themselves."""
@@ -62,6 +63,8 @@ class Believed(NamedTuple):
     """Of each signature's people who are in no group."""
     residual: float
     """By how many cases some stratum, or some group, has more or fewer than it is known to have."""
+    off: float
+    """The same in parts of the leeway of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +75,8 @@ class AllCounts:
     """signatures x events."""
     residual: Floats
     """Of each event: by how many cases some stratum has more or fewer than it is known to have."""
+    off: Floats
+    """The same in parts of the leeway of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +99,24 @@ class Strata:
             kernels.add_to_strata(count, of_signature, view.index)
         return counts
 
-    def nested(self) -> Iterator[tuple[int, int]]:
-        """Views, and views with one attribute more, whose classes are parts of theirs."""
+    def nested(self) -> Iterator[tuple[int, int, Ints]]:
+        """Views, and views with one attribute more, whose classes are parts of theirs: of which,
+        is told of each class."""
         known = [frozenset(view.attributes) for view in self.views]
         place = {attributes: number for number, attributes in enumerate(known)}
         for fine, attributes in enumerate(known):
             for one in attributes:
                 if attributes - {one} in place:
-                    yield place[attributes - {one}], fine
+                    coarse, view = place[attributes - {one}], self.views[fine]
+                    outer = np.zeros(len(view.distributions), np.int64)
+                    outer[view.index] = self.views[coarse].index
+                    yield coarse, fine, outer
+
+
+def leeway(cases: Floats) -> Floats:
+    """How many times as much as a small one each count may be missed by: half of what it would vary
+    by if it were drawn, and 1 at least."""
+    return np.asarray(np.maximum(1.0, np.sqrt(np.maximum(cases, 0.0)) / 2))
 
 
 def event_cases(table: Table, event: int) -> Floats:
@@ -118,7 +133,7 @@ def all_counts(table: Table, knowledge: Knowledge) -> AllCounts:
     if table not in kept:
         strata, everybody = Strata.of(table, knowledge), np.flatnonzero(table.signature_rows)
         chance = np.zeros((len(table.signatures), len(table.events)))
-        residual = np.zeros(len(table.events))
+        residual, off = np.zeros((2, len(table.events)))
         for event in range(len(table.events)):
             one = Groups(
                 np.array([0, len(everybody)]),
@@ -128,8 +143,9 @@ def all_counts(table: Table, knowledge: Knowledge) -> AllCounts:
                 table.event_rows[event : event + 1],
             )
             found = fit_groups(strata, event_cases(table, event), one)
-            chance[everybody, event], residual[event] = found.posterior, found.residual
-        kept[table] = AllCounts(chance, residual)
+            chance[everybody, event] = found.posterior
+            residual[event], off[event] = found.residual, found.off
+        kept[table] = AllCounts(chance, residual, off)
     return kept[table]
 
 
@@ -152,10 +168,10 @@ def fit_groups(
     posterior = settled.posterior.copy()
     if settled.open.any():
         posterior[settled.open] = _Fit.of(strata, settled).run()
-    residual = _residual(strata, known, groups, posterior)
+    residual, off = _missed(strata, known, groups, posterior)
     gone = np.zeros(strata.signatures)
     gone[groups.signature[published:]] = posterior[published:]
-    return Believed(posterior[:published], gone, residual)
+    return Believed(posterior[:published], gone, residual, off)
 
 
 def _with_missing(groups: Groups, missing: Ints, known: Floats) -> Groups:
@@ -178,11 +194,15 @@ def _by_signature(strata: Strata, groups: Groups, of_line: Floats) -> Floats:
     return amount
 
 
-def _residual(strata: Strata, known: Floats, groups: Groups, posterior: Floats) -> float:
+def _missed(
+    strata: Strata, known: Floats, groups: Groups, posterior: Floats
+) -> tuple[float, float]:
+    """By how much some count is missed at most: in cases, and in parts of its leeway."""
     held = np.bincount(_group_of(groups), groups.people * posterior, len(groups.cases))
-    worst = float(np.abs(held - groups.cases).max(initial=0.0))
-    over = strata.cases(_by_signature(strata, groups, posterior) - known)
-    return max([worst, *(float(np.abs(one).max()) for one in over)])
+    expected = strata.cases(_by_signature(strata, groups, posterior))
+    counts = np.concatenate([groups.cases, *strata.cases(known)])
+    over = np.abs(np.concatenate([held, *expected]) - counts)
+    return float(over.max(initial=0.0)), float((over / leeway(counts)).max(initial=0.0))
 
 
 def _group_of(groups: Groups) -> Ints:
@@ -209,13 +229,17 @@ class _Settled:
         posterior, open_ = np.zeros(len(signature)), np.ones(len(signature), bool)
         left, cases, nested = strata.cases(known), groups.cases.copy(), list(strata.nested())
         while True:
-            people = _by_signature(strata, groups, open_.astype(np.float64))
-            never, always = np.zeros(len(people), bool), np.zeros(len(people), bool)
-            for view, count in zip(strata.views, left, strict=True):
-                kernels.settle_strata(view.index, count, people, never, always)
-            for coarse, fine in nested:
-                index = strata.views[coarse].index, strata.views[fine].index
-                kernels.settle_rest(*index, left[coarse], left[fine], people, never, always)
+            every = _by_signature(strata, groups, open_.astype(np.float64))
+            there = np.flatnonzero(every)
+            people, index = every[there], [view.index[there] for view in strata.views]
+            told = np.zeros((2, len(there)), bool)
+            for mine, count in zip(index, left, strict=True):
+                kernels.settle_strata(mine, count, people, *told)
+            for coarse, fine, outer in nested:
+                rest = left[coarse] - np.bincount(outer[1:], left[fine][1:], len(left[coarse]))
+                kernels.settle_rest(index[coarse], index[fine], rest, people, *told)
+            never, always = np.zeros((2, strata.signatures), bool)
+            never[there], always[there] = told
             inside = np.bincount(group, groups.people * open_, len(cases))
             out = open_ & (never[signature] | (cases <= 0)[group])
             sure = open_ & ~out & (always[signature] | (cases >= inside)[group])
@@ -227,14 +251,78 @@ class _Settled:
             left = [count - some for count, some in zip(left, taken, strict=True)]
 
 
+class Membership(NamedTuple):
+    """The strata of each signature."""
+
+    start: Ints
+    """Where those of each signature begin, and where the last ends."""
+    stratum: NDArray[np.int32]
+
+
+class _Classes(NamedTuple):
+    """The classes that those are in who are open, and which of them differ: classes of the very
+    same signatures are one to the fit. Who is in no class of a view needs no factor of their own,
+    since the cases of all are known."""
+
+    view: Ints
+    same: Ints
+    """Its place among those that differ."""
+    rest: Floats
+    """By view, the cases of those in no class; not a number if there is nobody."""
+
+    @classmethod
+    def of(
+        cls, strata: Strata, there: IntArray, left: list[Floats]
+    ) -> tuple[_Classes, Membership, Floats]:
+        """Also the different classes of each signature, and the cases left to each, which are the
+        mean where the same people were left different numbers.
+
+        They are told apart by sums of random numbers of 64 bits. Should two that differ have the
+        same sum, the fit misses a count, and the residual, which is of all strata, tells.
+        """
+        ends = np.cumsum([0, *(len(count) for count in left)])
+        number = np.random.default_rng(0).integers(1 << 63, size=len(there), dtype=np.uint64)
+        sums = np.zeros(ends[-1], np.uint64)
+        for view, end in zip(strata.views, ends[:-1], strict=True):
+            kernels.add_numbers(sums[end:], number, view.index[there])
+        known, rest = np.concatenate(left), ends[:-1]
+        nobody = sums[rest] == 0
+        sums[rest] = 0
+        held = np.flatnonzero(sums)
+        _, first, same = np.unique(sums[held], return_index=True, return_inverse=True)
+        kept = np.full(ends[-1], -1, np.int32)
+        kept[held[first]] = np.arange(len(first), dtype=np.int32)
+        found = np.empty((len(there), len(strata.views)), np.int32)
+        for place, view in enumerate(strata.views):
+            found[:, place] = kept[view.index[there] + ends[place]]
+        inside = found >= 0
+        start = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
+        return (
+            cls(
+                np.searchsorted(ends, held, "right") - 1,
+                same,
+                np.where(nobody, np.nan, known[rest]),
+            ),
+            Membership(start, found[inside]),
+            np.bincount(same, known[held]) / np.bincount(same),
+        )
+
+    def off(self, slope: Floats, known: Floats) -> float:
+        """By how much some count is missed at most, in parts of its leeway."""
+        over = np.bincount(self.view, slope[self.same], len(self.rest))
+        some = np.isfinite(self.rest)
+        rest = np.abs(over[some]) / leeway(self.rest[some])
+        return float(max((np.abs(slope) / leeway(known)).max(initial=0.0), rest.max(initial=0.0)))
+
+
 @dataclass(frozen=True, eq=False)
 class _Fit:
     """The concave problem of those who are open."""
 
     groups: Groups
     """Signatures are those that occur, in order."""
-    strata: NDArray[np.int32]
-    """signatures x views: the strata of each, those of all views numbered one after another."""
+    classes: _Classes
+    strata: Membership
     known: Floats
     """The cases of each stratum."""
     exact: NDArray[np.bool_]
@@ -248,10 +336,7 @@ class _Fit:
         groups, line = settled.groups, np.flatnonzero(settled.open)
         held, group = np.unique(_group_of(groups)[line], return_inverse=True)
         there, place = np.unique(groups.signature[line], return_inverse=True)
-        ends = np.cumsum([0, *(len(view.distributions) for view in strata.views)])
-        numbered = np.empty((len(there), len(strata.views)), np.int32)
-        for number, view in enumerate(strata.views):
-            numbered[:, number] = view.index[there] + ends[number]
+        classes, member, known = _Classes.of(strata, there, settled.left)
         some = Groups(
             np.searchsorted(group, np.arange(len(held) + 1)),
             place.astype(np.int32),
@@ -262,8 +347,9 @@ class _Fit:
         size = np.bincount(group, some.people, len(held))
         return cls(
             groups=some,
-            strata=numbered,
-            known=np.concatenate(settled.left),
+            classes=classes,
+            strata=member,
+            known=known,
             exact=some.cases * (size - some.cases) < VARIED * size,
             posterior=np.zeros(len(line)),
             weight=np.zeros(len(line)),
@@ -281,13 +367,13 @@ class _Fit:
 
     def _expected(self, of_line: Floats) -> Floats:
         """By stratum, how many people all lines come to."""
-        amount = np.zeros(len(self.strata))
+        amount = np.zeros(len(self.strata.start) - 1)
         kernels.add_lines(amount, of_line, *self.groups[:4])
-        return kernels.by_stratum(amount, self.strata, len(self.known))
+        return kernels.by_stratum(amount, *self.strata, len(self.known))
 
     def _loss(self, theta: Floats) -> tuple[float, Floats]:
         """What is minimised, and its slope."""
-        scores = kernels.scores_of(theta, self.strata)
+        scores = kernels.scores_of(theta, *self.strata)
         told = self.posterior, self.weight, self.total
         worlds = kernels.posteriors(scores, *self.groups, self.exact, *told)
         value = worlds - self.known @ theta + RIDGE / 2 * theta @ theta
@@ -295,9 +381,10 @@ class _Fit:
 
     def _curved(self, change: Floats) -> Floats:
         """The second derivatives times a change."""
-        amount, scores = np.zeros(len(self.strata)), kernels.scores_of(change, self.strata)
+        scores = kernels.scores_of(change, *self.strata)
+        amount = np.zeros(len(scores))
         kernels.add_moves(amount, scores, self.weight, self.total, *self.groups[:4])
-        return kernels.by_stratum(amount, self.strata, len(self.known)) + RIDGE * change
+        return kernels.by_stratum(amount, *self.strata, len(self.known)) + RIDGE * change
 
     def _fitted(self, theta: Floats) -> Floats:
         """Quasi-Newton steps, scaled by the variance of each stratum's cases, come near; Newton's,
@@ -317,7 +404,7 @@ class _Fit:
         value, slope = self._loss(theta)
         near = min(NEAR, PART * float(self.groups.cases @ self.groups.copies))
         for _ in range(MOST):
-            if np.abs(slope).max() <= near:
+            if self.classes.off(slope, self.known) <= near:
                 break
             direction, step = self._direction(slope), 1.0
             fall = float(slope @ direction)
@@ -335,7 +422,7 @@ class _Fit:
         direction, left = np.zeros(len(slope)), -slope
         near = left / diagonal
         along, size = near.copy(), float(left @ near)
-        enough = 1e-2 * size
+        enough = ENOUGH * size
         for _ in range(INNER):
             curved = self._curved(along)
             length = size / float(along @ curved)

@@ -22,6 +22,7 @@ from shoal.auditing.verdict import AdversaryVerdict, robustness
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
 from shoal.knowledge import OWN, Knowledge, event_chances
+from shoal.knowledge.entropy import leeway
 from shoal.release import Release
 from shoal.release.certificate import given_seed
 from shoal.release.codes import column_codes, value_codes
@@ -159,7 +160,7 @@ def _compare(
         detail = f"{mine.worst_posterior:.6f}, claimed {one['worst_posterior']:.6f}"
         name = f"worst posterior of the {adversary.name} adversary"
         checks.append(Check(name, near, "" if near else detail))
-        checks += _check_fit(mine, one)
+        checks += _check_fit(mine, one, case.table.event_rows)
         exact &= mine.posteriors["estimate"] == 0
         kinds.update(mine.posteriors)
         if not mine.posteriors["estimate"]:
@@ -196,12 +197,16 @@ def _compare(
     return checks
 
 
-def _check_fit(mine: AdversaryVerdict, claimed: dict[str, Any]) -> list[Check]:
-    """How well odds were fitted, and whom they link; nothing of an adversary who fits none."""
+def _check_fit(
+    mine: AdversaryVerdict, claimed: dict[str, Any], cases: NDArray[np.int64]
+) -> list[Check]:
+    """How well odds were fitted, and whom they link; nothing of an adversary who fits none. `cases`
+    are those of each event: no count is larger."""
     if mine.residual is None:
         return []
     who = f"{claimed['name']} adversary"
-    near = abs(mine.residual - claimed["residual"]) <= ESTIMATES_AGREE
+    agree = ESTIMATES_AGREE * float(leeway(cases.astype(np.float64)).max())
+    near = abs(mine.residual - claimed["residual"]) <= agree
     detail = "" if near else f"{mine.residual:.3f}, claimed {claimed['residual']:.3f}"
     checks = [Check(f"residual of the {who}", near, detail)]
     for figure in ("problematic", "undecided", "missing"):

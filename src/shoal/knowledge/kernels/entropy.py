@@ -26,25 +26,34 @@ def add_to_strata(expected: Floats, amount: Floats, index: NDArray[np.integer]) 
 
 
 @kernel
-def scores_of(theta: Floats, strata: NDArray[np.int32]) -> Floats:
-    """Everybody's score, the sum over their strata; `strata` is signatures x views."""
-    score = np.empty(len(strata))
-    for s in range(len(strata)):
+def add_numbers(
+    sums: NDArray[np.uint64], number: NDArray[np.uint64], index: NDArray[np.integer]
+) -> None:
+    """Adds everybody's number to their stratum of one view, whatever overflows."""
+    for s in range(len(number)):
+        sums[index[s]] += number[s]
+
+
+@kernel
+def scores_of(theta: Floats, start: Ints, stratum: NDArray[np.int32]) -> Floats:
+    """Everybody's score, the sum over their strata."""
+    score = np.empty(len(start) - 1)
+    for s in range(len(score)):
         total = 0.0
-        for v in range(strata.shape[1]):
-            total += theta[strata[s, v]]
+        for k in range(start[s], start[s + 1]):
+            total += theta[stratum[k]]
         score[s] = total
     return score
 
 
 @kernel
-def by_stratum(amount: Floats, strata: NDArray[np.int32], count: int) -> Floats:
+def by_stratum(amount: Floats, start: Ints, stratum: NDArray[np.int32], count: int) -> Floats:
     """Everybody's amount, added up by stratum."""
     expected = np.zeros(count)
-    for s in range(len(strata)):
+    for s in range(len(amount)):
         mine = amount[s]
-        for v in range(strata.shape[1]):
-            expected[strata[s, v]] += mine
+        for k in range(start[s], start[s + 1]):
+            expected[stratum[k]] += mine
     return expected
 
 
@@ -182,23 +191,17 @@ def settle_strata(
 def settle_rest(
     coarse: NDArray[np.integer],
     fine: NDArray[np.integer],
-    coarse_cases: Floats,
-    fine_cases: Floats,
+    cases: Floats,
     people: Floats,
     never: NDArray[np.bool_],
     always: NDArray[np.bool_],
 ) -> None:
     """The same of whoever is in a stratum of one view and in no large class of a finer view: how
-    many cases are among them is a difference of counts."""
-    cases, there = coarse_cases.copy(), np.zeros(len(coarse_cases))
-    outer = np.zeros(len(fine_cases), np.int64)
+    many `cases` are among them is a difference of counts."""
+    there = np.zeros(len(cases))
     for s in range(len(fine)):
-        if fine[s] > 0:
-            outer[fine[s]] = coarse[s]
-        else:
+        if fine[s] == 0:
             there[coarse[s]] += people[s]
-    for k in range(1, len(fine_cases)):
-        cases[outer[k]] -= fine_cases[k]
     for s in range(len(fine)):
         if fine[s] == 0:
             k = coarse[s]
