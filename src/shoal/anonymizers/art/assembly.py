@@ -101,7 +101,8 @@ class Assembly:
             order = np.argsort(owner, kind="stable")
             cell = np.concatenate([cell[old], *changed.values()])[order]
             number = np.concatenate([number[old], np.ones(sum(joined), np.int64)])[order]
-            sampled = np.concatenate([sampled[old], np.zeros(sum(joined), bool)])[order]
+            still = [_still(self._members.of(np.array([g])), one) for g, one in changed.items()]
+            sampled = np.concatenate([sampled[old], *still])[order]
             start = starts(owner, len(start) - 1)
             self._members, self._changed = Members(start, cell, number, sampled), {}
         return self._members
@@ -339,3 +340,12 @@ class Assembly:
             (int(key) // (other + 1), int(key) % (other + 1)): mine
             for key, mine in zip(keys, by_key, strict=True)
         }
+
+
+def _still(before: Members, members: Ints) -> NDArray[np.bool_]:
+    """Which members of a group are of the sample, by who was before it changed."""
+    drawn = np.repeat(before.cell[before.is_sampled], before.number[before.is_sampled])
+    order = np.argsort(members, kind="stable")
+    ranks = np.empty(len(members), np.int64)
+    ranks[order] = np.arange(len(members)) - np.searchsorted(members[order], members[order])
+    return np.asarray(ranks < (drawn[:, None] == members).sum(axis=0))
