@@ -13,6 +13,7 @@ from shoal.anonymizers.art.columns import Columns
 from shoal.anonymizers.art.kernels.boxes import boxes_of
 from shoal.anonymizers.art.kernels.candidates import People
 from shoal.anonymizers.art.kernels.cut import cut
+from shoal.anonymizers.art.kernels.deal import JOINED
 from shoal.anonymizers.art.kernels.fill import Filled, Terms, fill
 from shoal.anonymizers.art.pooling import deal_people
 from shoal.anonymizers.art.seeds import Seeds, spread
@@ -22,6 +23,8 @@ Ints = NDArray[np.int64]
 LARGEST_ODDS = 1e5
 """Whoever has larger odds in some column holds a value that is nearly impossible there."""
 NOISE = np.float32(1e-3)
+MORE_JOINED = 40
+"""Most cells of a matched sample that are joined to one."""
 CHANCES_COUNT = 0.3
 """How much everybody's chance by all counts counts in who is alike, beside the widest feature."""
 
@@ -87,7 +90,8 @@ class Lookalikes:
         noise = random.random(kinds, np.float32) * NOISE
         cells = cut(place, sampled + carrying, noise, smallest)  # 3
         share = self._share if wide else np.ones(kinds)
-        seeds = Seeds.dealt(*cells, carrying, share, random)
+        together = JOINED if self._sampled is None else MORE_JOINED
+        seeds = Seeds.dealt(*cells, carrying, share, random, together)
         taken = (seeds.people - seeds.carrying) * seeds.copies[seeds.cell]
         free -= np.bincount(seeds.kind, taken, kinds).astype(np.int64)
         people = People(self._columns.weights, boxes_of(place), free)

@@ -31,8 +31,9 @@ from shoal.anonymizers.art.sample import matched_sample
 if TYPE_CHECKING:
     from shoal.anonymizers.art.blind import Blindness
 
-FEWEST = 3.0
-"""At smaller r groups that answer all counts take a third more people and tell no less."""
+FEWEST, THINNER = 3.0, 0.75
+"""At smaller r groups that answer all counts take a third more people and tell no less, and a sample
+that is thinner by this tells less."""
 HOPELESS = 0.3
 """If a larger share of the carriers finds nobody of their value, the sample is given up."""
 
@@ -49,11 +50,12 @@ def hide_matched(
     """Groups for the carriers of x, who have `drawn` values (lines of their cells x values); those
     who find none stay free, and who was sampled with them is withheld."""
     table, cells, event = groups.table, groups.cells, int(groups.table.value_event[x])
-    r, rate = float(table.event_r[event]), how.rate or np.inf
+    r = float(table.event_r[event])
+    rate = r * (how.rate or np.inf) * (1.0 if r >= FEWEST else THINNER)
     waiting = np.flatnonzero((cells.value == x) & (cells.free > 0))
     number, waited = cells.free[waiting], int(cells.free[waiting].sum())
     chance = asked.counted(event)
-    sampled = matched_sample(cells, chance / (1.0 - chance), rate * r, random)  # 1
+    sampled = matched_sample(cells, chance / (1.0 - chance), rate, random)  # 1
     others = np.flatnonzero(table.value_event < 0)
     pool = int(others[0]) if len(others) == 1 else len(table.values)  # one value hides nothing
     for stage, all_views in enumerate((True, True, False)):

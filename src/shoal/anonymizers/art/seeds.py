@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymizers.art.kernels import fill as kernels
-from shoal.anonymizers.art.kernels.deal import deal
+from shoal.anonymizers.art.kernels.deal import JOINED, deal
 from shoal.grouping.partition import ragged, starts
 
 Ints = NDArray[np.int64]
@@ -43,6 +43,7 @@ class Seeds:
         carrying: Ints,
         share: NDArray[np.float64],
         random: np.random.Generator,
+        together: int = JOINED,
     ) -> Seeds:
         """From cells cut blindly (`number` people of a kind in each of `times` cells) and how many
         of each kind carry: who of a kind it is, is chance. `share` of the people of each kind may
@@ -51,7 +52,9 @@ class Seeds:
         otherwise."""
         carriers = spread(kind, number * times, carrying, random)
         seed = int(random.integers(2**31))
-        name, kind, people, mine, copies = deal(cell, kind, number, times, carriers, share, seed)
+        name, kind, people, mine, copies = deal(
+            cell, kind, number, times, carriers, share, seed, together
+        )
         return cls(name, kind, people, mine, copies[np.flatnonzero(np.diff(name, prepend=-1))])
 
     @property

@@ -13,7 +13,7 @@ from shoal.compiling import kernel
 
 Ints = NDArray[np.int64]
 JOINED = 4
-"""Most cells that are joined to one."""
+"""Most cells that are joined to one, unless it is said otherwise."""
 SEED, KIND, PEOPLE, CARRIERS, COPIES = 0, 1, 2, 3, 4
 
 
@@ -26,6 +26,7 @@ def deal(
     carriers: Ints,
     share: NDArray[np.float64],
     seed: int,
+    together: int = JOINED,
 ) -> Ints:
     """The cells in which somebody carries, those that are alike once. A cell without room for all
     its carriers is joined to the next, which was its neighbour before the cut. Returns, one seed
@@ -34,6 +35,7 @@ def deal(
     cell, kind, number, times: entries as they are cut (kernels/cut.py).
     carriers: of each entry, in all cells that it stands for.
     share: of the people of each kind, how many may carry.
+    together: most cells that are joined.
     """
     np.random.seed(seed)
     made, at, seeds = np.empty((5, 2 * len(kind) + 16), np.int64), 0, 0
@@ -51,7 +53,7 @@ def deal(
             _scatter(carriers[e], number[e], held[:m])
         for i in range(m):
             begins = m > 1 or e == 0 or cell[e] != cell[e - 1]
-            if entries > 0 and begins and (got >= wanted or joined >= JOINED):
+            if entries > 0 and begins and (got >= wanted or joined >= together):
                 if made.shape[1] < at + entries + 64:
                     made = _larger(made, entries + 64)
                 if wanted > 0.0 and entries == 1 and open_[0, 0] == kind[e]:  # these are counted
