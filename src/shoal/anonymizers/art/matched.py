@@ -26,14 +26,11 @@ from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.kernels.fill import Terms
 from shoal.anonymizers.art.lookalikes import Lookalikes
-from shoal.anonymizers.art.sample import matched_sample
+from shoal.anonymizers.art.sample import LARGE_R, matched_sample, sample_rate
 
 if TYPE_CHECKING:
     from shoal.anonymizers.art.blind import Blindness
 
-FEWEST, THINNER = 3.0, 0.75
-"""At smaller r groups that answer all counts take a third more people and tell no less, and a sample
-that is thinner by this tells less."""
 HOPELESS = 0.3
 """If a larger share of the carriers finds nobody of their value, the sample is given up."""
 
@@ -51,7 +48,7 @@ def hide_matched(
     who find none stay free, and who was sampled with them is withheld."""
     table, cells, event = groups.table, groups.cells, int(groups.table.value_event[x])
     r = float(table.event_r[event])
-    rate = r * (how.rate or np.inf) * (1.0 if r >= FEWEST else THINNER)
+    rate = sample_rate(how.rate or np.inf, r)
     waiting = np.flatnonzero((cells.value == x) & (cells.free > 0))
     number, waited = cells.free[waiting], int(cells.free[waiting].sum())
     chance = asked.counted(event)
@@ -63,7 +60,7 @@ def hide_matched(
         for y in np.flatnonzero(drawn.any(axis=0)):
             given = np.flatnonzero(drawn[:, y])
             signature, mine = cells.signature[waiting[given]], drawn[given, y]
-            every = all_views and r >= FEWEST
+            every = all_views and r >= LARGE_R
             people = Lookalikes(
                 groups, asked, signature, mine, x, int(y), random, sampled=sampled, all_views=every
             )
