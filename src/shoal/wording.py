@@ -104,9 +104,9 @@ def pooled_words(groups: int, hidden: int) -> str:
     )
 
 
-def weights_words(weighted: int, limit: str) -> str:
+def weights_words(weighted: int) -> str:
     """What it is to publish weights."""
-    most = "1/r" if limit == "absolute" else "1/r, or what all counts together said beforehand"
+    most = "1/r, or what all counts together said beforehand"
     return (
         f"For counts by class {people(weighted)} in groups with an event have a weight: how much "
         f"of their group's cases they count as, at most {most}."

@@ -226,7 +226,7 @@ def _show(release: Release, out: Path, private: Path) -> None:
         say(pooled_words(figures["pooled"], figures["pooled_people"]))
     say(open_words(figures["shown_openly"]))
     if figures["weights"] is not None:
-        say(weights_words(figures["weights"]["people"], figures["limit"]))
+        say(weights_words(figures["weights"]["people"]))
     if figures["values_changed"]:
         say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
     if figures["problematic"] or figures["undecided"]:

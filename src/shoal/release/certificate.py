@@ -153,10 +153,17 @@ def recoded_words(spec: Spec) -> dict[str, str]:
     return {name: recipe.words() for name, recipe in spec.recode}
 
 
+def _by_view(audit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Those whose verdict is the whole's: whoever takes all views together stands beside them,
+    unless nobody else judges."""
+    told = audit["adversaries"]
+    return [one for one in told if one["name"] != "all-views"] or list(told)
+
+
 def _combined(audit: Mapping[str, Any]) -> bool | None:
     """The verdict of all adversaries together, and of what absence tells."""
     absence = audit["absence"]  # certificates of the older format do not speak of it
-    verdicts = [*(one["robust"] for one in audit["adversaries"])]
+    verdicts = [*(one["robust"] for one in _by_view(audit))]
     verdicts += [] if absence is None else [absence["kept"]]
     if False in verdicts:
         return False
@@ -256,8 +263,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         (
             "its adversaries and what absence tells say something else than the whole",
             _combined(audit) is not audit["robust"]
-            or abs(max(one["worst_posterior"] for one in audit["adversaries"]) - max(worst))
-            > ROUNDING,
+            or abs(max(one["worst_posterior"] for one in _by_view(audit)) - max(worst)) > ROUNDING,
         ),
         ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
         (

@@ -74,9 +74,7 @@ def _claim(release: Release) -> str:
             certificate["limit"],
         ),
         public_counter_words(certificate["audit"]["counter"]),
-        weights_words(certificate["weights"]["people"], certificate["limit"])
-        if "weights" in certificate
-        else "",
+        weights_words(certificate["weights"]["people"]) if "weights" in certificate else "",
         "certificate.json has the details; `shoal verify` checks it.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)

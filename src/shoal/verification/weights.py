@@ -69,7 +69,8 @@ class _Weighed(NamedTuple):
 
 def check_weights(release: Release) -> Check:
     """By the release alone: weights are of whole groups with an event, alike for people who are
-    alike or nothing, as many as the certificate says, their group's cases, and at most 1/r."""
+    alike or nothing, as many as the certificate says, and their group's cases; shares of older
+    releases are at most 1/r."""
     stated, older = (release.certificate.get(name) for name in ("weights", "leanings"))
     told = stated or older
     if told is None:
@@ -88,9 +89,9 @@ def check_weights(release: Release) -> Check:
     people = told["people"] if stated is not None else sum(told["told"].values())
     fault = _wrong(found, people, rounded=ROUNDING if stated is None else 0.0)
     fault = fault or _strange(release, found)
-    if not fault and release.spec.limit == "absolute":
+    if not fault and stated is None and release.spec.limit == "absolute":
         most = np.broadcast_to(1.0 / found.strengths, (len(found.weight), len(found.strengths)))
-        above = found.above(most, equal=stated is None)
+        above = found.above(most, equal=True)
         fault = f"they put {above:,} people above 1/r" if above else ""
     return Check(NAME, not fault, fault)
 
@@ -140,7 +141,7 @@ def check_weights_of(
         release.form == "bucketized",
         release.certificate["rows"]["values_changed"],
     )
-    if bucketized and table.spec.limit == "prior":
+    if bucketized and "weights" in release.certificate:
         most = np.maximum(1.0 / table.event_r, all_counts(table, known).chance)[lines.signature]
         if above := found.above(most):
             return Check(NAME_OF_TABLE, False, f"they put {above:,} people above their limit")
