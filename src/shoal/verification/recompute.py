@@ -147,6 +147,8 @@ def _compare(
     exact, contradictory, absent, kinds = True, False, False, Counter[str]()
     checks = []
     claimed, sizes = certificate["audit"], part.pair_people[held]
+    judges = [as_adversaries(one["name"])[0] for one in claimed["adversaries"]]
+    alone = all(map(reads_whole, judges))
     for one in claimed["adversaries"]:
         (adversary,) = as_adversaries(one["name"])
         lenses = _lenses(adversary, case, known)
@@ -161,6 +163,8 @@ def _compare(
         name = f"worst posterior of the {adversary.name} adversary"
         checks.append(Check(name, near, "" if near else detail))
         checks += _check_fit(mine, one, case.table.event_rows)
+        if reads_whole(adversary) and not alone:  # a verdict of its own, beside the others'
+            continue
         exact &= mine.posteriors["estimate"] == 0
         kinds.update(mine.posteriors)
         if not mine.posteriors["estimate"]:
