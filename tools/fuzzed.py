@@ -20,7 +20,7 @@ happen. Every try has a seed, and whatever fails is printed with the command tha
   `joint_posterior`, `joint_bounds` and `binary_posterior` of some of the groups.
 - `tables`: tables of 8 to 21 people; specs with one event or several, sets and members, both
   limits, one sensitive column or two; people in no group, pooled groups; groups at random, and by
-  ART (cells and rows), Anatomy and Mondrian. The verdict, the problematic people, the worst
+  ART, Anatomy and Mondrian. The verdict, the problematic people, the worst
   posterior, counter and absence are held against plain lists, exact fractions and every possible
   world (of two columns, each reader's worst posterior and problematic people). ART must link
   nobody above the limit. The all-views adversary is held against the list of all worlds with the
