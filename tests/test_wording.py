@@ -9,6 +9,8 @@ from shoal.wording import (
     EXIT_CODES,
     absence_words,
     counter_words,
+    deciding,
+    judges_words,
     limit_named,
     limit_words,
     open_words,
@@ -134,3 +136,22 @@ def test_how_much_people_count_as_is_bounded_in_words() -> None:
     words = weights_words(1_203)
     assert words.startswith("For counts by class 1,203 people in groups with an event")
     assert words.endswith("at most 1/r, or what all counts together said beforehand.")
+
+
+def test_who_decides_and_who_stands_beside() -> None:
+    three = ["joint", "binary", "all-views"]
+    assert deciding(three) == ["joint", "binary"]
+    assert deciding(["all-views"]) == ["all-views"]
+    judged = "Judged by the joint and binary adversaries."
+    beside = "The all-views adversary's own verdict is no part of this one"
+    assert judges_words(three) == f"{judged} {beside}."
+    for robust, words in (
+        (True, "robust"),
+        (False, "not robust"),
+        (None, "not shown to be robust"),
+    ):
+        own = {"joint": True, "binary": True, "all-views": robust}
+        assert judges_words(three, own) == f"{judged} {beside}: {words}."
+    alone = judges_words(["all-views"], {"all-views": False})
+    assert alone.startswith("Judged by the all-views adversary. Not considered: ")
+    assert "no part" not in alone

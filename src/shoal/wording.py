@@ -63,6 +63,8 @@ def adversaries_words(names: Sequence[str]) -> str:
     return f"{' and '.join(listed)} {'adversary' if len(names) == 1 else 'adversaries'}"
 
 
+WHOLE = "all-views"
+"""The adversary who reads a release as a whole."""
 ALL_VIEWS = "all views"
 """What stands where others name the view that they reason through."""
 _LEFT_OUT = {
@@ -72,10 +74,22 @@ _LEFT_OUT = {
 }
 
 
-def judges_words(names: Sequence[str]) -> str:
-    """Who judged, and which of the usual ones did not, as sentences."""
-    left_out = [f"Not considered: {whom}." for name, whom in _LEFT_OUT.items() if name not in names]
-    return " ".join([f"Judged by the {adversaries_words(names)}.", *left_out])
+def deciding(names: Sequence[str]) -> list[str]:
+    """Whose verdicts make the whole's: that of `all-views` stands beside them, unless it is the
+    only one."""
+    return [name for name in names if name != WHOLE] or list(names)
+
+
+def judges_words(names: Sequence[str], own: Mapping[str, bool | None] | None = None) -> str:
+    """Who judged, who stands beside (with a verdict of their own, where it is given), and which of
+    the usual ones did not, as sentences."""
+    judges = deciding(names)
+    told = [f"Judged by the {adversaries_words(judges)}."]
+    if len(judges) < len(names):
+        verdict = f": {verdict_words(own[WHOLE])}" if own is not None else ""
+        told.append(f"The {WHOLE} adversary's own verdict is no part of this one{verdict}.")
+    told += [f"Not considered: {whom}." for name, whom in _LEFT_OUT.items() if name not in names]
+    return " ".join(told)
 
 
 def apart_words(columns: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,9 +87,22 @@ def test_two_meanings_of_bands_have_their_own_names(home: Path) -> None:
     refused(done, "band-option")
     assert "--recode age:bands=10" in done.stderr
     assert "--known-band age=10" in done.stderr
-    views = json.loads(shoal_("plan", home / "table.csv", *SPEC, "--json").stdout)["views"]
+
+
+def test_a_known_band_stands_where_quantile_bands_would(home: Path) -> None:
+    plan = shoal_("plan", home / "table.csv", *SPEC, "--json")
     known = shoal_("plan", home / "table.csv", *SPEC, "--json", "--known-band", "age=10")
-    assert json.loads(known.stdout)["views"] > views
+    usual, asked = (_forms_of_age(json.loads(done.stdout)) for done in (plan, known))
+    assert asked == {"age/10"}
+    assert len(usual) == 1
+    assert re.fullmatch(r"age/q\d+", *usual)
+
+
+def _forms_of_age(plan: dict[str, Any]) -> set[str]:
+    """As what the views of a plan know of age."""
+    limits = plan["events"][0]["limits"]
+    assert len(limits) == plan["views"]
+    return {name for one in limits for name in one["view"] if name.startswith("age")}
 
 
 def test_a_spec_file_does_what_options_do(home: Path, tmp_path: Path) -> None:
@@ -149,6 +164,18 @@ def test_what_could_not_be_decided_is_not_called_the_largest(
         "The largest link to a protected event, one group at a time, is 17.0 %."
         in capsys.readouterr().out
     )
+    beside = {
+        "adversaries": ["joint", "all-views"],
+        "own_verdicts": {"joint": True, "all-views": False},
+    }
+    show_verdict({**figures, **beside, "robust": True, "undecided": 0})
+    told = capsys.readouterr().out
+    assert "The largest link to a protected event, one group at a time, is 17.0 %." in told
+    assert "The all-views adversary's own verdict is no part of this one: not robust." in told
+    show_verdict({**figures, "adversaries": ["all-views"], "robust": True, "undecided": 0})
+    told = capsys.readouterr().out
+    assert "The largest link to a protected event is 17.0 %." in told
+    assert "Judged by the all-views adversary. Not considered: " in told
     show_verdict({**figures, "robust": True, "undecided": 0, "limit": "prior"})
     assert capsys.readouterr().out.splitlines()[0] == (
         "ROBUST: r = 5, limit prior, a link above 20.0 % (or what was known of the person before, "

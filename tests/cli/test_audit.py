@@ -14,6 +14,7 @@ import pytest
 import shoal
 from shoal.auditing import audit as auditing
 from shoal.release.stated import read_certificate
+from shoal.wording import WHOLE
 from tests.cli.program import SPEC, refused, shoal_
 from tests.release.fixed import CERTAIN, SEXES
 
@@ -22,7 +23,13 @@ def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
     done = shoal_("audit", home / "grouped.csv", "--groups", "safe", *SPEC)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("ROBUST: r = 3")
-    assert "Judged by the joint and binary adversaries." in done.stdout
+    own = shoal_("audit", home / "grouped.csv", "--groups", "safe", *SPEC, "--adversary", WHOLE)
+    said = {0: "robust", 1: "not robust", 3: "not shown to be robust"}[own.returncode]
+    assert (
+        "Judged by the joint and binary adversaries. The all-views adversary's own verdict is no "
+        f"part of this one: {said}."
+    ) in done.stdout
+    assert "Judged by the all-views adversary." in own.stdout
     assert re.search(r"^Known above the limit beforehand +nobody$", done.stdout, re.MULTILINE)
     for term in ("Average delta", "Posteriors"):
         assert term not in done.stdout

@@ -44,8 +44,7 @@ def test_a_link_as_strong_as_before_is_no_breach_in_any_text(
     page = Page(report.render_release(release, table)).text.replace("\u00a0", " ")
     told = (
         "Robust at r = 4, limit prior: taking one group at a time, neither the joint nor the "
-        "binary adversary links anybody, nor does the all-views adversary with the counts of all "
-        "views at once, to “x” with a probability above"
+        "binary adversary links anybody to “x” with a probability above"
     )
     assert f"{told} {HALF}." in page
     assert "Limits differ from person to person" in page

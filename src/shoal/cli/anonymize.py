@@ -28,6 +28,8 @@ from shoal.cli.report import (
 from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
+    WHOLE,
+    deciding,
     judges_words,
     open_words,
     pooled_words,
@@ -166,6 +168,7 @@ def _figures(release: Release) -> dict[str, Any]:
             for event in certificate["events"]
         ],
         "adversaries": list(audit.adversaries),
+        "own_verdicts": {name: one.robust for name, one in audit.by_adversary.items()},
         "robust": audit.robust,
         "worst_posterior": audit.worst_posterior,
         "problematic": audit.problematic,
@@ -197,11 +200,12 @@ def show_verdict(figures: dict[str, Any]) -> None:
         if open_:
             say(f"The largest link to a protected event that was found is {largest}.")
         else:
-            singly = "" if "all-views" in figures["adversaries"] else ", one group at a time,"
+            alone = deciding(figures["adversaries"]) == [WHOLE]
+            singly = "" if alone else ", one group at a time,"
             say(f"The largest link to a protected event{singly} is {largest}.")
     if open_:
         say(undecided_words(f"{figures['undecided']:,} people") + ".")
-    say(judges_words(figures["adversaries"]))
+    say(judges_words(figures["adversaries"], figures.get("own_verdicts")))
     limit = "their event's limit" if r is None else "1/r"
     say(known_line(figures["known_before"], limit=limit))
 

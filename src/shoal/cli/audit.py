@@ -25,6 +25,7 @@ from shoal.wording import (
     absence_words,
     adversaries_words,
     counter_words,
+    deciding,
     exposed_words,
     judges_words,
     limit_named,
@@ -199,7 +200,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         asked = f"r = {r:g}{limit_named(result.limit)}"
         say(f"{word}: {asked}, so nobody may be linked to an event above {above}.")
     say(
-        f"{adversaries_words(result.adversaries)}, {views}, knowledge: {result.knowledge}"
+        f"{adversaries_words(deciding(result.adversaries))}, {views}, knowledge: {result.knowledge}"
         + ("; member values as published." if members else ".")
     )
     say("")
@@ -220,7 +221,8 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
                 f"{undecided_words(f'{result.undecided:,} people')}."
             )
     echo_table(_figures(result))
-    say(judges_words(result.adversaries))
+    own = {name: one.robust for name, one in result.by_adversary.items()}
+    say(judges_words(result.adversaries, own))
     say(absence_line(result))
     say(counter_line(result))
     if result.problematic or result.undecided:

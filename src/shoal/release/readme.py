@@ -62,8 +62,8 @@ def _claim(release: Release) -> str:
     method = certificate["method"]
     sentences = [
         f"Method {method['name']}: {method['claims'].get('guarantee', 'no guarantee')}.",
-        f"{judges_words(_adversaries(certificate))} An adversary takes one group and one view (set "
-        f"of published attributes) at a time{_whole(certificate)}.",
+        f"{_judges(certificate)} An adversary takes one group and one view (set of published "
+        f"attributes) at a time{_whole(certificate)}.",
         _known(release),
         _apart(release),
         _verdict(certificate),
@@ -78,6 +78,11 @@ def _claim(release: Release) -> str:
         "certificate.json has the details; `shoal verify` checks it.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _judges(certificate: dict[str, Any]) -> str:
+    own = {one["name"]: one["robust"] for one in certificate["audit"]["adversaries"]}
+    return judges_words(list(own), own)
 
 
 def _whole(certificate: dict[str, Any]) -> str:

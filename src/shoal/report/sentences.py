@@ -11,9 +11,11 @@ from shoal.report.measured import class_errors_in_short
 from shoal.report.words import FEW, hidden_count, judged
 from shoal.wording import (
     ALL_VIEWS,
+    WHOLE,
     absence_words,
     apart_words,
     counter_words,
+    deciding,
     isolated,
     joined,
     limit_named,
@@ -32,8 +34,6 @@ from shoal.wording import (
 )
 
 MOST_LIMITS = 4
-WHOLE = "all-views"
-"""The adversary who reads a release as a whole."""
 """Of more events than this the headline gives the range of their limits."""
 
 
@@ -71,15 +71,13 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
 
 def _nobody_links(names: Sequence[str]) -> str:
     """What is claimed, and of whom: readers who take one group at a time, or all together."""
-    single = [name for name in names if name != WHOLE]
-    if not single:
+    single = deciding(names)
+    if single == [WHOLE]:
         return f"with the counts of all views at once, the {WHOLE} adversary links nobody"
     who = f"the {single[0]} adversary links nobody"
     if len(single) > 1:
         others = " nor ".join(f"the {name}" for name in single)
         who = f"neither {others} adversary links anybody"
-    if len(single) < len(names):
-        who += f", nor does the {WHOLE} adversary with the counts of all views at once,"
     return f"taking one group at a time, {who}"
 
 
@@ -311,17 +309,19 @@ def _source(facts: Facts) -> str:
 
 def _combined(adversaries: Sequence[str]) -> tuple[str, str]:
     """What remains of combining views."""
-    if WHOLE in adversaries:
+    if deciding(adversaries) == [WHOLE]:
         return (
             "All views at once are read by counts.",
             "Somebody who combines them with more than counts of these attributes, such as a model "
             "of other data, can know more.",
         )
-    return (
-        "Views are taken one at a time.",
+    told = (
         "Somebody who combines them all, with a statistical model for instance, can know more "
-        "than any single view tells.",
+        "than any single view tells."
     )
+    if WHOLE in adversaries:
+        told += f" The {WHOLE} adversary does, by counts; its own verdict is no part of this one."
+    return "Views are taken one at a time.", told
 
 
 _READERS = ("joint", "binary", WHOLE)
