@@ -19,6 +19,7 @@ NO_FIELD = {
     "adversary-answer": "an adversary of one's own, in Python",
     "adversary-apart": "an adversary of one's own, in Python",
     "adversary-name": "an adversary of one's own, in Python",
+    "all-views-counts": "knowledge counted elsewhere, which pages do not take",
     "argument-extra": "another command",
     "attacker": "pages let every attacker loose",
     "attacker-class": "an attacker of one's own, in Python",
@@ -56,6 +57,7 @@ NO_FIELD = {
     "spark-": "pages read with the default engine",
     "statement-field": "project.toml, edited by hand",
     "study-": "another command",
+    "where-form": "another command",
     "workload-size": "a query in Python",
 }
 PLACED: Mapping[str, blame.Fields] = {
