@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shoal.anonymizers.art.certain import certain_classes
 
 from shoal.anonymizers.art import Art, attempts, certain, decoys
 from shoal.anonymizers.art.absence import leave_out_lookalikes
@@ -15,6 +14,7 @@ from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.blind import Blindness, hide_blindly
 from shoal.anonymizers.art.cells import Cells
+from shoal.anonymizers.art.certain import certain_classes
 from shoal.anonymizers.art.classes import Lack, Waiting, class_counts
 from shoal.anonymizers.art.decoys import add_decoys
 from shoal.anonymizers.art.members import Members
@@ -386,8 +386,15 @@ def test_a_run_that_stops_says_what_the_honest_limit_keeps() -> None:
 
 def test_a_given_cell_is_kept_and_said() -> None:
     table = hospital_table(min_support=20)
-    assert Art(cell=9).anonymize(table).claims["cell"] == 9
-    assert Art().anonymize(table).claims["cell"] == 6, "twice r, where people are plenty"
+    given, usual = (Art(cell=cell).anonymize(table).claims for cell in (9, None))
+    assert (given["cell"], given["sample_rate"]) == (9, None)
+    assert (usual["cell"], usual["sample_rate"]) == (7, 12), "2.4 r and 4 r in a matched sample"
+
+
+def test_cells_of_everybody_hold_twice_r(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempts, "HARDLY_ANY", -1.0)  # no matched sample is good enough
+    claims = Art().anonymize(hospital_table(min_support=20)).claims
+    assert (claims["cell"], claims["sample_rate"]) == (6, None), "where people are plenty"
 
 
 def test_where_everybody_s_class_is_known_the_honest_limit_rules_out_no_r() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.anonymizers.art import Art, lookalikes
+from shoal.anonymizers.art import Art, attempts, lookalikes
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.blind import Blindness, _draw, hide_blindly
@@ -138,8 +138,13 @@ def test_a_larger_cell_makes_larger_groups() -> None:
     assert sizes[-1] > sizes[0]
 
 
-def test_who_carries_does_not_move_a_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two tables in which other people carry, to readers who know the same of both."""
+@pytest.mark.parametrize("rate", [None, np.inf, attempts.RATE])
+def test_who_carries_does_not_move_a_cut(
+    monkeypatch: pytest.MonkeyPatch, rate: float | None
+) -> None:
+    """Two tables in which other people carry, to readers who know the same of both: in cells of
+    everybody, in those of a sample of everybody, and, but for how many of each kind are sampled,
+    in those of a matched sample."""
     seen: list[list[Any]] = []
 
     def recorded(*given: Any) -> Any:
@@ -147,6 +152,7 @@ def test_who_carries_does_not_move_a_cut(monkeypatch: pytest.MonkeyPatch) -> Non
         return cut(*given)
 
     monkeypatch.setattr(lookalikes, "cut", recorded)
+    monkeypatch.setattr(attempts, "RATE", rate)
     rng = np.random.default_rng(0)
     kinds = np.repeat(np.arange(40), 5)
     rows = rng.dirichlet([1, 20], 40)
@@ -157,8 +163,14 @@ def test_who_carries_does_not_move_a_cut(monkeypatch: pytest.MonkeyPatch) -> Non
         table = Table.from_frame(frame, spec)
         known = Knowledge.model(table, "given", rows)
         seen.append([])
-        Art(knowledge=known, max_suppression=1).anonymize(table, seed=9)
-    assert seen[0][0] == seen[1][0]
+        cell = 6 if rate is None else None
+        Art(knowledge=known, max_suppression=1, cell=cell).anonymize(table, seed=9)
+    (place, people, *rest), (its_place, its_people, *its_rest) = seen[0][0], seen[1][0]
+    assert (place, rest) == (its_place, its_rest)
+    if rate is not None and rate < np.inf:
+        assert sum(people) < 200, "not everybody is sampled"
+    else:
+        assert people == its_people
 
 
 def test_values_are_drawn_by_their_chances() -> None:

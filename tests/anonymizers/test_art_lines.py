@@ -7,29 +7,12 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from shoal.anonymizers.art.kernels.order import sort_lines
 
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.cells import Cells
 from shoal.grouping import Grouping
 from shoal.spec import Spec
 from shoal.table import Table
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_lines_are_sorted_group_by_group(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    sizes = random.integers(0, 6, 12)
-    start = np.append(0, np.cumsum(sizes))
-    cell = random.integers(0, 9, start[-1]).astype(np.int32)
-    number = np.arange(start[-1])
-    expected = [
-        sorted(zip(cell[first:last].tolist(), number[first:last].tolist(), strict=True))
-        for first, last in pairwise(start)
-    ]
-    sort_lines(start, cell, number)
-    found = list(zip(cell.tolist(), number.tolist(), strict=True))
-    assert found == [line for lines in expected for line in lines]
 
 
 @pytest.mark.parametrize("seed", range(10))

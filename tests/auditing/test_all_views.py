@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import shoal
 from shoal.adversaries import all_views
 from shoal.adversaries.adversary import USUAL
+from shoal.anonymizers.art import Art
 from shoal.auditing.audit import audit
 from shoal.errors import InputError
 from shoal.grouping import Grouping
@@ -110,11 +111,29 @@ def test_it_is_one_of_three_usual_adversaries_with_a_verdict_of_its_own() -> Non
     groups = np.arange(table.rows) // 4
     found = shoal.audit(table, groups)
     assert found.adversaries == USUAL == ("joint", "binary", "all-views")
-    assert list(found.by_view) == [view.name for view in Knowledge.of(table).views] + ["all views"]
+    assert list(found.by_view) == [view.name for view in Knowledge.of(table).views]
     alone = audit(table, groups, adversary="all-views").by_adversary["all-views"]
     assert found.by_adversary["all-views"] == alone
     assert alone.problematic > 0
-    assert found.frame.filter(pl.col("adversary") == "all-views").height > 0
+    assert found.frame.filter(pl.col("adversary") == "all-views").height == 0
+
+
+def test_its_verdict_changes_nothing_of_the_others() -> None:
+    """Groups that answer every reader of one view, and not whoever takes all views together."""
+    table = hospital_table()
+    made = Art(max_suppression=1).anonymize(table, seed=1)
+    usual, readers = (audit(table, made, adversary=names) for names in (USUAL, USUAL[:2]))
+    alone = audit(table, made, adversary="all-views")
+    assert usual.by_adversary["all-views"].robust is alone.robust is False
+    assert alone.problematic > 0
+    assert usual.robust is readers.robust is True
+    assert usual.problematic == 0
+    told, expected = usual.to_dict(), readers.to_dict()
+    assert (told.pop("adversaries"), expected.pop("adversaries")) == (USUAL, USUAL[:2])
+    assert told == expected
+    assert {name: usual.by_adversary[name] for name in USUAL[:2]} == readers.by_adversary
+    assert usual.by_adversary["all-views"] == alone.by_adversary["all-views"]
+    assert usual.risks.worst.equals(readers.risks.worst)
 
 
 def test_a_bad_fit_decides_nothing_which_counts_against_the_release(

@@ -232,7 +232,7 @@ def test_groups_of_art_with_copies(seed: int, once: list[str]) -> None:
         min_support=20,
     )
     table = Table.from_frame(datasets.hospital(12_000, seed=seed), spec)
-    made = Art(max_suppression=1).anonymize(table, seed=seed)
+    made = Art(max_suppression=1, cell=8).anonymize(table, seed=seed)
     assert (made.copies[made.sizes > 1] > 1).sum() > 10
     for r in (2.0, 4.0, 9.0):
         check_same(table, made, adversary=BOTH, r=r)
