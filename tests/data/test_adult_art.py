@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.adversaries.adversary import BOTH
 from shoal.anonymizers.art import Art
 from shoal.auditing.audit import audit
 from shoal.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
@@ -40,22 +41,29 @@ def adult_spec(**changes: Any) -> Spec:
 
 
 @pytest.mark.parametrize(
-    ("r", "min_support", "limit", "most_lost"),
+    ("r", "min_support", "limit", "most_lost", "most_linked"),
     [
-        (2, 100, "absolute", 0.005),
-        (3, 100, "absolute", 0.01),
-        (5, 100, "absolute", 0.03),
-        (10, 300, "prior", 0.05),
-        (10, 100, "prior", 0.08),
+        (2, 100, "absolute", 0.005, 0.02),
+        (3, 100, "absolute", 0.01, 0.03),
+        (5, 100, "absolute", 0.03, 0.06),
+        (10, 300, "prior", 0.05, 0.1),
+        (10, 100, "prior", 0.08, 0.1),
     ],
 )
 def test_few_are_suppressed_and_nobody_is_exposed(
-    frame: pl.DataFrame, r: float, min_support: int, limit: Any, most_lost: float
+    frame: pl.DataFrame,
+    r: float,
+    min_support: int,
+    limit: Any,
+    most_lost: float,
+    most_linked: float,
 ) -> None:
     release = shoal.anonymize(frame, adult_spec(r=r, min_support=min_support, limit=limit))
     found = release.audit
     assert found is not None
-    assert all(one.robust for one in found.by_adversary.values())
+    assert set(found.by_adversary) == {*BOTH, "all-views"}
+    assert all(found.by_adversary[name].robust for name in BOTH)
+    assert found.by_adversary["all-views"].problematic <= most_linked * found.published
     assert (found.problematic, found.exact_share) == (0, 1)
     assert found.worst_posterior <= 1 / r or limit == "prior"
     assert found.carriers + found.suppressed_carriers == CARRIERS
