@@ -3,6 +3,7 @@ value, both forms, both formats."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +108,9 @@ def first_count(release: Release) -> float:
 
 def readme_sql() -> str:
     page = Path("README.txt").read_bytes().decode("utf-8")
-    first = page.index("WITH held")
-    return page[first : page.index("FROM counted;", first)] + "FROM counted;"
+    first = re.search(r"^WITH (held|lines) AS .*?^FROM (counted|groups);$", page, re.M | re.S)
+    assert first is not None
+    return first.group()
 
 
 def wheres(release: Release) -> list[dict[str, Any]]:
