@@ -127,14 +127,15 @@ def event_cases(table: Table, event: int) -> Floats:
 
 
 def all_counts(table: Table, knowledge: Knowledge) -> AllCounts:
-    """Before publication. It is kept, since it is asked for again and again: whoever gets it
-    changes nothing in it."""
+    """Before publication; where no view was counted, by how common each event is. It is kept, since
+    it is asked for again and again: whoever gets it changes nothing in it."""
     kept = _kept.setdefault(knowledge, WeakKeyDictionary())
     if table not in kept:
         strata, everybody = Strata.of(table, knowledge), np.flatnonzero(table.signature_rows)
         chance = np.zeros((len(table.signatures), len(table.events)))
         residual, off = np.zeros((2, len(table.events)))
-        for event in range(len(table.events)):
+        chance[everybody] = table.event_rows / table.rows
+        for event in range(len(table.events) if strata.views else 0):
             one = Groups(
                 np.array([0, len(everybody)]),
                 everybody.astype(np.int32),

@@ -118,11 +118,7 @@ class Asked:
     def _counts(self) -> Floats:
         """signatures x events: everybody's chance by all public counts together; by how common an
         event is, where nothing was counted."""
-        whole = self.whole
-        if not any(one.fitted is None and one.people is not None for one in self.knowledge.views):
-            common = whole.event_rows / whole.rows
-            return np.tile(common, (len(whole.signatures), 1))
-        return all_counts(whole, self.knowledge).chance
+        return all_counts(self.whole, self.knowledge).chance
 
     def counted(self, event: int) -> Floats:
         """Of each signature: its chance of an event by all counts, neither impossible nor certain
