@@ -129,6 +129,15 @@ def test_before_publication_everybody_is_in_one_group(seed: int, strict: None) -
         )
 
 
+def test_where_nothing_was_counted_an_event_is_as_likely_as_it_is_common() -> None:
+    table = small_table(np.random.default_rng(7), 12, events=2)
+    model = np.tile(table.value_rows / table.rows, (len(table.signatures), 1))
+    found = all_counts(table, Knowledge.model(table, "a model", model))
+    common = np.tile(table.event_rows / table.rows, (table.rows, 1))
+    assert (found.chance[table.row_signature] == common).all()
+    assert not found.residual.any()
+
+
 def test_the_estimate_is_not_the_share_of_worlds_that_meet_all_counts(strict: None) -> None:
     """Both are told apart: the estimate meets counts in expectation, and differs."""
     differences = []

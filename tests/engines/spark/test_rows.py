@@ -68,7 +68,7 @@ def test_rows_are_dealt_on_the_cluster(spark: Any, tmp_path: Path) -> None:
     table = engine.count(source, spec)
     grouping = canonical(table, make_method("art", {}).anonymize(table, seed=1))
     one, other = (read(engine.row_groups(table, grouping, seed=seed)) for seed in (1, 2))
-    assert one.columns == ["patient", "gid"]
+    assert one.columns == ["patient", "gid", "weight"]
     assert one["patient"].equals(frame["patient"].sort())
     assert not other.equals(one)
     check_groups(frame.join(one, on="patient"), table, grouping)
@@ -111,9 +111,11 @@ def check_groups(people: pl.DataFrame, table: Table, grouping: Any) -> None:
             key = (number, int(grouping.signature[line]), int(grouping.value[line]))
             expected[key] += int(grouping.rows[line])
     assert Counter({key: n for key, n in found.items() if key[0] > 0}) == expected
-    members = build_tables(table, grouping, seed=1)[2]
-    published = people.filter(pl.col("gid") > 0)["diagnosis"].value_counts()
-    told = dict(published.iter_rows())
+    qi, _, members = build_tables(table, grouping, seed=1)[:3]
+    published = people.filter(pl.col("gid") > 0)
+    shown = qi.frame().select("gid", *(name for name in table.spec.qi if name != "age"), "weight")
+    assert Counter(published.select(shown.columns).iter_rows()) == Counter(shown.iter_rows())
+    told = dict(published["diagnosis"].value_counts().iter_rows())
     assert [told[value] for value in members["value"]] == members["count"].to_list()
 
 
