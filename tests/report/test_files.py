@@ -76,6 +76,8 @@ def test_audit_command_writes_both_editions(tmp_path: Path) -> None:
             "g",
             "--qi",
             "town,salary,sex",
+            "--rare-unknown",
+            "town",
             "--sensitive",
             "sick",
             "--protect",
@@ -130,6 +132,8 @@ def run_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Res
     spec = [
         "--qi",
         "town,salary,sex",
+        "--rare-unknown",
+        "town",
         "--sensitive",
         "sick",
         "--protect",

@@ -72,7 +72,7 @@ def audit(
     >>> banded = hospital.with_columns(polars.col("age") // 10 * 10)
     >>> found = shoal.audit(hospital, spec, released=banded, key="patient")
     >>> found.robust, found.worst.view
-    (True, ('sex',))
+    (True, ('age/q4', 'sex'))
     """
     if spec is not None and not isinstance(spec, Spec) and groups is None:
         spec, groups = None, spec
