@@ -136,12 +136,14 @@ def weights_sql(release: Release, *, format: str) -> str:
         return weight_sql.list_sql(release, files)
     columns = release.spec.sensitive_columns
     held = columns[:1] if release.spec.publish_apart else columns
-    values = ", ".join(f"held.{files.name('sensitive', name)}" for name in held)
+    people = ["gid", *(files.name("qi", name) for name in release.spec.qi)]
+    shown = ["people.*"] if release.weight is None else [f"people.{name}" for name in people]
+    shown += [f"held.{files.name('sensitive', name)}" for name in held]
     return (
         f"WITH people AS (\n  SELECT * FROM {files.source('qi')}\n"
         f"), held AS (\n  SELECT * FROM {files.source('sensitive')}\n"
         "), sizes AS (\n  SELECT gid, count(*) AS size FROM people GROUP BY gid\n)\n"
-        f"SELECT people.*, {values}, CAST(held.{files.name('sensitive', COUNT)} AS DOUBLE) "
+        f"SELECT {', '.join(shown)}, CAST(held.{files.name('sensitive', COUNT)} AS DOUBLE) "
         f"/ sizes.size AS {files.weight(release)}\n"
         "FROM people JOIN sizes ON people.gid = sizes.gid JOIN held ON people.gid = held.gid;"
     )
