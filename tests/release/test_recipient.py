@@ -172,7 +172,8 @@ def test_the_data_package_is_valid_and_says_what_is_guarded(
     assert set(value["guarded"]) <= {"=cmd", "+"}
     if release.form == "bucketized":
         kinds = [field["type"] for field in qi["fields"]]
-        assert kinds == ["integer", "string", "number", "date", "integer"]
+        weight = [] if release.weight is None else ["number"]
+        assert kinds == ["integer", "string", "number", "date", "integer", *weight]
         assert {"=1+1", "'=1", "＝x", " @y", "-A"} <= set(first["guarded"])
         assert "guarded" not in qi["fields"][2]
         assert not {"-9", "'-9", "it's"} & set(first["guarded"])
@@ -257,16 +258,24 @@ def test_queries_run_for_every_method(
 
 
 def test_weights_are_shares_of_groups(release: Release) -> None:
-    """Against adding up person by person."""
+    """Against adding up person by person: by published weights, or equal shares."""
     slow: dict[tuple[Any, ...], float] = {}
+    told = release.weight is not None and release.form == "bucketized"
     for line in release.qi.iter_rows(named=True):
         held = release.sensitive.filter(gid=line["gid"])
+        size = int(held["count"].sum())
+        cases = int(held.filter(pl.col(SENSITIVE).cast(pl.String) == "-7")["count"].sum())
+        chance = cases / size
+        if told and line["weight"] is not None:
+            total = release.qi.filter(gid=line["gid"])["weight"].sum()
+            chance = min(line["weight"] * cases / total, 1.0)
         for value, count in held.select(SENSITIVE, "count").iter_rows():
             key = (*(line[qi] for qi in release.spec.qi), value)
-            slow[key] = slow.get(key, 0.0) + count / int(held["count"].sum())
+            part = chance / cases if value == "-7" else (1 - chance) / (size - cases)
+            slow[key] = slow.get(key, 0.0) + count * part
     table = release.table()
     found = {tuple(line[:-1]): line[-1] for line in table.iter_rows()}
-    assert found == pytest.approx(slow)
+    assert found == pytest.approx({key: part for key, part in slow.items() if part > 0})
     assert table.columns == [*release.spec.qi, SENSITIVE, "weight"]
 
 
