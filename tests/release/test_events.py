@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 import shoal
 from shoal.sources import write_table
@@ -26,7 +27,7 @@ def test_a_pattern_is_published_as_its_values_and_verified(tmp_path: Path) -> No
     loaded = shoal.Release.load(tmp_path / "release")
     true = FRAME["diagnosis"].is_in(["HIV", "Schizophrenia"]).sum()
     for one in (release, loaded):
-        assert one.count({"diagnosis": "Schizo*|HI?"}) == true
+        assert one.count({"diagnosis": "Schizo*|HI?"}) == pytest.approx(true)
     plain = shoal.anonymize(FRAME, SPEC.with_(protect=[["HIV", "Schizophrenia"]]))
     assert plain.certificate["rows"] == release.certificate["rows"]
 
