@@ -74,20 +74,18 @@ _LEFT_OUT = {
 }
 
 
-def deciding(names: Sequence[str]) -> list[str]:
-    """Whose verdicts make the whole's: that of `all-views` stands beside them, unless it is the
-    only one."""
+def readers_of_one_view(names: Sequence[str]) -> list[str]:
+    """Those whose links are the figures of a release; `all-views` only if nobody else judged."""
     return [name for name in names if name != WHOLE] or list(names)
 
 
 def judges_words(names: Sequence[str], own: Mapping[str, bool | None] | None = None) -> str:
-    """Who judged, who stands beside (with a verdict of their own, where it is given), and which of
-    the usual ones did not, as sentences."""
-    judges = deciding(names)
-    told = [f"Judged by the {adversaries_words(judges)}."]
-    if len(judges) < len(names):
-        verdict = f": {verdict_words(own[WHOLE])}" if own is not None else ""
-        told.append(f"The {WHOLE} adversary's own verdict is no part of this one{verdict}.")
+    """Who judged, who of them is not convinced (where their verdicts are given), and which of the
+    usual ones did not, as sentences."""
+    told = [f"Judged by the {adversaries_words(names)}."]
+    doubting = [name for name in names if own is not None and own[name] is not True]
+    if doubting and len(doubting) < len(names):
+        told.append(f"Not convinced: the {adversaries_words(doubting)}.")
     told += [f"Not considered: {whom}." for name, whom in _LEFT_OUT.items() if name not in names]
     return " ".join(told)
 

@@ -2,8 +2,9 @@
 
 Whoever knows how many people and cases every stratum of every view has, believes the distribution
 of largest entropy that meets all of these counts (knowledge/entropy.py): before publication, and
-again with what the groups publish. Nobody may be linked above 1/r, or above what the counts said of
-them beforehand: that is not the release's doing.
+again with what the groups publish. A person's limit is 1/r, or what the counts said of them
+beforehand: that is not the release's doing. Nobody's odds may be above BAYES_FACTOR times those of
+their limit.
 
 Posteriors are estimates, and decide all the same. Where the fit misses counts by too much nothing
 is decided, which counts against the release.
@@ -21,7 +22,15 @@ from shoal.adversaries.kernels import judge as kernels
 from shoal.errors import InputError
 from shoal.grouping.pairs import ragged, starts
 from shoal.knowledge import Knowledge, View
-from shoal.knowledge.entropy import Believed, Groups, Strata, all_counts, event_cases, fit_groups
+from shoal.knowledge.entropy import (
+    Believed,
+    Groups,
+    Strata,
+    all_counts,
+    event_cases,
+    fit_groups,
+    most_believed,
+)
 from shoal.wording import ALL_VIEWS
 
 Floats = NDArray[np.float64]
@@ -62,7 +71,7 @@ class AllViews:
             found = fit_groups(strata, event_cases(table, event), told.groups, missing)
             residual = max(residual, found.residual)
             off = max(found.off, float(before.off[event]))
-            limit = np.maximum(1.0 / case.event_r[event], before.chance[:, event])
+            limit = most_believed(np.maximum(1.0 / case.event_r[event], before.chance[:, event]))
             notes.take(case, event, told, found, limit, decided=off <= MOST_OFF)
             above = found.missing > limit * (1.0 + ROUNDING)
             absent += int(missing[above].sum()) if off <= MOST_OFF else 0

@@ -23,6 +23,7 @@ from shoal.adversaries.kernels.chain import swap_chain
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
 from shoal.knowledge import View, event_chances, with_pool
+from shoal.knowledge.entropy import most_believed
 from shoal.spec import Limit
 from shoal.table import IntArray, Table
 
@@ -103,12 +104,15 @@ class Case:
     ) -> NDArray[np.float64]:
         """What the posterior of a person for an event is multiplied with to be compared with 1, in
         a view: r, or under the honest limit one over what the view says beforehand, if that is
-        above 1/r. 0 where there is no event. `limit` is that of the reader, if it has its own."""
+        above 1/r. 0 where there is no event. `limit` is that of the reader, if it has its own:
+        the honest one, and how sure all counts together may be beyond it."""
         strength = np.append(self.event_r, 0.0).take(event)
         if (limit or self.limit) == "prior":
             before = event_chances(view, self.table)[view.index[signature], event]
             known = (event >= 0) & (strength * before > 1.0)
             strength[known] = 1.0 / before[known]
+        if limit is not None:
+            strength[event >= 0] = 1.0 / most_believed(1.0 / strength[event >= 0])
         return strength
 
 

@@ -150,7 +150,7 @@ def _judge_all(
     progress: Progress,
 ) -> None:
     """Every adversary through every view, taken in one after another; apart from them, whoever
-    takes all views together, who has a verdict of their own, unless nobody else judges."""
+    takes all views together, whose limits are others, unless nobody else judges."""
     read = readings(adversaries, case)
     even = Even.of(case) if any(one.evenly for one in read) else None
     pairs = [(one, view, i) for one in read for i, view in enumerate(knowledge.views)]
@@ -218,10 +218,11 @@ def _assemble(
     if apart is seen:
         whole = [lens.view for lens in lenses]
         told += zip(whole, deviations_by_view(case, whole)[0], strict=True)
+    wholes = [by_adversary[one.name].robust for one in adversaries if reads_whole(one)]
     return Audit(
         robust=robustness(
-            breach=bool(breach.any()) or not absence.kept,
-            undecided=bool(undecided.any()),
+            breach=bool(breach.any()) or not absence.kept or False in wholes,
+            undecided=bool(undecided.any()) or None in wholes,
             contradictory=contradictory > 0,
         ),
         r=r,

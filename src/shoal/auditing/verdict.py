@@ -16,7 +16,7 @@ from shoal.display import at_r, card, counted, number, risk_histogram
 from shoal.knowledge import Fitted
 from shoal.spec import Limit
 from shoal.table.frames import like
-from shoal.wording import adversaries_words, deciding, limit_named, verdict_words, visible
+from shoal.wording import adversaries_words, limit_named, verdict_words, visible
 
 Kind = Literal["exact", "bound", "estimate"]
 KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
@@ -192,7 +192,7 @@ class Audit:
 
     def _figures(self) -> list[tuple[str, str]]:
         """What it says, as names and figures."""
-        judges = adversaries_words(deciding(self.adversaries))
+        judges = adversaries_words(self.adversaries)
         views = counted(self.views, "view")
         figures = [
             ("judged by", f"{judges}, {views}, {visible(self.knowledge)}"),

@@ -29,7 +29,6 @@ from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
     WHOLE,
-    deciding,
     judges_words,
     open_words,
     pooled_words,
@@ -200,7 +199,7 @@ def show_verdict(figures: dict[str, Any]) -> None:
         if open_:
             say(f"The largest link to a protected event that was found is {largest}.")
         else:
-            alone = deciding(figures["adversaries"]) == [WHOLE]
+            alone = figures["adversaries"] == [WHOLE]
             singly = "" if alone else ", one group at a time,"
             say(f"The largest link to a protected event{singly} is {largest}.")
     if open_:

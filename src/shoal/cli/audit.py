@@ -25,7 +25,6 @@ from shoal.wording import (
     absence_words,
     adversaries_words,
     counter_words,
-    deciding,
     exposed_words,
     judges_words,
     limit_named,
@@ -200,7 +199,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         asked = f"r = {r:g}{limit_named(result.limit)}"
         say(f"{word}: {asked}, so nobody may be linked to an event above {above}.")
     say(
-        f"{adversaries_words(deciding(result.adversaries))}, {views}, knowledge: {result.knowledge}"
+        f"{adversaries_words(result.adversaries)}, {views}, knowledge: {result.knowledge}"
         + ("; member values as published." if members else ".")
     )
     say("")

@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
-from shoal.wording import adversaries_words, deciding, limit_named, verdict_words
+from shoal.wording import adversaries_words, limit_named, verdict_words
 from shoal.wording import plain_percent as percent
 
 
@@ -69,8 +69,7 @@ def verify(
         worst = f"largest link {percent(result.worst_posterior)}{limit_named(result.limit)}"
         typer.echo(f"{'CONFIRMED' if result.confirmed else 'REFUTED'} ({how}).")
         typer.echo(
-            f"The certificate says: {says} to the "
-            f"{adversaries_words(deciding(result.adversaries))}, {worst}."
+            f"The certificate says: {says} to the {adversaries_words(result.adversaries)}, {worst}."
         )
         typer.echo(f"Judged: {result.judged_words()}.")
         if result.on_trust:

@@ -39,6 +39,13 @@ VARIED = 200.0
 """A group whose cases could vary by so many (their variance, if people were alike) is summed by the
 saddle point: posteriors are off by less than 1e-4 of themselves."""
 LEAST_VARIED = 50.0
+LEAST_SCORE = -100.0
+BAYES_FACTOR = 4.0
+"""Nobody's odds, by all counts together and a release, may be above so many times those of their
+limit. They cannot all stay below it: who is always published has, on average over what could be
+published, the chance that they had before."""
+KNOWN = 0.9
+"""Whoever is likelier than that by the counts alone is known, whatever is published."""
 
 
 class Groups(NamedTuple):
@@ -65,6 +72,9 @@ class Believed(NamedTuple):
     """By how many cases some stratum, or some group, has more or fewer than it is known to have."""
     off: float
     """The same in parts of the leeway of each."""
+    score: Floats
+    """Of each signature: the logarithm of its odds, but for a number that all have; nobody's are
+    infinite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +129,12 @@ def leeway(cases: Floats) -> Floats:
     return np.asarray(np.maximum(1.0, np.sqrt(np.maximum(cases, 0.0)) / 2))
 
 
+def most_believed(limit: Floats) -> Floats:
+    """How sure all counts together may be of somebody with that limit."""
+    odds = BAYES_FACTOR * limit
+    return np.where(limit > KNOWN, 1.0, odds / (odds + 1.0 - limit))
+
+
 def event_cases(table: Table, event: int) -> Floats:
     """How many people of each signature carry an event."""
     signature, value, rows = table.cells
@@ -166,13 +182,14 @@ def fit_groups(
     if missing is not None and missing.any():
         groups = _with_missing(groups, missing, known)
     settled = _Settled.of(strata, known, groups)
-    posterior = settled.posterior.copy()
+    posterior, score = settled.posterior.copy(), np.full(strata.signatures, LEAST_SCORE)
     if settled.open.any():
-        posterior[settled.open] = _Fit.of(strata, settled).run()
+        fit = _Fit.of(strata, settled)
+        posterior[settled.open], score[fit.signature] = fit.run()
     residual, off = _missed(strata, known, groups, posterior)
     gone = np.zeros(strata.signatures)
     gone[groups.signature[published:]] = posterior[published:]
-    return Believed(posterior[:published], gone, residual, off)
+    return Believed(posterior[:published], gone, residual, off, score)
 
 
 def _with_missing(groups: Groups, missing: Ints, known: Floats) -> Groups:
@@ -322,6 +339,8 @@ class _Fit:
 
     groups: Groups
     """Signatures are those that occur, in order."""
+    signature: IntArray
+    """Which these are."""
     classes: _Classes
     strata: Membership
     known: Floats
@@ -348,6 +367,7 @@ class _Fit:
         size = np.bincount(group, some.people, len(held))
         return cls(
             groups=some,
+            signature=there,
             classes=classes,
             strata=member,
             known=known,
@@ -357,14 +377,15 @@ class _Fit:
             total=np.zeros(len(held)),
         )
 
-    def run(self) -> Floats:
-        """Each line's posterior."""
+    def run(self) -> tuple[Floats, Floats]:
+        """Each line's posterior, and each signature's score."""
         theta = self._fitted(np.zeros(len(self.known)))
         flat = ~self.exact & (self.total < LEAST_VARIED)
         if flat.any():
             self.exact[flat] = True
-            self._fitted(theta)
-        return self.posterior
+            theta = self._fitted(theta)
+        scores = kernels.scores_of(theta, *self.strata)
+        return self.posterior, np.maximum(scores - scores.max(initial=LEAST_SCORE), LEAST_SCORE)
 
     def _expected(self, of_line: Floats) -> Floats:
         """By stratum, how many people all lines come to."""

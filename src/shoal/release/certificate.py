@@ -154,7 +154,7 @@ def recoded_words(spec: Spec) -> dict[str, str]:
 
 
 def _by_view(audit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Those whose verdict is the whole's: whoever takes all views together stands beside them,
+    """Those whose links are the whole's figures: not those of whoever takes all views together,
     unless nobody else judges."""
     told = audit["adversaries"]
     return [one for one in told if one["name"] != "all-views"] or list(told)
@@ -163,7 +163,7 @@ def _by_view(audit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _combined(audit: Mapping[str, Any]) -> bool | None:
     """The verdict of all adversaries together, and of what absence tells."""
     absence = audit["absence"]  # certificates of the older format do not speak of it
-    verdicts = [*(one["robust"] for one in _by_view(audit))]
+    verdicts = [one["robust"] for one in audit["adversaries"]]
     verdicts += [] if absence is None else [absence["kept"]]
     if False in verdicts:
         return False

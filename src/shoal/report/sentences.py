@@ -15,7 +15,6 @@ from shoal.wording import (
     absence_words,
     apart_words,
     counter_words,
-    deciding,
     isolated,
     joined,
     limit_named,
@@ -28,6 +27,7 @@ from shoal.wording import (
     public_absence_words,
     public_counter_words,
     quoted,
+    readers_of_one_view,
     through,
     undecided_words,
     verdict_words,
@@ -71,7 +71,7 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
 
 def _nobody_links(names: Sequence[str]) -> str:
     """What is claimed, and of whom: readers who take one group at a time, or all together."""
-    single = deciding(names)
+    single = readers_of_one_view(names)
     if single == [WHOLE]:
         return f"with the counts of all views at once, the {WHOLE} adversary links nobody"
     who = f"the {single[0]} adversary links nobody"
@@ -309,7 +309,7 @@ def _source(facts: Facts) -> str:
 
 def _combined(adversaries: Sequence[str]) -> tuple[str, str]:
     """What remains of combining views."""
-    if deciding(adversaries) == [WHOLE]:
+    if list(adversaries) == [WHOLE]:
         return (
             "All views at once are read by counts.",
             "Somebody who combines them with more than counts of these attributes, such as a model "
@@ -320,7 +320,7 @@ def _combined(adversaries: Sequence[str]) -> tuple[str, str]:
         "than any single view tells."
     )
     if WHOLE in adversaries:
-        told += f" The {WHOLE} adversary does, by counts; its own verdict is no part of this one."
+        told += f" The {WHOLE} adversary does, by counts, and is part of the verdict."
     return "Views are taken one at a time.", told
 
 

@@ -145,6 +145,7 @@ def _compare(
     held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
     exact, contradictory, absent, kinds = True, False, False, Counter[str]()
+    contradicted, open_ = False, False
     checks = []
     claimed, sizes = certificate["audit"], part.pair_people[held]
     judges = [as_adversaries(one["name"])[0] for one in claimed["adversaries"]]
@@ -163,7 +164,9 @@ def _compare(
         name = f"worst posterior of the {adversary.name} adversary"
         checks.append(Check(name, near, "" if near else detail))
         checks += _check_fit(mine, one, case.table.event_rows)
-        if reads_whole(adversary) and not alone:  # a verdict of its own, beside the others'
+        if reads_whole(adversary) and not alone:  # their figures are not those of one view
+            contradicted |= mine.robust is False
+            open_ |= mine.robust is None
             continue
         exact &= mine.posteriors["estimate"] == 0
         kinds.update(mine.posteriors)
@@ -180,8 +183,8 @@ def _compare(
     undecided &= ~breach
     told_by_absence = claimed["absence"] is not None and not claimed["absence"]["kept"]
     robust = robustness(
-        breach=bool(breach.any()) or told_by_absence or absent,
-        undecided=bool(undecided.any()),
+        breach=bool(breach.any()) or told_by_absence or absent or contradicted,
+        undecided=bool(undecided.any()) or open_,
         contradictory=contradictory,
     )
     checks.append(_same_verdict("verdict", robust, claimed["robust"], whole=whole))

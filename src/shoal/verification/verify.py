@@ -26,7 +26,7 @@ from shoal.verification.signatures import check_signers
 from shoal.verification.texts import check_texts, check_types
 from shoal.verification.trust import taken_on_trust
 from shoal.verification.weights import check_weights
-from shoal.wording import adversaries_words, deciding, limit_named, verdict_words, visible
+from shoal.wording import adversaries_words, limit_named, verdict_words, visible
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,7 @@ class Verification:
         """What the certificate says, and which checks failed."""
         wrong = [check for check in self.checks if not check.passed]
         link = f"largest link {number(self.worst_posterior)}{limit_named(self.limit)}"
-        robust = (
-            f"{verdict_words(self.robust)} to the {adversaries_words(deciding(self.adversaries))}"
-        )
+        robust = f"{verdict_words(self.robust)} to the {adversaries_words(self.adversaries)}"
         figures = [
             ("the certificate says", f"{robust}, {link}"),
             ("judged", self.judged_words()),

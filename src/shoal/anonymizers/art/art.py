@@ -18,6 +18,7 @@ Steps (the same numbers stand in attempts.py)
 5. Leave out lookalikes with the carriers who are left, so that absence tells nothing (absence.py);
    past `max_suppression` stop with a diagnosis.
 6. Take decoys into groups, so that counting over all groups tells nothing either (decoys.py).
+7. Join groups in which all public counts together make somebody too sure (joining.py).
 
 Departures from the paper. Its condition (Theorem 1) is not sufficient against its own adversary,
 and wastes far more rows; its groups are grown around carriers, row by row, and so point at them.

@@ -120,6 +120,10 @@ class Asked:
         event is, where nothing was counted."""
         return all_counts(self.whole, self.knowledge).chance
 
+    def possible(self, event: int) -> NDArray[np.bool_]:
+        """Whether somebody of each signature may carry an event, by all counts."""
+        return np.asarray(self._counts[:, event] > 0.0)
+
     def counted(self, event: int) -> Floats:
         """Of each signature: its chance of an event by all counts, neither impossible nor certain
         to a search."""

@@ -239,6 +239,29 @@ class Assembly:
         members = self.members(group)
         return np.delete(members, int(np.flatnonzero(members == cell)[0]))
 
+    def united(self, ones: Ints, others: Ints) -> Members:
+        """Pairs of groups as one."""
+        both = self._settle().of(np.ravel(np.column_stack([ones, others])))
+        return both._replace(start=both.start[::2])
+
+    def unite(self, pairs: list[tuple[int, int, bool]]) -> None:
+        """Makes one group of two, and the same of as many copies as both have; or one that is
+        published pooled."""
+        if not pairs:
+            return
+        ones, others = (
+            self.single_out(np.array([pair[side] for pair in pairs])) for side in (0, 1)
+        )
+        both, members, kinds = self.united(ones, others), self._settle(), self._kind[ones]
+        kinds[[pooled for *_, pooled in pairs]] = GROUP_KINDS.index("pooled")
+        kept = np.ones(len(self._kind), bool)
+        kept[ones] = kept[others] = False
+        which = np.flatnonzero(kept)
+        self._members, self._kind = members.of(which), self._kind[which]
+        self._copies, self._checked = self._copies[which], self._checked[which]
+        self._new.append((both, kinds, np.ones(len(pairs), np.int64)))
+        self._settle()
+
     def pull_out(self, group: int, cell: int, instead: Ints) -> None:
         """Leaves a member of a group out, and takes others in its place."""
         self._changed[group] = np.concatenate([self.without(group, cell), instead])

@@ -21,6 +21,7 @@ from shoal.anonymizers.art.blind import Blindness, hide_blindly
 from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.decoys import add_decoys
 from shoal.anonymizers.art.everybody import gather_everybody
+from shoal.anonymizers.art.joining import join_revealing
 from shoal.anonymizers.art.mixed import mix_events
 from shoal.grouping import Progress, silent
 
@@ -93,6 +94,7 @@ def group_blindly(
         leave_out_lookalikes(best.groups, asked, random, how.least, may_lose, again)
     add_decoys(best.groups, asked, random)  # 6
     best.groups.drop_unsafe(asked)
+    join_revealing(best.groups, asked)  # 7
     if how.least > 1:
         gather_everybody(best.groups, asked, how.least, random)
     return best

@@ -8,10 +8,13 @@ least min(n, r k) people of the class must be there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.knowledge import Knowledge
+from shoal.table import IntArray
 
 Ints = NDArray[np.int64]
 Counts = list[Ints]
@@ -29,12 +32,22 @@ def class_counts(knowledge: Knowledge, people: NDArray[np.number]) -> Counts:
 class Lack:
     """How many more people each class needs, and whom it would help to take."""
 
-    def __init__(self, knowledge: Knowledge, lacking: Counts, overall: int = 0) -> None:
-        """`lacking` by view and class; `overall`, of the table as a whole."""
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        lacking: Counts,
+        overall: int = 0,
+        more: Iterable[tuple[IntArray, Ints]] = (),
+    ) -> None:
+        """`lacking` by view and class; `overall`, of the table as a whole; `more`, of other strata:
+        that of each signature, and how many each lacks."""
         self._index = [view.index for view in knowledge.class_views]
         self._lack = [np.maximum(one, 0) for one in lacking]
         for one in self._lack:
             one[0] = 0  # whoever is in no class that is known
+        for stratum, lack in more:
+            self._index.append(stratum)
+            self._lack.append(np.maximum(lack, 0))
         self._index.append(np.zeros_like(knowledge.views[0].index))
         self._lack.append(np.array([max(0, overall)]))
         self.helps = np.zeros(len(knowledge.views[0].index), np.int64)

@@ -6,11 +6,12 @@ them c o / b <= sum o is asked, and a group that a strict check finds unsafe get
 lack members are those whose carriers were hidden among others, so that decoys are mostly of low
 odds and nearly always fit. Where nobody of a group's value is left, somebody of another value
 joins, and the group is published pooled: then only the odds against everything outside the events
-count. At last one more joins of every class with somebody who would be certain.
+count.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,13 +19,17 @@ from numpy.typing import NDArray
 
 from shoal.anonymizers.art.asked import Asked, Promise
 from shoal.anonymizers.art.assembly import Assembly
-from shoal.anonymizers.art.certain import undo_certainty
 from shoal.anonymizers.art.classes import Lack, Waiting, class_counts
 from shoal.anonymizers.art.columns import Columns
+from shoal.knowledge.entropy import Strata
+from shoal.table import IntArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 MARGIN = 1 + 1e-9
+PLENTY = 1.5
+"""So many times r people for each carrier, of strata that only whoever takes all counts together
+knows: with r of them alone some stand out."""
 OPEN = 20_000
 """Most groups that can be joined, of those with the same values; by chance where there are more."""
 FIRST = 64
@@ -38,8 +43,9 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> N
     table, cells = groups.table, groups.cells
     if not cells.free[cells.event < 0].any():
         return
-    for promise in asked.promises:
-        lack = Lack(asked.knowledge, _lacking(groups, asked, promise))
+    for event, promise in enumerate(asked.promises):
+        lacking, inside = _lacking(groups, asked, promise)
+        lack = Lack(asked.knowledge, lacking, more=_lacking_strata(groups, asked, event, inside))
         if asked.masks is not None:
             _join_alike(groups, promise, lack, random)
         mine = {
@@ -59,8 +65,6 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> N
         which = which[np.isin(which, joined)]
         for i in which[~groups.are_safe(which, x, y, asked)]:
             groups.part_again(int(i))
-    for promise in asked.promises:
-        undo_certainty(groups, asked, promise, random)
 
 
 def _join_alike(
@@ -81,8 +85,9 @@ def _join_alike(
         lack.take(signature)
 
 
-def _lacking(groups: Assembly, asked: Asked, promise: Promise) -> list[Ints]:
-    """For each view and class: how many more people must be in groups that hold the event."""
+def _lacking(groups: Assembly, asked: Asked, promise: Promise) -> tuple[list[Ints], Ints]:
+    """For each view and class: how many more people must be in groups that hold the event; and of
+    each signature, how many there are."""
     table, cells = groups.table, groups.cells
     inside = groups.people_with(promise.holds)
     missing = cells.free[promise.holds[cells.value]].sum() > 0
@@ -94,7 +99,42 @@ def _lacking(groups: Assembly, asked: Asked, promise: Promise) -> list[Ints]:
     for chance, n, m in zip(promise.chances, everybody, there, strict=True):
         wanted = np.ceil(promise.r * n * chance - 1e-6).astype(np.int64)
         lacking.append(np.minimum(n, wanted) - m)
-    return lacking
+    return lacking, inside
+
+
+def _lacking_strata(
+    groups: Assembly, asked: Asked, event: int, inside: Ints
+) -> Iterator[tuple[IntArray, Ints]]:
+    """The same for whoever takes all counts together: of those alone who may carry by all counts;
+    and of people who are in a class, but in no class that is a part of it, whose carriers are those
+    of the class less those of its parts. Only where some lack people."""
+    cells, promise = groups.cells, asked.promises[event]
+    strata, most = Strata.of(asked.whole, asked.knowledge), PLENTY * promise.r
+    carriers = np.bincount(cells.signature, cells.rows * promise.holds[cells.value], len(inside))
+    may = asked.possible(event)
+    counts = [
+        strata.cases(np.where(may, of, 0).astype(np.float64))
+        for of in (asked.whole.signature_rows, inside, carriers)
+    ]
+    for view, *of_view in zip(strata.views, *counts, strict=True):
+        yield from _lacking_of(view.index, may, of_view, most)
+    for coarse, fine, outer in strata.nested():
+        rests = [
+            of[coarse] - np.bincount(outer[1:], of[fine][1:], len(of[coarse])) for of in counts
+        ]
+        rest = may & (strata.views[fine].index == 0)
+        yield from _lacking_of(strata.views[coarse].index, rest, rests, most)
+
+
+def _lacking_of(
+    index: NDArray[np.integer], there: NDArray[np.bool_], counts: list[Floats], r: float
+) -> Iterator[tuple[IntArray, Ints]]:
+    """From everybody, those inside and the carriers of strata; which of the people of an index are
+    `there`."""
+    n, m, k = counts
+    lack = (np.minimum(n, np.ceil(r * k - 1e-6)) - m).astype(np.int64)
+    if (lack > 0).any():
+        yield np.where(there, index + 1, 0).astype(np.int32), np.append(0, lack)
 
 
 class _Open(NamedTuple):

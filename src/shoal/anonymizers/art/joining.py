@@ -1,0 +1,136 @@
+"""Groups that tell too much to whoever takes all counts together are joined to others.
+
+Inside a cell of the matched sample people cannot be told apart, but exact counts of a thousand
+strata and of hundreds of groups can be solved like a puzzle, and a few people stand out of it. The
+search solves it too (knowledge/entropy.py), and joins every group with somebody who is too sure to
+another of the same values, as long as all readers of one view stay within their limits. Groups are
+joined by what is published of them alone, so that whoever knows how they were joined knows no more
+than with the groups apart, and less than that of who was in which.
+
+A group is joined to the one that leaves least: of the odds that the fit gives its people, all those
+of both groups share the carriers of both. Where nobody of its values is left, groups of other
+values do, and both are published pooled.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymizers.art.asked import Asked
+from shoal.anonymizers.art.assembly import Assembly
+from shoal.anonymizers.art.safety import safe_groups
+from shoal.knowledge.entropy import Groups, Strata, event_cases, fit_groups, most_believed
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+ROUNDS = 8
+NEAR = 24
+"""Groups that one is tried with, the best ones first."""
+EARLY = 0.6
+"""Once somebody is too sure, groups are joined in which anybody is nearly so, in parts of the most
+that may be: with those that were joined the puzzle is another, and others come out."""
+OTHERS = 2_000
+"""Most groups that others are tried with, those with the largest odds for each of their carriers;
+and most that are tried at the same time."""
+
+
+def join_revealing(groups: Assembly, asked: Asked) -> None:
+    """Joins groups until nobody is too sure, or none of those left can be joined."""
+    strata = Strata.of(asked.table, asked.knowledge)
+    if not strata.views or asked.masks is not None:
+        return
+    for event in range(len(asked.table.events)):
+        for _ in range(ROUNDS):
+            if not _join_once(groups, asked, strata, event):
+                break
+
+
+class _Read(NamedTuple):
+    """What all counts say of each group; nothing of those without the event."""
+
+    sure: Floats
+    """How sure somebody is, in parts of the most that may be."""
+    odds: Floats
+    """The odds that the fit gives its people, added up."""
+    carriers: Ints
+
+
+def _join_once(groups: Assembly, asked: Asked, strata: Strata, event: int) -> int:
+    """How many groups were joined to others, if somebody is too sure."""
+    found = _read(groups, asked, strata, event)
+    if found.sure.max(initial=0.0) <= 1.0:
+        return 0
+    values = {
+        values: which
+        for values, which in groups.by_values().items()
+        if asked.table.value_event[values[0]] == event
+    }
+    taken, pool = np.zeros(len(groups), bool), len(asked.table.values)
+    pairs: list[tuple[int, int, bool]] = []
+    for (x, y), which in values.items():
+        sure = which[found.sure[which] > EARLY]
+        pairs += _pairs(groups, asked, found, sure, which, (x, y), taken)
+    for x in {x for x, _ in values}:
+        which = np.concatenate([some for (value, _), some in values.items() if value == x])
+        sure = which[(found.sure[which] > 1.0) & ~taken[which]]
+        pairs += _pairs(groups, asked, found, sure, which, (x, pool), taken)
+    groups.unite(pairs)
+    return len(pairs)
+
+
+def _pairs(
+    groups: Assembly,
+    asked: Asked,
+    found: _Read,
+    sure: Ints,
+    others: Ints,
+    values: tuple[int, int],
+    taken: NDArray[np.bool_],
+) -> list[tuple[int, int, bool]]:
+    """Those of the others that groups can be joined to, the surest ones first, each the best that
+    is left to it; and whether they are pooled from then on."""
+    others = others[~taken[others]]
+    poor = found.carriers[others] / found.odds[others]
+    others = others[np.argsort(poor, kind="stable")[:OTHERS]]
+    sure = sure[np.argsort(-found.sure[sure], kind="stable")[:OTHERS]]
+    if not len(sure) or len(others) < 2:
+        return []
+    share = (found.carriers[sure][:, None] + found.carriers[others]) / (
+        found.odds[sure][:, None] + found.odds[others]
+    )
+    share[sure[:, None] == others] = np.inf
+    near = min(NEAR, len(others) - 1)
+    best = np.argsort(share, axis=1, kind="stable")[:, :near]
+    one, other = np.repeat(sure, near), others[best].ravel()
+    safe = safe_groups(groups.united(one, other), groups.cells, *values, asked)
+    pairs = []
+    for a, b in zip(one[safe].tolist(), other[safe].tolist(), strict=True):
+        if not (taken[a] or taken[b]):
+            taken[[a, b]] = True
+            pairs.append((a, b, values[1] == len(asked.table.values)))
+    return pairs
+
+
+def _read(groups: Assembly, asked: Asked, strata: Strata, event: int) -> _Read:
+    members, copies = groups.all_lines()
+    table, cells = asked.table, groups.cells
+    carries = np.where(cells.event[members.cell] == event, members.number, 0)
+    carriers = members.summed(carries).astype(np.int64)
+    which = np.flatnonzero(carriers)
+    some = members.of(which)
+    told = Groups(
+        some.start,
+        cells.signature[some.cell],
+        some.number,
+        copies[which].astype(np.int64),
+        carriers[which],
+    )
+    found = fit_groups(strata, event_cases(table, event), told, groups.missing_people())
+    most = most_believed(asked.most(event))[told.signature]
+    sure, odds = np.zeros((2, len(carriers)))
+    np.maximum.at(sure, which[some.owner], found.posterior / most)
+    odds[which] = some.summed(np.exp(found.score[told.signature]) * some.number)
+    return _Read(sure, odds, carriers)
