@@ -75,6 +75,8 @@ class Believed(NamedTuple):
     score: Floats
     """Of each signature: the logarithm of its odds, but for a number that all have; nobody's are
     infinite."""
+    factors: Floats
+    """Their logarithms, of all strata: where a fit to nearly the same groups may begin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,26 +172,32 @@ _kept: WeakKeyDictionary[Knowledge, WeakKeyDictionary[Table, AllCounts]] = WeakK
 
 
 def fit_groups(
-    strata: Strata, known: Floats, groups: Groups, missing: Ints | None = None
+    strata: Strata,
+    known: Floats,
+    groups: Groups,
+    missing: Ints | None = None,
+    factors: Floats | None = None,
 ) -> Believed:
     """What is believed of the people in `groups`, of whom all may be left out that have no case.
 
     `known` are the cases of each signature: of these nothing is used but how many each stratum has.
     `missing` people of each signature, if there are any, are one more group, with the cases that no
-    group has; that nobody is missing goes without saying.
+    group has; that nobody is missing goes without saying. `factors`, if there are any, are those of
+    nearly the same groups.
     """
     published = len(groups.signature)
     if missing is not None and missing.any():
         groups = _with_missing(groups, missing, known)
     settled = _Settled.of(strata, known, groups)
     posterior, score = settled.posterior.copy(), np.full(strata.signatures, LEAST_SCORE)
+    found = np.zeros(0) if factors is None else factors
     if settled.open.any():
         fit = _Fit.of(strata, settled)
-        posterior[settled.open], score[fit.signature] = fit.run()
+        posterior[settled.open], score[fit.signature], found = fit.run(factors)
     residual, off = _missed(strata, known, groups, posterior)
     gone = np.zeros(strata.signatures)
     gone[groups.signature[published:]] = posterior[published:]
-    return Believed(posterior[:published], gone, residual, off, score)
+    return Believed(posterior[:published], gone, residual, off, score, found)
 
 
 def _with_missing(groups: Groups, missing: Ints, known: Floats) -> Groups:
@@ -283,10 +291,16 @@ class _Classes(NamedTuple):
     since the cases of all are known."""
 
     view: Ints
+    held: Ints
+    """Which of all strata it is."""
+    first: Ints
+    """The first of each that differ from others, among those held."""
     same: Ints
     """Its place among those that differ."""
     rest: Floats
     """By view, the cases of those in no class; not a number if there is nobody."""
+    strata: int
+    """How many there are, those who are in no class among them."""
 
     @classmethod
     def of(
@@ -318,8 +332,11 @@ class _Classes(NamedTuple):
         return (
             cls(
                 np.searchsorted(ends, held, "right") - 1,
+                held,
+                first,
                 same,
                 np.where(nobody, np.nan, known[rest]),
+                int(ends[-1]),
             ),
             Membership(start, found[inside]),
             np.bincount(same, known[held]) / np.bincount(same),
@@ -377,15 +394,21 @@ class _Fit:
             total=np.zeros(len(held)),
         )
 
-    def run(self) -> tuple[Floats, Floats]:
-        """Each line's posterior, and each signature's score."""
-        theta = self._fitted(np.zeros(len(self.known)))
+    def run(self, factors: Floats | None) -> tuple[Floats, Floats, Floats]:
+        """Each line's posterior, each signature's score, and the factors of all strata."""
+        classes, theta = self.classes, np.zeros(len(self.known))
+        if factors is not None:
+            np.add.at(theta, classes.same, factors[classes.held])
+        theta = self._fitted(theta, near=factors is not None)
         flat = ~self.exact & (self.total < LEAST_VARIED)
         if flat.any():
             self.exact[flat] = True
-            theta = self._fitted(theta)
+            theta = self._fitted(theta, near=True)
         scores = kernels.scores_of(theta, *self.strata)
-        return self.posterior, np.maximum(scores - scores.max(initial=LEAST_SCORE), LEAST_SCORE)
+        scores = np.maximum(scores - scores.max(initial=LEAST_SCORE), LEAST_SCORE)
+        found = np.zeros(classes.strata)
+        found[classes.held[classes.first]] = theta
+        return self.posterior, scores, found
 
     def _expected(self, of_line: Floats) -> Floats:
         """By stratum, how many people all lines come to."""
@@ -408,9 +431,8 @@ class _Fit:
         kernels.add_moves(amount, scores, self.weight, self.total, *self.groups[:4])
         return kernels.by_stratum(amount, *self.strata, len(self.known)) + RIDGE * change
 
-    def _fitted(self, theta: Floats) -> Floats:
-        """Quasi-Newton steps, scaled by the variance of each stratum's cases, come near; Newton's,
-        whose directions conjugate gradients find, come as near as is asked for."""
+    def _nearer(self, theta: Floats) -> Floats:
+        """Quasi-Newton steps, scaled by the variance of each stratum's cases."""
         from scipy.optimize import minimize
 
         self._loss(theta)
@@ -421,12 +443,17 @@ class _Fit:
             return value, slope * scale
 
         options = {"maxiter": FIRST}
-        first = minimize(scaled, theta / scale, jac=True, method="L-BFGS-B", options=options)
-        theta = np.asarray(first.x * scale)
+        found = minimize(scaled, theta / scale, jac=True, method="L-BFGS-B", options=options)
+        return np.asarray(found.x * scale)
+
+    def _fitted(self, theta: Floats, *, near: bool) -> Floats:
+        """Newton's steps, whose directions conjugate gradients find, come as close as is asked for,
+        from factors that are `near` or are made so first."""
+        theta = theta if near else self._nearer(theta)
         value, slope = self._loss(theta)
-        near = min(NEAR, PART * float(self.groups.cases @ self.groups.copies))
+        enough = min(NEAR, PART * float(self.groups.cases @ self.groups.copies))
         for _ in range(MOST):
-            if self.classes.off(slope, self.known) <= near:
+            if self.classes.off(slope, self.known) <= enough:
                 break
             direction, step = self._direction(slope), 1.0
             fall = float(slope @ direction)

@@ -39,7 +39,6 @@ from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.kernels.fill import Terms
 from shoal.anonymizers.art.lookalikes import Lookalikes
 from shoal.anonymizers.art.matched import hide_matched
-from shoal.anonymizers.art.sample import sample_rate
 from shoal.grouping import Progress
 from shoal.table import Table
 
@@ -81,8 +80,7 @@ class Blindness:
 
     def claims(self, r: float) -> dict[str, Any]:
         """What a certificate says of it."""
-        rate = None if self.rate is None else sample_rate(self.rate, r)
-        return {"cell": self.size(r), "sample_rate": rate}
+        return {"cell": self.size(r), "sample_rate": None if self.rate is None else self.rate * r}
 
 
 def hide_blindly(

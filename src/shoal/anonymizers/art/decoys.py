@@ -27,9 +27,6 @@ from shoal.table import IntArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 MARGIN = 1 + 1e-9
-PLENTY = 1.5
-"""So many times r people for each carrier, of strata that only whoever takes all counts together
-knows: with r of them alone some stand out."""
 OPEN = 20_000
 """Most groups that can be joined, of those with the same values; by chance where there are more."""
 FIRST = 64
@@ -38,14 +35,17 @@ ALREADY_POOLED = 0.1
 """How much nearer a group counts that is pooled already."""
 
 
-def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator) -> None:
-    """Takes free filler into groups until no class lacks members, or nobody who helps fits."""
+def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator, crowd: Floats) -> None:
+    """Takes free filler into groups until no class lacks members, or nobody who helps fits; of
+    whoever takes all counts together, so many times r for each carrier: `crowd`, of each signature,
+    is that of its strata."""
     table, cells = groups.table, groups.cells
     if not cells.free[cells.event < 0].any():
         return
     for event, promise in enumerate(asked.promises):
         lacking, inside = _lacking(groups, asked, promise)
-        lack = Lack(asked.knowledge, lacking, more=_lacking_strata(groups, asked, event, inside))
+        more = _lacking_strata(groups, asked, event, inside, crowd)
+        lack = Lack(asked.knowledge, lacking, more=more)
         if asked.masks is not None:
             _join_alike(groups, promise, lack, random)
         mine = {
@@ -103,13 +103,14 @@ def _lacking(groups: Assembly, asked: Asked, promise: Promise) -> tuple[list[Int
 
 
 def _lacking_strata(
-    groups: Assembly, asked: Asked, event: int, inside: Ints
+    groups: Assembly, asked: Asked, event: int, inside: Ints, crowd: Floats
 ) -> Iterator[tuple[IntArray, Ints]]:
     """The same for whoever takes all counts together: of those alone who may carry by all counts;
     and of people who are in a class, but in no class that is a part of it, whose carriers are those
     of the class less those of its parts. Only where some lack people."""
     cells, promise = groups.cells, asked.promises[event]
-    strata, most = Strata.of(asked.whole, asked.knowledge), PLENTY * promise.r
+    strata = Strata.of(asked.whole, asked.knowledge)
+    wanted = promise.r * crowd
     carriers = np.bincount(cells.signature, cells.rows * promise.holds[cells.value], len(inside))
     may = asked.possible(event)
     counts = [
@@ -117,22 +118,24 @@ def _lacking_strata(
         for of in (asked.whole.signature_rows, inside, carriers)
     ]
     for view, *of_view in zip(strata.views, *counts, strict=True):
-        yield from _lacking_of(view.index, may, of_view, most)
+        yield from _lacking_of(view.index, may, of_view, wanted)
     for coarse, fine, outer in strata.nested():
         rests = [
             of[coarse] - np.bincount(outer[1:], of[fine][1:], len(of[coarse])) for of in counts
         ]
         rest = may & (strata.views[fine].index == 0)
-        yield from _lacking_of(strata.views[coarse].index, rest, rests, most)
+        yield from _lacking_of(strata.views[coarse].index, rest, rests, wanted)
 
 
 def _lacking_of(
-    index: NDArray[np.integer], there: NDArray[np.bool_], counts: list[Floats], r: float
+    index: NDArray[np.integer], there: NDArray[np.bool_], counts: list[Floats], wanted: Floats
 ) -> Iterator[tuple[IntArray, Ints]]:
     """From everybody, those inside and the carriers of strata; which of the people of an index are
-    `there`."""
+    `there`, and how many of them each carrier wants who is one of them."""
     n, m, k = counts
-    lack = (np.minimum(n, np.ceil(r * k - 1e-6)) - m).astype(np.int64)
+    each = np.zeros(len(n))
+    np.maximum.at(each, index[there], wanted[there])
+    lack = (np.minimum(n, np.ceil(each * k - 1e-6)) - m).astype(np.int64)
     if (lack > 0).any():
         yield np.where(there, index + 1, 0).astype(np.int32), np.append(0, lack)
 

@@ -23,29 +23,40 @@ from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.safety import safe_groups
 from shoal.knowledge.entropy import Groups, Strata, event_cases, fit_groups, most_believed
+from shoal.table import IntArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-ROUNDS = 8
-NEAR = 24
-"""Groups that one is tried with, the best ones first."""
-EARLY = 0.6
-"""Once somebody is too sure, groups are joined in which anybody is nearly so, in parts of the most
-that may be: with those that were joined the puzzle is another, and others come out."""
+NEAR, TRIED = 24, 4_000
+"""Groups that one is tried with, the best ones first; and, where none of them does, pairs that are
+tried at the same time."""
+EARLY = (0.6, *(0.9,) * 8)
+"""As long as somebody is too sure, groups are joined in which anybody is nearly so, in parts of the
+most that may be, round by round: with those that were joined the puzzle is another, and others come
+out."""
 OTHERS = 2_000
 """Most groups that others are tried with, those with the largest odds for each of their carriers;
 and most that are tried at the same time."""
 
 
-def join_revealing(groups: Assembly, asked: Asked) -> None:
-    """Joins groups until nobody is too sure, or none of those left can be joined."""
+def join_revealing(groups: Assembly, asked: Asked) -> NDArray[np.bool_]:
+    """Joins groups until nobody is too sure, or none of those left can be joined: whose signatures
+    these are."""
     strata = Strata.of(asked.table, asked.knowledge)
+    left = np.zeros(len(asked.table.signatures), bool)
     if not strata.views or asked.masks is not None:
-        return
+        return left
     for event in range(len(asked.table.events)):
-        for _ in range(ROUNDS):
-            if not _join_once(groups, asked, strata, event):
+        factors, more = None, iter(EARLY)
+        while True:
+            found = _read(groups, asked, strata, event, factors)
+            early, factors = next(more, None), found.factors
+            if found.sure.max(initial=0.0) <= 1.0:
                 break
+            if early is None or not _join_once(groups, asked, event, found, early):
+                left[found.whom] = True
+                break
+    return left
 
 
 class _Read(NamedTuple):
@@ -56,13 +67,13 @@ class _Read(NamedTuple):
     odds: Floats
     """The odds that the fit gives its people, added up."""
     carriers: Ints
+    whom: IntArray
+    """The signatures of people who are too sure."""
+    factors: Floats
 
 
-def _join_once(groups: Assembly, asked: Asked, strata: Strata, event: int) -> int:
-    """How many groups were joined to others, if somebody is too sure."""
-    found = _read(groups, asked, strata, event)
-    if found.sure.max(initial=0.0) <= 1.0:
-        return 0
+def _join_once(groups: Assembly, asked: Asked, event: int, found: _Read, early: float) -> int:
+    """Joins groups in which somebody is as sure as `early`; how many."""
     values = {
         values: which
         for values, which in groups.by_values().items()
@@ -71,7 +82,7 @@ def _join_once(groups: Assembly, asked: Asked, strata: Strata, event: int) -> in
     taken, pool = np.zeros(len(groups), bool), len(asked.table.values)
     pairs: list[tuple[int, int, bool]] = []
     for (x, y), which in values.items():
-        sure = which[found.sure[which] > EARLY]
+        sure = which[found.sure[which] > early]
         pairs += _pairs(groups, asked, found, sure, which, (x, y), taken)
     for x in {x for x, _ in values}:
         which = np.concatenate([some for (value, _), some in values.items() if value == x])
@@ -102,19 +113,25 @@ def _pairs(
         found.odds[sure][:, None] + found.odds[others]
     )
     share[sure[:, None] == others] = np.inf
-    near = min(NEAR, len(others) - 1)
-    best = np.argsort(share, axis=1, kind="stable")[:, :near]
-    one, other = np.repeat(sure, near), others[best].ravel()
-    safe = safe_groups(groups.united(one, other), groups.cells, *values, asked)
-    pairs = []
-    for a, b in zip(one[safe].tolist(), other[safe].tolist(), strict=True):
-        if not (taken[a] or taken[b]):
-            taken[[a, b]] = True
-            pairs.append((a, b, values[1] == len(asked.table.values)))
+    best = others[np.argsort(share, axis=1, kind="stable")[:, : len(others) - 1]]
+    pairs: list[tuple[int, int, bool]] = []
+    for turn in range(2):
+        left = ~taken[sure]
+        far = NEAR if turn == 0 else TRIED // max(1, int(left.sum()))
+        some = slice(NEAR * turn, far)
+        one, other = np.repeat(sure[left], best[left, some].shape[1]), best[left, some].ravel()
+        one, other = one[~taken[other]], other[~taken[other]]
+        safe = safe_groups(groups.united(one, other), groups.cells, *values, asked)
+        for a, b in zip(one[safe].tolist(), other[safe].tolist(), strict=True):
+            if not (taken[a] or taken[b]):
+                taken[[a, b]] = True
+                pairs.append((a, b, values[1] == len(asked.table.values)))
     return pairs
 
 
-def _read(groups: Assembly, asked: Asked, strata: Strata, event: int) -> _Read:
+def _read(
+    groups: Assembly, asked: Asked, strata: Strata, event: int, factors: Floats | None
+) -> _Read:
     members, copies = groups.all_lines()
     table, cells = asked.table, groups.cells
     carries = np.where(cells.event[members.cell] == event, members.number, 0)
@@ -128,9 +145,11 @@ def _read(groups: Assembly, asked: Asked, strata: Strata, event: int) -> _Read:
         copies[which].astype(np.int64),
         carriers[which],
     )
-    found = fit_groups(strata, event_cases(table, event), told, groups.missing_people())
+    cases, missing = event_cases(table, event), groups.missing_people()
+    found = fit_groups(strata, cases, told, missing, factors)
     most = most_believed(asked.most(event))[told.signature]
     sure, odds = np.zeros((2, len(carriers)))
-    np.maximum.at(sure, which[some.owner], found.posterior / most)
+    part = found.posterior / most
+    np.maximum.at(sure, which[some.owner], part)
     odds[which] = some.summed(np.exp(found.score[told.signature]) * some.number)
-    return _Read(sure, odds, carriers)
+    return _Read(sure, odds, carriers, told.signature[part > 1.0], found.factors)

@@ -26,11 +26,14 @@ from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.kernels.fill import Terms
 from shoal.anonymizers.art.lookalikes import Lookalikes
-from shoal.anonymizers.art.sample import LARGE_R, matched_sample, sample_rate
+from shoal.anonymizers.art.sample import matched_sample
 
 if TYPE_CHECKING:
     from shoal.anonymizers.art.blind import Blindness
 
+LARGE_R = 3.0
+"""At smaller r groups that answer whoever weighs people by all counts would take a third more
+people, and tell no less."""
 HOPELESS = 0.3
 """If a larger share of the carriers finds nobody of their value, the sample is given up."""
 
@@ -48,7 +51,7 @@ def hide_matched(
     who find none stay free, and who was sampled with them is withheld."""
     table, cells, event = groups.table, groups.cells, int(groups.table.value_event[x])
     r = float(table.event_r[event])
-    rate = sample_rate(how.rate or np.inf, r)
+    rate = (how.rate or np.inf) * r
     waiting = np.flatnonzero((cells.value == x) & (cells.free > 0))
     number, waited = cells.free[waiting], int(cells.free[waiting].sum())
     chance = asked.counted(event)

@@ -15,14 +15,6 @@ from numpy.typing import NDArray
 from shoal.anonymizers.art.cells import Cells
 
 Ints = NDArray[np.int64]
-LARGE_R, THINNER = 3.0, 0.75
-"""At smaller r a sample that is thinner by this tells less; and groups that answer all counts would
-take a third more people there, and tell no less."""
-
-
-def sample_rate(times: float, r: float) -> float:
-    """One in how many people of the sample carries an event with that r."""
-    return times * r * (1.0 if r >= LARGE_R else THINNER)
 
 
 def matched_sample(

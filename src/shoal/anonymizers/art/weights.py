@@ -16,7 +16,6 @@ from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.kernels.links import weigh
 from shoal.anonymizers.art.members import Members
-from shoal.anonymizers.art.sample import sample_rate
 
 Floats = NDArray[np.float64]
 
@@ -37,9 +36,7 @@ def member_weights(members: Members, cells: Cells, asked: Asked, rate: float) ->
             some.start,
             some.number,
             some.is_sampled,
-            asked.sample_odds(int(number), sample_rate(rate, float(asked.table.event_r[number])))[
-                signature
-            ],
+            asked.sample_odds(int(number), rate * float(asked.table.event_r[number]))[signature],
             asked.most(int(number))[signature],
             carriers[mine],
             answer,
