@@ -9,7 +9,6 @@ from shoal.wording import (
     EXIT_CODES,
     absence_words,
     counter_words,
-    deciding,
     judges_words,
     limit_named,
     limit_words,
@@ -18,6 +17,7 @@ from shoal.wording import (
     pooled_words,
     public_absence_words,
     public_counter_words,
+    readers_of_one_view,
     some,
     undecided_words,
     verdict_words,
@@ -138,20 +138,19 @@ def test_how_much_people_count_as_is_bounded_in_words() -> None:
     assert words.endswith("at most 1/r, or what all counts together said beforehand.")
 
 
-def test_who_decides_and_who_stands_beside() -> None:
+def test_who_judged_and_who_is_not_convinced() -> None:
     three = ["joint", "binary", "all-views"]
-    assert deciding(three) == ["joint", "binary"]
-    assert deciding(["all-views"]) == ["all-views"]
-    judged = "Judged by the joint and binary adversaries."
-    beside = "The all-views adversary's own verdict is no part of this one"
-    assert judges_words(three) == f"{judged} {beside}."
+    assert readers_of_one_view(three) == ["joint", "binary"]
+    assert readers_of_one_view(["all-views"]) == ["all-views"]
+    judged = "Judged by the joint, binary and all-views adversaries."
+    assert judges_words(three) == judged
     for robust, words in (
-        (True, "robust"),
-        (False, "not robust"),
-        (None, "not shown to be robust"),
+        (True, ""),
+        (False, " Not convinced: the all-views adversary."),
+        (None, " Not convinced: the all-views adversary."),
     ):
         own = {"joint": True, "binary": True, "all-views": robust}
-        assert judges_words(three, own) == f"{judged} {beside}: {words}."
+        assert judges_words(three, own) == f"{judged}{words}"
     alone = judges_words(["all-views"], {"all-views": False})
     assert alone.startswith("Judged by the all-views adversary. Not considered: ")
-    assert "no part" not in alone
+    assert judges_words(["joint"]).endswith("(the all-views adversary).")

@@ -8,26 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.anonymizers.art import Art, attempts, certain, decoys
+from shoal.anonymizers.art import Art, attempts
 from shoal.anonymizers.art.absence import leave_out_lookalikes
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.blind import Blindness, hide_blindly
 from shoal.anonymizers.art.cells import Cells
-from shoal.anonymizers.art.certain import certain_classes
 from shoal.anonymizers.art.classes import Lack, Waiting, class_counts
 from shoal.anonymizers.art.decoys import add_decoys
-from shoal.anonymizers.art.members import Members
-from shoal.anonymizers.art.safety import safe_groups
-from shoal.attacks import Scene
-from shoal.attacks.counting import certainties
 from shoal.auditing.audit import audit
-from shoal.datasets import ILLNESSES, ILLNESSES_QI, illnesses
 from shoal.errors import InputError
 from shoal.grouping import silent
-from shoal.knowledge import Knowledge, View, as_readers
+from shoal.knowledge import Knowledge, as_readers
 from shoal.planning.plan import plan
-from shoal.spec import Spec
 from shoal.table import Table
 from tests.anonymizers.test_art_blind import BOTH, LIMITS, hospital_table, random_table
 
@@ -122,68 +115,13 @@ def test_decoys_keep_the_counter_s_promise_and_every_limit(limit: str) -> None:
     groups = hidden(table)
     before = audit(table, groups.grouping(), adversary=BOTH)
     assert not before.counter.kept, "there is nothing to mend"
-    add_decoys(groups, asked_of(table), np.random.default_rng(1))
+    crowd = np.ones(len(table.signatures))
+    add_decoys(groups, asked_of(table), np.random.default_rng(1), crowd)
     after = audit(table, groups.grouping(), adversary=BOTH)
     assert after.counter.kept
     assert after.problematic == 0
     assert after.event_groups == before.event_groups
     assert everybody_once(groups)
-
-
-def certain_by_hand(groups: Assembly, view: View, holds: set[int]) -> dict[int, list[int]]:
-    """Of one view: the classes with somebody certain and somebody free, and the groups with room
-    for one more, person by person."""
-    cells = groups.cells
-    members = [groups.members(g).tolist() for g in range(len(groups))]
-    class_of = view.index[cells.signature].tolist()
-    carries = [int(value) in holds for value in cells.value]
-    away = {
-        c: groups.withheld[c] + (cells.free[c] if cells.event[c] >= 0 else 0)
-        for c in range(len(class_of))
-    }
-    lost = sum(int(cells.free[c]) for c in range(len(class_of)) if carries[c])
-    found = {}
-    for one in range(1, len(view.distributions)):
-        rooms = [
-            (sum(class_of[c] == one for c in mine), sum(carries[c] for c in mine))
-            for mine in members
-        ]
-        rooms.append((sum(int(n) for c, n in away.items() if class_of[c] == one), lost))
-        carriers = sum(
-            int(rows)
-            for rows, own, its in zip(cells.rows, class_of, carries, strict=True)
-            if own == one and its
-        )
-        full = any(0 < people <= most for people, most in rooms)
-        left = any(
-            class_of[c] == one and cells.event[c] < 0 and cells.free[c] > 0
-            for c in range(len(class_of))
-        )
-        if full and left and sum(min(pair) for pair in rooms) == carriers:
-            open_ = [g for g, (people, most) in enumerate(rooms[:-1]) if people < most]
-            found[one] = open_
-    return found
-
-
-@pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("largest", [3, 200])
-def test_classes_with_somebody_certain_are_found(limit: str, largest: int) -> None:
-    """Against counting every person by hand; some carriers are missing where groups are small."""
-    found = 0
-    for seed in range(40):
-        table = random_table(seed, limit)
-        groups, asked = hidden(table, largest=largest, cell=3), asked_of(table)
-        groups.separate()
-        for promise in asked.promises:
-            told = [(view.name, one) for view, one in certain_classes(groups, asked, promise)]
-            holds = set(np.flatnonzero(promise.holds).tolist())
-            assert told == [
-                (view.name, one)
-                for view in asked.knowledge.views
-                for one in certain_by_hand(groups, view, holds)
-            ]
-            found += len(told)
-    assert found > 10
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -204,111 +142,6 @@ def test_no_attempt_is_made_twice(limit: str, monkeypatch: pytest.MonkeyPatch) -
         assert len(set(sizes)) == len(sizes) <= attempts.ATTEMPTS
         ended += 1 < len(sizes) < attempts.ATTEMPTS
     assert ended > 0, "all attempts were always made"
-
-
-def could_join(groups: Assembly, asked: Asked, cell: int, group: int) -> bool:
-    """Whether the group is safe with one more person of the cell, pooled if need be."""
-    values = {int(i): key for key, which in groups.by_values().items() for i in which}
-    x, y = values[group]
-    together = np.append(groups.members(group), cell)
-    start, number = np.array([0, len(together)]), np.ones(len(together), np.int64)
-    lines = Members(start, together, number)
-    ways = {len(groups.table.values), y if groups.cells.value[cell] == y else -1} - {-1}
-    return any(bool(safe_groups(lines, groups.cells, x, way, asked)[0]) for way in ways)
-
-
-@pytest.mark.parametrize("limit", LIMITS)
-def test_decoys_leave_nobody_certain_who_could_be_helped(
-    limit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where somebody stays certain, nobody of the class is free, or nobody fits into a group."""
-    before = after = stuck = 0
-    for seed in range(80):
-        table = random_table(seed, limit)
-        asked = asked_of(table)
-        with monkeypatch.context() as without:
-            without.setattr(decoys, "undo_certainty", lambda *_: None)
-            groups = hidden(table)
-            add_decoys(groups, asked, np.random.default_rng(1))
-            before += audit(table, groups.grouping(), adversary=BOTH).counter.forced > 0
-        groups = hidden(table)
-        add_decoys(groups, asked, np.random.default_rng(1))
-        found = audit(table, groups.grouping(), adversary=BOTH)
-        assert found.problematic == 0
-        after += found.counter.forced > 0
-        cells = groups.cells
-        for promise in asked.promises:
-            holds = set(np.flatnonzero(promise.holds).tolist())
-            for view, one in certain_classes(groups, asked, promise):
-                stuck += 1
-                open_ = certain_by_hand(groups, view, holds)[one]
-                mine = (view.index[cells.signature] == one) & (cells.event < 0) & (cells.free > 0)
-                assert not any(
-                    could_join(groups, asked, int(cell), group)
-                    for cell in np.flatnonzero(mine)
-                    for group in open_
-                )
-        assert everybody_once(groups)
-    assert after < before
-    assert stuck > 0, "no class that cannot be helped was seen"
-
-
-@pytest.mark.parametrize("limit", LIMITS)
-def test_nobody_is_certain_together_who_could_be_helped(
-    limit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All classes of a view at once, as an attacker counts them. Where somebody stays certain,
-    nobody of the class fits into a group that would help."""
-    before = after = 0
-    for seed in range(80):
-        table = random_table(seed, limit)
-        asked = asked_of(table)
-        with monkeypatch.context() as without:
-            without.setattr(certain, "MOST_LINES", 0)
-            groups = hidden(table)
-            add_decoys(groups, asked, np.random.default_rng(1))
-            before += certain_to_attackers(groups, asked)
-        groups = hidden(table)
-        add_decoys(groups, asked, np.random.default_rng(1))
-        assert audit(table, groups.grouping(), adversary=BOTH).problematic == 0
-        assert everybody_once(groups)
-        left, cells = certain_to_attackers(groups, asked), groups.cells
-        after += left
-        needs = [
-            need
-            for promise in asked.promises
-            for held in [certain.Held.of(groups, promise.holds[cells.value])]
-            for view in range(len(asked.knowledge.class_views))
-            for need in certain.certain_together(groups, asked, promise, view, held)
-        ]
-        assert bool(needs) == bool(left)
-        joinable = [int(i) for which in groups.by_values().values() for i in which]
-        for need in needs:
-            free = np.flatnonzero(need.within & (cells.event < 0) & (cells.free > 0))
-            assert not any(
-                could_join(groups, asked, int(cell), group)
-                for cell in free
-                for group in need.of(np.array(joinable, np.int64)).tolist()
-            )
-    assert after < before
-
-
-def certain_to_attackers(groups: Assembly, asked: Asked) -> int:
-    """How many suspects are certain to carry by the flows of some view."""
-    scene = Scene(groups.table, groups.grouping(), asked.knowledge)
-    found = [certainties(scene.lineup, scene.missing, view) for view in asked.knowledge.class_views]
-    return sum(int(side.sum()) for sides in found for side in sides)
-
-
-def test_classes_that_need_the_same_group_are_helped_one_after_another() -> None:
-    """Several columns, whose groups are few: one pass leaves some whom the next one helps."""
-    names = tuple(ILLNESSES)[:4]
-    protect = [f"{name}=Yes" for name in names]
-    spec = Spec(qi=ILLNESSES_QI, sensitive=names, protect=protect, r=2)  # type: ignore[arg-type]
-    table = Table.from_frame(illnesses(20_000, seed=1), spec)
-    found = audit(table, Art().anonymize(table, seed=1), adversary=BOTH)
-    assert found.problematic == 0
-    assert found.counter.forced == 0
 
 
 @pytest.mark.parametrize("limit", LIMITS)

@@ -12,7 +12,7 @@ from shoal.anonymizers.art import Art
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.kernels.links import weigh
-from shoal.anonymizers.art.sample import matched_sample, sample_rate
+from shoal.anonymizers.art.sample import matched_sample
 from shoal.auditing.audit import audit
 from shoal.knowledge import Knowledge, as_readers
 from shoal.knowledge.entropy import all_counts
@@ -64,10 +64,6 @@ def test_people_are_drawn_by_their_odds_as_evenly_as_whole_numbers_allow() -> No
     assert np.abs(np.cumsum(drawn) - upto).max() < 1 + 1e-9
     everybody = matched_sample(cells, odds, np.inf, np.random.default_rng(1))
     assert everybody.tolist() == np.where(filler, cells.free, 0).tolist()
-
-
-def test_the_rate_follows_r() -> None:
-    assert [sample_rate(4.0, r) for r in (2.0, 3.0, 10.0)] == [6.0, 12.0, 40.0]
 
 
 def by_enumeration(odds: np.ndarray, carriers: int) -> np.ndarray:

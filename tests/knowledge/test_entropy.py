@@ -302,7 +302,8 @@ def test_classes_of_the_same_people_are_one(seed: int) -> None:
 
 def test_who_is_in_no_class_is_met_too() -> None:
     """Misses of a view's classes that add up are one large miss of the rest."""
-    classes = module._Classes(np.zeros(8, np.int64), np.arange(8), np.array([4.0]))
+    each = np.arange(8)
+    classes = module._Classes(np.zeros(8, np.int64), 1 + each, each, each, np.array([4.0]), 9)
     slope, known = np.full(8, 0.01), np.ones(8)
     assert classes.off(slope, known) == pytest.approx(0.08)
     assert classes._replace(rest=np.array([np.nan])).off(slope, known) == pytest.approx(0.01)

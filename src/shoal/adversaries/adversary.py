@@ -23,6 +23,7 @@ from shoal.adversaries.judging import Case, Judgement, judge_groups
 from shoal.adversaries.kernels import judge as kernels
 from shoal.errors import InputError, nearest
 from shoal.knowledge import BinaryReader, JointReader, Knowledge, Reader, View, with_pool
+from shoal.spec import Spec
 
 Floats = NDArray[np.float64]
 
@@ -183,7 +184,9 @@ def register(adversary: Anybody) -> Anybody:
 BOTH = ("joint", "binary")
 """Those who take one view at a time, and whom ART's search answers."""
 USUAL = (*BOTH, "all-views")
-"""Who judges unless the caller says otherwise, as far as what is known can be counted."""
+"""Who judges unless the caller says otherwise; whoever takes all views together, as far as what is
+known can be counted, and where events of one sensitive column are named: their groups can be joined
+until all counts together tell little of anybody."""
 AdversaryLike = str | Anybody
 Adversaries = AdversaryLike | Sequence[AdversaryLike]
 
@@ -197,12 +200,15 @@ def as_adversaries(given: Adversaries) -> tuple[Anybody, ...]:
     return tuple(adversaries.values())
 
 
-def judging(given: Adversaries, knowledge: Knowledge) -> tuple[Anybody, ...]:
-    """The same for some knowledge: of the usual ones those who can use it."""
+def judging(given: Adversaries, knowledge: Knowledge, spec: Spec) -> tuple[Anybody, ...]:
+    """The same for some knowledge, and what is asked: of the usual ones those whom it is for."""
     adversaries = as_adversaries(given)
     if given is not USUAL:
         return adversaries
-    return tuple(one for one in adversaries if not reads_whole(one) or one.can_judge(knowledge))
+    named = spec.protect is not None and len(spec.sensitive_columns) == 1
+    return tuple(
+        one for one in adversaries if not reads_whole(one) or (named and one.can_judge(knowledge))
+    )
 
 
 def _as_adversary(given: AdversaryLike) -> Anybody:

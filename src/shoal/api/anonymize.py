@@ -110,7 +110,7 @@ def anonymize(
         table,
         grouping,
         knowledge=known,
-        adversary=[*_answered(grouping), *judging(adversary, known)],
+        adversary=[*_answered(grouping), *judging(adversary, known, table.spec)],
         seed=seed or 0,
         rows=None if dealt is None else dealt.group,
         progress=progress,

@@ -82,7 +82,7 @@ def audit(
     check_groups(table, partition.groups)
     known = knowledge or Knowledge.of(table)
     known.check_columns(table)
-    adversaries = for_table(judging(adversary, known), table)
+    adversaries = for_table(judging(adversary, known, table.spec), table)
     own = np.array([event.r or np.nan for event in table.events])
     strength = checked_r(table.spec.r if r is None else r)
     event_r = np.where(np.isnan(own), strength, own)

@@ -75,7 +75,7 @@ class Believed(NamedTuple):
     score: Floats
     """Of each signature: the logarithm of its odds, but for a number that all have; nobody's are
     infinite."""
-    factors: Floats
+    factors: Floats | None
     """Their logarithms, of all strata: where a fit to nearly the same groups may begin."""
 
 
@@ -190,7 +190,7 @@ def fit_groups(
         groups = _with_missing(groups, missing, known)
     settled = _Settled.of(strata, known, groups)
     posterior, score = settled.posterior.copy(), np.full(strata.signatures, LEAST_SCORE)
-    found = np.zeros(0) if factors is None else factors
+    found = factors
     if settled.open.any():
         fit = _Fit.of(strata, settled)
         posterior[settled.open], score[fit.signature], found = fit.run(factors)

@@ -137,7 +137,7 @@ class Asked:
 
     def most(self, event: int) -> Floats:
         """Of each signature: how far a link may go for whoever takes all counts together."""
-        return np.maximum(1.0 / float(self.table.event_r[event]), self._counts[:, event])
+        return np.maximum(1.0 / float(self.whole.event_r[event]), self._counts[:, event])
 
     @cached_property
     def masks(self) -> Masks | None:

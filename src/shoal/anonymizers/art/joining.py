@@ -42,11 +42,9 @@ and most that are tried at the same time."""
 def join_revealing(groups: Assembly, asked: Asked) -> NDArray[np.bool_]:
     """Joins groups until nobody is too sure, or none of those left can be joined: whose signatures
     these are."""
-    strata = Strata.of(asked.table, asked.knowledge)
+    strata = Strata.of(asked.whole, asked.knowledge)
     left = np.zeros(len(asked.table.signatures), bool)
-    if not strata.views or asked.masks is not None:
-        return left
-    for event in range(len(asked.table.events)):
+    for event in range(len(asked.promises) if strata.views else 0):
         factors, more = None, iter(EARLY)
         while True:
             found = _read(groups, asked, strata, event, factors)
@@ -69,7 +67,7 @@ class _Read(NamedTuple):
     carriers: Ints
     whom: IntArray
     """The signatures of people who are too sure."""
-    factors: Floats
+    factors: Floats | None
 
 
 def _join_once(groups: Assembly, asked: Asked, event: int, found: _Read, early: float) -> int:
@@ -77,14 +75,14 @@ def _join_once(groups: Assembly, asked: Asked, event: int, found: _Read, early: 
     values = {
         values: which
         for values, which in groups.by_values().items()
-        if asked.table.value_event[values[0]] == event
+        if asked.promises[event].holds[values[0]]
     }
     taken, pool = np.zeros(len(groups), bool), len(asked.table.values)
     pairs: list[tuple[int, int, bool]] = []
     for (x, y), which in values.items():
         sure = which[found.sure[which] > early]
         pairs += _pairs(groups, asked, found, sure, which, (x, y), taken)
-    for x in {x for x, _ in values}:
+    for x in {x for x, _ in values} if asked.masks is None else ():
         which = np.concatenate([some for (value, _), some in values.items() if value == x])
         sure = which[(found.sure[which] > 1.0) & ~taken[which]]
         pairs += _pairs(groups, asked, found, sure, which, (x, pool), taken)
@@ -133,8 +131,8 @@ def _read(
     groups: Assembly, asked: Asked, strata: Strata, event: int, factors: Floats | None
 ) -> _Read:
     members, copies = groups.all_lines()
-    table, cells = asked.table, groups.cells
-    carries = np.where(cells.event[members.cell] == event, members.number, 0)
+    cells, holds = groups.cells, asked.promises[event].holds
+    carries = np.where(holds[cells.value[members.cell]], members.number, 0)
     carriers = members.summed(carries).astype(np.int64)
     which = np.flatnonzero(carriers)
     some = members.of(which)
@@ -145,7 +143,7 @@ def _read(
         copies[which].astype(np.int64),
         carriers[which],
     )
-    cases, missing = event_cases(table, event), groups.missing_people()
+    cases, missing = event_cases(asked.whole, event), groups.missing_people()
     found = fit_groups(strata, cases, told, missing, factors)
     most = most_believed(asked.most(event))[told.signature]
     sure, odds = np.zeros((2, len(carriers)))
