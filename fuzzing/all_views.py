@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shoal.auditing.audit import audit
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
+from shoal.knowledge.entropy import most_believed
 from shoal.table import Table
 from tests.oracle.entropy import by_entropy, possible_worlds
 
@@ -39,7 +40,7 @@ def wrong_of_all_views(table: Table, grouping: Grouping, groups: NDArray[np.inte
         worlds = possible_worlds(parts, cases, table.rows)
         before = by_entropy(everybody, strata, counts, RIDGE)
         after = by_entropy(worlds, strata, counts, RIDGE)
-        limit = np.maximum(1 / table.event_r[event], before)
+        limit = most_believed(np.maximum(1 / table.event_r[event], before))
         holding = inside & np.isin(groups, groups[carry])
         largest = max(largest, float(after[holding].max(initial=0.0)))
         above |= holding & (after > limit + FIT)

@@ -32,7 +32,7 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
     assert alone.returncode == 0
     confirmed, says, judged, trust, signed = alone.stdout.splitlines()[-6:-1]
     assert confirmed == "CONFIRMED (from the release alone)."
-    assert says.startswith("The certificate says: ROBUST to the joint and binary adversaries, ")
+    assert says.startswith("The certificate says: ROBUST to the joint, binary and all-views adversaries, ")
     assert judged.startswith("Judged: r = ")
     assert "min_support" in judged
     assert trust.startswith("Taken on trust: that people and values are the table's, ")
@@ -171,7 +171,7 @@ def test_what_could_not_be_decided_is_not_called_the_largest(
     show_verdict({**figures, **beside, "robust": True, "undecided": 0})
     told = capsys.readouterr().out
     assert "The largest link to a protected event, one group at a time, is 17.0 %." in told
-    assert "The all-views adversary's own verdict is no part of this one: not robust." in told
+    assert "Not convinced: the all-views adversary." in told
     show_verdict({**figures, "adversaries": ["all-views"], "robust": True, "undecided": 0})
     told = capsys.readouterr().out
     assert "The largest link to a protected event is 17.0 %." in told

@@ -24,11 +24,9 @@ def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("ROBUST: r = 3")
     own = shoal_("audit", home / "grouped.csv", "--groups", "safe", *SPEC, "--adversary", WHOLE)
-    said = {0: "robust", 1: "not robust", 3: "not shown to be robust"}[own.returncode]
-    assert (
-        "Judged by the joint and binary adversaries. The all-views adversary's own verdict is no "
-        f"part of this one: {said}."
-    ) in done.stdout
+    assert own.returncode == 0, own.stderr
+    assert "Judged by the joint, binary and all-views adversaries." in done.stdout
+    assert "Not convinced" not in done.stdout
     assert "Judged by the all-views adversary." in own.stdout
     assert re.search(r"^Known above the limit beforehand +nobody$", done.stdout, re.MULTILINE)
     for term in ("Average delta", "Posteriors"):

@@ -47,7 +47,7 @@ def test_what_is_saved_is_read_and_verified(release: Release, folder: Path) -> N
     assert shoal.verify(folder, table=FRAME).confirmed
     found = shoal.verify(folder, table=FRAME, private=folder.with_name("inside"))
     assert found.confirmed
-    assert found.adversaries == ("joint", "binary", "together", "all-views")
+    assert found.adversaries == ("joint", "binary", "together")
 
 
 def test_a_record_by_cells_is_read_where_masks_and_combinations_look_alike(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_several_columns_that_nobody_read_together_are_refused(folder: Path) -> 
 def test_other_tools_are_judged_on_several_columns() -> None:
     banded = FRAME.with_columns(pl.col("age").str.slice(0, 1))
     found = shoal.audit(FRAME, SPEC, released=banded)
-    assert set(found.by_adversary) == {"joint", "binary", "all-views", "together"}
+    assert set(found.by_adversary) == {"joint", "binary", "together"}
     changed = banded.with_columns(asthma=pl.lit("No"))
     with pytest.raises(shoal.InputError) as raised:
         shoal.audit(FRAME, SPEC, released=changed)
