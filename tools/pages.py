@@ -20,9 +20,9 @@ EXITS = """## Exit codes
 
 | command | 0 | 1 | 3 |
 | --- | --- | --- | --- |
-| `anonymize` | robust, and written | not robust: not written (\\*) | not judged: not written (\\*) |
+| `anonymize` | robust, written | not robust, not written (\\*) | not judged, not written (\\*) |
 | `audit` | robust | not robust | neither could be shown |
-| `verify` | confirmed, and robust | refuted; or confirmed, and not robust | confirmed, and not judged |
+| `verify` | confirmed, robust | refuted; or confirmed, not robust | confirmed, not judged |
 | `attack` | nobody beats the limit | somebody does | too few tries to tell, or nobody tried |
 | `plan` | nothing rules out the asked r | it is ruled out for somebody | |
 | `demo` | robust, and confirmed | not so | |
