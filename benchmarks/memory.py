@@ -47,7 +47,7 @@ def _command(table: Path, spec: Spec, out: Path) -> None:
 
     file = out.with_suffix(".toml")
     file.write_text(spec.to_toml())
-    command = ["anonymize", str(table), "--spec", str(file), "--out", str(out)]
+    command = ["anonymize", str(table), "--spec", str(file), "--out", str(out), "--write-anyway"]
     with contextlib.redirect_stdout(io.StringIO()):
         app([*command, "--format", "parquet", "--max-suppression", "1"], standalone_mode=False)
 

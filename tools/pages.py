@@ -12,11 +12,22 @@ EXITS = """## Exit codes
 
 | code | means |
 | --- | --- |
-| 0 | done; of commands that judge: robust, confirmed, not beaten, not ruled out |
+| 0 | done; of commands that judge: robust, not beaten, not ruled out |
 | 1 | judged, and not so: not robust, refuted, beaten, ruled out |
 | 2 | not done: the command or an input is at fault, and a sentence says what is wrong |
-| 3 | could not be judged: neither safety nor a breach could be shown, or no attacker could try |
+| 3 | could not be judged: neither safety nor a breach could be shown |
 | 130 | stopped by the user; nothing was written |
+
+| command | 0 | 1 | 3 |
+| --- | --- | --- | --- |
+| `anonymize` | robust, written | not robust, not written (\\*) | not judged, not written (\\*) |
+| `audit` | robust | not robust | neither could be shown |
+| `verify` | confirmed, robust | refuted; or confirmed, not robust | confirmed, not judged |
+| `attack` | nobody beats the limit | somebody does | too few tries to tell, or nobody tried |
+| `plan` | nothing rules out the asked r | it is ruled out for somebody | |
+| `demo` | robust, and confirmed | not so | |
+
+(\\*) With `--write-anyway` it is written, and the exit code is the same.
 
 """
 

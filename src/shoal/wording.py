@@ -20,6 +20,21 @@ def verdict_words(robust: bool | None, what: str = "robust") -> str:
     return {True: what, False: f"not {what}", None: f"not shown to be {what}"}[robust]
 
 
+def written_words(robust: bool | None, where: str | None) -> str:
+    """What became of a release that is not robust: `where` it was written, or None."""
+    word = verdict_words(robust)
+    if where is not None:
+        return (
+            f"{word.upper()}, and written all the same, as --write-anyway asks: do not take "
+            f"{where} for a robust release. Its certificate says so too."
+        )
+    return (
+        f"NOTHING WAS WRITTEN, because this release is {word}. `shoal plan` says what stands in "
+        "the way of a robust one; --write-anyway writes this one all the same, with a certificate "
+        f"that says that it is {word}."
+    )
+
+
 def limit_words(share: str, limit: str) -> str:
     """The most that a link may come to: a share, or under the honest limit what was known."""
     if limit == "prior":

@@ -69,6 +69,32 @@ def test_one_person_who_is_rightly_named_with_certainty_is_enough(right: bool, s
     assert found.to_dict()["certain"]["not_by_counts"] == found.surprises
 
 
+class TwoWays(Certain):
+    """In one way nearly everybody who is named carries; in the other somebody is certain."""
+
+    name = "two ways"
+
+    def __init__(self, last: bool) -> None:
+        super().__init__(right=True)
+        self.last = last
+
+    def attack(self, scene: Scene) -> list[Guesses]:
+        lineup = scene.lineup
+        ways = [Guesses(lineup, lineup.carrying / lineup.people), *super().attack(scene)]
+        return ways if self.last else ways[::-1]
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_surprise_counts_in_whichever_way_it_is_found(last: bool) -> None:
+    table = made_up(0, rows=600, carriers=0.25)
+    scene = Scene(table, deal(table, 0), Knowledge.of(table))
+    alone = run(scene, [Certain(True)])["certain"]
+    found = run(scene, [TwoWays(last)])["two ways"]
+    assert found.everybody.rate > alone.everybody.rate
+    assert (found.certain, found.surprises) == (alone.certain, alone.surprises)
+    assert found.surprises > 0
+
+
 def test_whom_the_counts_alone_name_with_certainty_is_no_surprise() -> None:
     """Everybody of town A is ill, which is known."""
     groups: list[list[Person]] = [

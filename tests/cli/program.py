@@ -6,7 +6,6 @@ import io
 import os
 import subprocess
 import sys
-import traceback
 import warnings
 from contextlib import chdir
 from pathlib import Path
@@ -60,9 +59,6 @@ def shoal_(*arguments: object, cwd: Path | None = None) -> Done:
             main()
         except SystemExit as end:
             code = end.code or 0
-        except Exception:
-            code = 1
-            traceback.print_exc()
     assert isinstance(code, int), code
     return Done(given, code, out.getvalue(), err.getvalue())
 

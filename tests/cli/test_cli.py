@@ -140,10 +140,13 @@ def test_ctrl_c_in_compiled_code_is_ctrl_c(
     assert ended.value.code == 130
     assert capsys.readouterr().err == "shoal: stopped; nothing was written.\n"
     monkeypatch.setattr(shoal.cli, "app", broken)
-    with pytest.raises(SystemError, match="something else"):
+    with pytest.raises(SystemExit) as ended:
         shoal.cli.main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith("SystemError: something else\n")
 
 
 def test_debug_shows_where_it_happened(home: Path) -> None:
     done = shoal_process("--debug", "plan", home / "table.csv", *[*SPEC[:-1], "1"])
+    assert done.returncode == 2
     assert "Traceback" in done.stderr

@@ -15,6 +15,7 @@ from shoal.errors import InputError
 from shoal.evidence import unfitting
 from shoal.project import Project, Run, Source
 from shoal.project.files import read_json
+from shoal.project.summary import summary
 from shoal.release.stated import read_certificate
 from tests.project.making import new_release, wait
 
@@ -39,6 +40,24 @@ def test_a_run_ends_with_a_verified_release_and_the_commands_own_figures(release
     with pytest.raises(InputError) as refused:
         released.start()
     assert refused.value.code == "run-started"
+
+
+def test_a_run_that_is_not_robust_is_done_and_shown_with_its_verdict(project: Project) -> None:
+    run = new_release(project, method="anatomy", parameters={"l": 3})
+    run.start()
+    wait(run)
+    assert (run.state, run.error) == ("done", None)
+    assert [run.exit_code(step) for step in (1, 2)] == [1, 1]
+    made, checked = run.result("anonymize"), run.result("verify")
+    assert made is not None
+    assert checked is not None
+    assert (made["robust"], made["written"]) == (False, True)
+    assert (checked["confirmed"], checked["robust"]) == (True, False)
+    assert read_certificate(run.folder / "release")["audit"]["robust"] is False
+    told = summary(run)
+    assert (told["judged"], told["robust"], told["confirmed"]) == (True, False, True)
+    assert "--write-anyway" in run.commands()[1]
+    assert "write_anyway" not in run.programs()[0]
 
 
 def test_a_run_that_is_stopped_says_so_leaves_nothing_half_done_and_begins_again(

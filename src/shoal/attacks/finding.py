@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.attacks.rate import NOBODY, Rate
 from shoal.attacks.surest import Surest
-from shoal.attacks.verdict import BEATEN, TOO_FEW, verdict
+from shoal.attacks.verdict import BEATEN, HELD, TOO_FEW, verdict
 from shoal.display import card, counted
 from shoal.wording import plain_percent as percent
 
@@ -138,8 +138,12 @@ class Attack:
 
     @property
     def withstood(self) -> bool | None:
-        """Whether nobody did; None if nobody tried."""
-        return not self.beaten if self.findings else None
+        """Whether nobody did; None if it cannot be told: because somebody named too few people, or
+        nobody was named whom anything is promised to."""
+        if self.beaten:
+            return False
+        held = any(one.verdict == HELD for one in self.findings)
+        return True if held and not self.undecided else None
 
     def __getitem__(self, attacker: str) -> Finding:
         return {one.attacker: one for one in self.findings}[attacker]
@@ -165,9 +169,14 @@ class Attack:
         return card(self._title(), self._figures())
 
     def _title(self) -> str:
-        by = f"beaten by {', '.join(self.beaten)}" if self.beaten else "limit not beaten"
-        by = by if self.findings else "nobody tried"
-        return f"Attack by {counted(len(self.findings), 'attacker')}: {by}"
+        return f"Attack by {counted(len(self.findings), 'attacker')}: {self._outcome()}"
+
+    def _outcome(self) -> str:
+        if self.beaten:
+            return f"beaten by {', '.join(self.beaten)}"
+        if self.undecided:
+            return f"{TOO_FEW}: {', '.join(self.undecided)}"
+        return "limit not beaten" if self.withstood else "nobody tried"
 
     def _figures(self) -> Sequence[tuple[str, str]]:
         figures = [(one.attacker, _in_short(one)) for one in self.findings]

@@ -12,7 +12,7 @@ from shoal.attacks.attacker import Attacker, Guesses, Matches
 from shoal.attacks.finding import Control, Finding
 from shoal.attacks.naming import draw, shares
 from shoal.attacks.odds import Ints
-from shoal.attacks.rate import CONFIDENCE, Rate
+from shoal.attacks.rate import CONFIDENCE, NOBODY, Rate
 from shoal.attacks.scene import Scene
 from shoal.attacks.surest import Ranked, Surest, surest
 from shoal.attacks.verdict import CERTAIN
@@ -35,7 +35,8 @@ class _Scored:
 
 
 def score(scene: Scene, attacker: Attacker, answer: Iterable[Guesses] | Matches) -> Finding:
-    """The figures of one attacker: of several ways, those of the one that is right most often."""
+    """The figures of one attacker: of several ways, those of the one that is right most often.
+    People named with certainty count in whichever way most of them are a surprise."""
     if isinstance(answer, Matches):
         return _matched(attacker, answer)
     return _guessed(scene, attacker, answer)
@@ -43,22 +44,38 @@ def score(scene: Scene, attacker: Attacker, answer: Iterable[Guesses] | Matches)
 
 def _guessed(scene: Scene, attacker: Attacker, answer: Iterable[Guesses]) -> Finding:
     rng = scene.rng(f"{attacker.name}, scored")
-    best, ways = None, 0
+    best, certain, surprises, ways = None, NOBODY, 0, 0
     for guesses in answer:
         if not guesses.lineup.cases:
             continue
         share = shares(guesses.lineup, guesses.score)
         scored = _Scored(guesses, *draw(guesses.lineup, share, rng))
-        best = scored if best is None or scored.rate > best.rate else best
+        sure, own = _certain(scene, guesses)
+        better = best is None or scored.rate > best.rate
+        if own > surprises or (better and own == surprises):
+            certain, surprises = sure, own
+        best = scored if better else best
         ways += 1
-    empty = Finding(attacker.name, attacker.reasoning)
+    empty = Finding(attacker.name, attacker.reasoning, certain=certain, surprises=surprises)
     return empty if best is None else _figures(scene, empty, best, ways, rng)
+
+
+def _certain(scene: Scene, guesses: Guesses) -> tuple[Rate, int]:
+    """Who is held to be a carrier with certainty, and how many of them are whom the counts alone
+    do not name so."""
+    lineup, chance = guesses.lineup, guesses.chance
+    if chance is None:
+        return NOBODY, 0
+    sure = np.flatnonzero(chance >= CERTAIN)
+    by_counts = scene.by_counts[lineup.signature[sure], lineup.event[lineup.case[sure]]]
+    certain = Rate(int(lineup.people[sure].sum()), int(lineup.carrying[sure].sum()))
+    return certain, int(lineup.carrying[sure[by_counts < CERTAIN]].sum())
 
 
 def _figures(
     scene: Scene, empty: Finding, best: _Scored, ways: int, rng: np.random.Generator
 ) -> Finding:
-    lineup, chance = best.guesses.lineup, best.guesses.chance
+    lineup = best.guesses.lineup
     event = lineup.event[lineup.case]
     by_counts = scene.by_counts[lineup.signature, event]
     quiet = np.flatnonzero(~scene.known[lineup.signature, event])
@@ -68,8 +85,6 @@ def _figures(
     limit = 1.0 / lineup.r[lineup.case]
     allowed = (best.named * limit)[quiet].sum()
     with_prior = (best.named * np.maximum(limit, by_counts)).sum()
-    sure = np.zeros(0, np.int64) if chance is None else np.flatnonzero(chance >= CERTAIN)
-    certain = Rate(int(lineup.people[sure].sum()), int(lineup.carrying[sure].sum()))
     return replace(
         empty,
         through=best.guesses.through if ways > 1 else "",
@@ -79,8 +94,6 @@ def _figures(
         promised=float(allowed) / unknown.tries if unknown.tries else None,
         baseline=_without_release(scene, best),
         control=_controlled(lineup.claimed, best.named, rng),
-        certain=certain,
-        surprises=int(lineup.carrying[sure[by_counts[sure] < CERTAIN]].sum()),
         allowed=float(with_prior) / tries if tries else None,
         surest=tuple(_surest(scene, best, ways)),
     )

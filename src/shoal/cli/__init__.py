@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import warnings
 from typing import Any, NoReturn
 
@@ -73,34 +74,27 @@ for _command in (sign, new_key, state, runs, decide, evidence, workbench):
 
 
 def main() -> None:
-    """Runs the program; every failure is one sentence and an exit code of 2. Verdicts have 0, 1
-    and, where none could be reached, 3."""
+    """Runs the program; every failure is one sentence and an exit code of 2, and so is a fault of
+    its own, with a traceback. Verdicts have 0, 1 and, where none could be reached, 3."""
     _show_warnings_in_one_line()
     # Products split among threads take more time here, and end in other digits on other machines.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         app()
     except ShoalError as error:
-        if os.environ.get("SHOAL_DEBUG"):
-            raise
-        code = getattr(error, "code", "internal")
-        typer.echo(f"shoal: {error} [{code}]", err=True)
-        sys.exit(2)
+        _fail(f"{error} [{getattr(error, 'code', 'internal')}]")
     except MemoryError:
-        if os.environ.get("SHOAL_DEBUG"):
-            raise
-        typer.echo(
-            "shoal: This takes more memory than there is. Name fewer QIs or events, give a part of "
-            "the table, or allow less with --memory to be told sooner. [memory]",
-            err=True,
+        _fail(
+            "This takes more memory than there is. Name fewer QIs or events, give a part of the "
+            "table, or allow less with --memory to be told sooner. [memory]"
         )
-        sys.exit(2)
     except KeyboardInterrupt:
         _stop()
-    except SystemError as error:
-        if not _is_interrupt(error):
-            raise
-        _stop()
+    except Exception as error:
+        if isinstance(error, SystemError) and _is_interrupt(error):
+            _stop()
+        traceback.print_exc()
+        sys.exit(2)
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
@@ -108,6 +102,13 @@ def _is_interrupt(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def _fail(said: str) -> NoReturn:
+    if os.environ.get("SHOAL_DEBUG"):
+        traceback.print_exc()
+    typer.echo(f"shoal: {said}", err=True)
+    sys.exit(2)
 
 
 def _stop() -> NoReturn:

@@ -28,6 +28,7 @@ from shoal.cli.report import (
 from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
+    EXIT_CODES,
     WHOLE,
     judges_words,
     open_words,
@@ -35,6 +36,7 @@ from shoal.wording import (
     undecided_words,
     verdict_words,
     weights_words,
+    written_words,
 )
 from shoal.wording import plain_percent as percent
 
@@ -67,6 +69,10 @@ def anonymize(
     report: ReportOption = None,
     public_report: PublicReportOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing folders.")] = False,
+    write_anyway: Annotated[
+        bool,
+        typer.Option("--write-anyway", help="Write a release that is not shown to be robust too."),
+    ] = False,
     adversary: Annotated[
         list[str] | None,
         typer.Option(
@@ -87,7 +93,8 @@ def anonymize(
     encoding: o.EncodingOption = None,
     json: o.JsonOption = False,
 ) -> None:
-    """Make a release folder. Exit code 0: made, robust or not; 2: not made, nothing was written."""
+    """Make a release folder. Exit code 0: robust, and written; 1: not robust; 3: could not judge;
+    2: refused. Nothing is written but a robust release, unless --write-anyway says so."""
     spec = asked.make_spec()
     record, inside = _private(private, out)
     if not force:
@@ -123,15 +130,24 @@ def anonymize(
             **parameters,
         )
     assert release.original is not None, "a release that was just made has its table"
-    repeat = Repeat(command_line(sys.argv[1:]), seed)
-    facts = release_facts(release, release.original, repeat=repeat)
-    pages = render_reports(facts, report=report, public_report=public_report)
-    with placed_together(pages):
-        release.save(out, format=format, force=force, private=inside, record=record, facts=facts)
+    written = release.robust is True or write_anyway
+    if written:
+        repeat = Repeat(command_line(sys.argv[1:]), seed)
+        facts = release_facts(release, release.original, repeat=repeat)
+        pages = render_reports(facts, report=report, public_report=public_report)
+        with placed_together(pages):
+            release.save(
+                out, format=format, force=force, private=inside, record=record, facts=facts
+            )
     if json:
-        emit_json(_figures(release))
+        emit_json(_figures(release) | {"written": written})
     else:
-        _show(release, out, inside)
+        _show(release)
+        if written:
+            typer.echo(f"Release: {out}   for yourself alone: {inside}")
+    if release.robust is not True:
+        typer.echo(written_words(release.robust, str(out) if written else None), err=json)
+    raise typer.Exit(EXIT_CODES[release.robust])
 
 
 def _private(given: str | None, out: Path) -> tuple[Literal["cells"] | None, Path]:
@@ -209,7 +225,7 @@ def show_verdict(figures: dict[str, Any]) -> None:
     say(known_line(figures["known_before"], limit=limit))
 
 
-def _show(release: Release, out: Path, private: Path) -> None:
+def _show(release: Release) -> None:
     figures, say = _figures(release), typer.echo
     show_verdict(figures)
     say(
@@ -237,5 +253,4 @@ def _show(release: Release, out: Path, private: Path) -> None:
             f"{percent(figures['problematic_share'])} of the people with an event are problematic: "
             f"{figures['method']} promises only: {figures['claims'].get('guarantee')}."
         )
-    say(f"Release: {out}   for yourself alone: {private}")
     say("Time: " + ", ".join(f"{name} {value:.2f} s" for name, value in release.seconds.items()))

@@ -73,8 +73,8 @@ def attack(
     engine: o.EngineOption = None,
     json: o.JsonOption = False,
 ) -> None:
-    """Say who names carriers, and how often rightly. Exit code 0: nobody beats the limit beyond
-    their interval, 1: somebody does, 3: nobody could try."""
+    """Say who names carriers, and how often rightly. Exit code 0: nobody beats the limit, 1:
+    somebody does, 3: there were too few tries to tell, or nobody could try; 2: refused."""
     foreign = groups is not None or released is not None
     if groups is not None and released is not None:
         raise InputError(
@@ -226,16 +226,19 @@ def _show(result: Attack) -> None:
     for left in result.not_run:
         say(f"{left.attacker}: not run. {left.reason}")
     say("")
-    if not result.findings:
-        say("NOT TRIED: nobody attacked.")
-    elif result.beaten:
+    from shoal.attacks.verdict import TOO_FEW
+
+    few = ", ".join(result.undecided)
+    if result.beaten:
         say(f"BEATEN: the limit falls to {', '.join(result.beaten)}.")
+    elif few:
+        say(f"{TOO_FEW.upper()}: {few}. Nobody is right above the limit beyond their interval.")
+    elif result.withstood is None:
+        say("NOT TRIED: nobody named anybody to whom something is promised.")
     else:
         say("NOT BEATEN: no attacker who ran is right above the limit beyond their interval.")
-    if result.undecided:
-        from shoal.attacks.verdict import TOO_FEW
-
-        say(f"{TOO_FEW.capitalize()}: {', '.join(result.undecided)}.")
+    if result.beaten and few:
+        say(f"{TOO_FEW.capitalize()}: {few}.")
 
 
 def _show_surest(result: Attack) -> None:

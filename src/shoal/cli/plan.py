@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from shoal.anonymizers.registry import parameters_of
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
 from shoal.wording import plain_percent as percent
@@ -21,7 +22,8 @@ def plan(
     json: o.JsonOption = False,
 ) -> None:
     """Say which r is possible and what stands in the way. Exit code 0: the asked r is not ruled
-    out for anybody, 1: some carriers cannot be protected at it."""
+    out for anybody, 1: some carriers cannot be protected at it (if too many, anonymize refuses); 2:
+    refused."""
     spec = asked.make_spec()
     from shoal.api.plan import plan as make_plan
 
@@ -39,6 +41,15 @@ def plan(
         f"Largest r within reach if nobody is left out: {result.largest_r:.2f} (proven for groups "
         "of one carrier and the binary adversary, a rule of thumb otherwise)."
     )
+    if result.lost:
+        usual = next(one.default for one in parameters_of("art") if one.name == "max_suppression")
+        share = result.lost / result.carriers
+        then = "refuses to lose so many" if share > usual else "would leave them out"
+        say(
+            f"At least {result.lost:,} of {result.carriers:,} people with an event "
+            f"({percent(share)}) find no group at the asked r, which is proven for any groups that "
+            f"withstand the binary adversary; `shoal anonymize` {then}."
+        )
     if spec.limit == "prior":
         say("Reckoned with 1/r for everybody; the limit prior asks for less.")
     for event in sorted(result.events, key=lambda one: one.largest_r)[:8]:

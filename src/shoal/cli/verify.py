@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
-from shoal.wording import adversaries_words, limit_named, verdict_words
+from shoal.wording import EXIT_CODES, adversaries_words, limit_named, verdict_words
 from shoal.wording import plain_percent as percent
 
 
@@ -44,7 +44,8 @@ def verify(
     json: o.JsonOption = False,
 ) -> None:
     """Check hashes, schema and counts, and with --table the certificate. Exit code 0: confirmed,
-    1: refuted, 2: no release that can be read."""
+    and robust; 1: refuted, or confirmed as not robust; 3: confirmed that nobody could judge;
+    2: no release that can be read."""
     from shoal.api.verify import verify as check
     from shoal.spec import Spec
 
@@ -77,4 +78,4 @@ def verify(
         typer.echo(result.signed)
         if result.confirmed and not result.recomputed:
             typer.echo("Give --table ORIGINAL to recompute the adversary's posteriors too.")
-    raise typer.Exit(0 if result.confirmed else 1)
+    raise typer.Exit(EXIT_CODES[result.confirmed and result.robust])

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from shoal.display import counted, number
 from shoal.errors import InputError
-from shoal.knowledge import Knowledge, View, event_chances
+from shoal.knowledge import Hiding, Knowledge, View, event_chances
 from shoal.planning.recodings import few_events, recodings, without_each
 from shoal.planning.supply import Supply, largest_r
 from shoal.spec import Limit
@@ -95,6 +95,11 @@ class Plan:
     advice: tuple[Advice, ...]
     limit: Limit = "absolute"
     """The limit that is asked for."""
+    carriers: int = 0
+    """People with an event."""
+    lost: int = 0
+    """So many of them, at least, find no group that withstands the binary adversary, whatever
+    groups are made: proven, where the limit is absolute."""
 
     def __repr__(self) -> str:
         who = "nobody is ruled out" if self.feasible else "not everybody can be protected"
@@ -123,8 +128,9 @@ class Plan:
 
     @property
     def feasible(self) -> bool:
-        """Whether the linear program keeps everybody at the asked r and limit."""
-        return all(self.kept(event) >= event.carriers for event in self.events)
+        """Whether the linear program keeps everybody at the asked r and limit, and nobody is lost
+        for certain."""
+        return not self.lost and all(self.kept(one) >= one.carriers for one in self.events)
 
     def kept(self, event: EventPlan) -> int:
         """How many carriers of an event the linear program keeps under the asked limit."""
@@ -138,6 +144,8 @@ class Plan:
             "limit": self.limit,
             "largest_r": _finite(self.largest_r),
             "feasible": self.feasible,
+            "carriers": self.carriers,
+            "lost": self.lost,
             "events": [
                 {
                     **{k: v for k, v in vars(event).items() if k != "limits"},
@@ -168,7 +176,16 @@ def plan(table: Table, *, knowledge: Knowledge | None = None) -> Plan:
     )
     advice = () if all(e.largest_r >= e.r for e in events) else _advice(table, events)
     limit = table.spec.limit
-    return Plan(table.rows, len(table.signatures), len(known.views), events, advice, limit)
+    return Plan(
+        rows=table.rows,
+        signatures=len(table.signatures),
+        views=len(known.views),
+        events=events,
+        advice=advice,
+        limit=limit,
+        carriers=table.carriers,
+        lost=0 if limit == "prior" else Hiding(table, known).lost(),
+    )
 
 
 def coverage_bound(

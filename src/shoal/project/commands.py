@@ -31,11 +31,12 @@ def anonymize_steps(
 ) -> Steps:
     """Makes a release, verifies it, and attacks it if that is wanted, which the reports then tell
     of too. `parameters` are the method's, `hierarchies` files by QI; of several sensitive columns
-    those `attacked` are. Of the `spec` only the files that it names matter here."""
+    those `attacked` are. Of the `spec` only the files that it names matter here. It is written
+    whatever the verdict is: a run's folder is for people who have yet to decide."""
     reports = ["--report", f"{run}/report.html", "--public-report", f"{run}/report-public.html"]
     made = [
         *("anonymize", source.address, "--spec", f"{run}/spec.toml"),
-        *("--out", f"{run}/release", "--private", f"{run}/private"),
+        *("--out", f"{run}/release", "--private", f"{run}/private", "--write-anyway"),
         *reports,
         *("--method", method),
         *_repeated("--adversary", readers),

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from shoal.errors import InternalError
 
-FLAGS = ("json", "models")
+FLAGS = ("json", "models", "write_anyway")
 READING = ("separator", "encoding")
 # What the command line does besides, and Python has no need of or does otherwise.
 TEXTS = ("column", "groups", "key", "knowledge", "method", "model")
 ASKED = ("spec", "r", "limit")
-ASIDE = ("json", "report", "public_report", "out", "private", "table", *ASKED, *READING)
+WRITTEN = ("write_anyway", "report", "public_report", "out", "private")
+ASIDE = ("json", "table", *WRITTEN, *ASKED, *READING)
 
 
 class _Command:

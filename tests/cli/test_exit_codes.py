@@ -1,0 +1,236 @@
+"""Exit codes, files on disk and words agree with the verdict, whatever it is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.attacks import Attack, Finding, Rate
+from tests.cli.program import RELEASE_FILES, SPEC, Done, refused, shoal_
+
+Verdict = bool | None
+CODES: dict[Verdict, int] = {True: 0, False: 1, None: 3}
+WORDS: dict[Verdict, str] = {
+    True: "ROBUST",
+    False: "NOT ROBUST",
+    None: "NOT SHOWN TO BE ROBUST",
+}
+ALL = list(product(CODES, (False, True), (False, True), (False, True)))
+
+
+@pytest.fixture(scope="module")
+def older(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a release that was made before, and what is private of it."""
+    folder = tmp_path_factory.mktemp("older")
+    done = shoal_("anonymize", home / "table.csv", *SPEC, "--out", folder / "out")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> Callable[[Verdict], None]:
+    """Makes the auditor come to a verdict; all that follows from it is the program's own."""
+    judge = shoal.api.anonymize.judge
+
+    def come_to(verdict: Verdict) -> None:
+        def judging(*given: Any, **more: Any) -> Any:
+            return replace(judge(*given, **more), robust=verdict)
+
+        monkeypatch.setattr("shoal.api.anonymize.judge", judging)
+
+    return come_to
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Everything below a folder, hidden files included."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(("verdict", "anyway", "exists", "as_json"), ALL)
+def test_a_release_is_written_if_it_is_robust_or_that_is_chosen(
+    home: Path,
+    older: Path,
+    tmp_path: Path,
+    judged: Callable[[Verdict], None],
+    verdict: Verdict,
+    anyway: bool,
+    exists: bool,
+    as_json: bool,
+) -> None:
+    if exists:
+        for name in ("out", "out-private"):
+            shutil.copytree(older / name, tmp_path / name)
+    before = contents(tmp_path)
+    judged(verdict)
+    given = ["anonymize", home / "table.csv", *SPEC, "--out", "out", "--report", "inside.html"]
+    given += ["--force"] * exists + ["--write-anyway"] * anyway + ["--json"] * as_json
+    done = shoal_(*given, "--public-report", "outside.html", cwd=tmp_path)
+    assert done.returncode == CODES[verdict], done.stderr
+
+    written = verdict is True or anyway
+    if written:
+        names = {entry.name for entry in tmp_path.iterdir()}
+        assert names == {"out", "out-private", "inside.html", "outside.html"}
+        assert {file.name for file in (tmp_path / "out").iterdir()} == RELEASE_FILES
+        certificate = json.loads((tmp_path / "out" / "certificate.json").read_text("utf-8"))
+        assert certificate["audit"]["robust"] is verdict
+        assert contents(tmp_path) != before
+    else:
+        assert contents(tmp_path) == before
+        assert {entry.name for entry in tmp_path.iterdir()} == (
+            {"out", "out-private"} if exists else set()
+        )
+
+    told = done.stderr if as_json else done.stdout
+    if as_json:
+        found = json.loads(done.stdout)
+        assert (found["robust"], found["written"]) == (verdict, written)
+    else:
+        assert told.startswith(f"{WORDS[verdict]}: r = 3")
+        assert ("Release: out   for yourself alone: out-private" in told) is written
+    assert ("NOTHING WAS WRITTEN" in told) is not written
+    assert ("--write-anyway writes this one all the same" in told) is not written
+    assert ("`shoal plan` says" in told) is not written
+    all_the_same = f"{WORDS[verdict]}, and written all the same, as --write-anyway asks"
+    assert (all_the_same in told) is (written and verdict is not True)
+
+
+def test_without_force_what_exists_is_refused_before_anything_is_judged(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr("shoal.api.anonymize.judge", None)
+    given = ["anonymize", home / "table.csv", *SPEC, "--out", tmp_path / "out"]
+    refused(shoal_(*given, "--write-anyway"), "output-exists")
+
+
+def test_a_method_that_does_not_hold_is_treated_alike(home: Path, tmp_path: Path) -> None:
+    """Nothing is made up here: anatomy's groups break the limit, and verify says so too."""
+    out, table = tmp_path / "out", home / "table.csv"
+    given = ["anonymize", table, *SPEC, "--out", out, "--method", "anatomy", "--l", "3"]
+    done = shoal_(*given)
+    assert done.returncode == 1, done.stderr
+    assert "NOTHING WAS WRITTEN, because this release is not robust." in done.stdout
+    assert not any(tmp_path.iterdir())
+    done = shoal_(*given, "--write-anyway")
+    assert done.returncode == 1, done.stderr
+    assert {file.name for file in out.iterdir()} == RELEASE_FILES
+    for more in ([], ["--table", table]):
+        checked = shoal_("verify", out, *more)
+        assert checked.returncode == 1, checked.stderr
+        assert "CONFIRMED (" in checked.stdout
+        assert "The certificate says: NOT ROBUST" in checked.stdout
+        assert "WRONG" not in checked.stdout
+
+
+@pytest.mark.parametrize(("verdict", "confirmed"), list(product(CODES, (True, False))))
+def test_verify_ends_with_what_it_confirms(
+    home: Path, monkeypatch: pytest.MonkeyPatch, verdict: Verdict, confirmed: bool
+) -> None:
+    check = shoal.api.verify.verify
+
+    def checking(*given: Any, **more: Any) -> Any:
+        found = check(*given, **more)
+        checks = found.checks if confirmed else (replace(found.checks[0], passed=False),)
+        return replace(found, robust=verdict, checks=checks)
+
+    monkeypatch.setattr("shoal.api.verify.verify", checking)
+    done = shoal_("verify", home / "release")
+    assert done.returncode == (CODES[verdict] if confirmed else 1)
+    assert f"The certificate says: {WORDS[verdict]} to the " in done.stdout
+    assert ("REFUTED (" in done.stdout) is not confirmed
+    assert ("\nCONFIRMED (" in done.stdout) is confirmed
+
+
+# --- attack -------------------------------------------------------------------------------------
+
+THIRD = 1 / 3
+HELD = Finding("held", "", everybody=Rate(900, 290), unknown=Rate(900, 290), promised=THIRD)
+FELL = Finding("fell", "", everybody=Rate(900, 500), unknown=Rate(900, 500), promised=THIRD)
+FEW = Finding("few", "", everybody=Rate(3, 0), unknown=Rate(3, 0), promised=THIRD)
+SURE = replace(HELD, attacker="sure", certain=Rate(1, 1), surprises=1)
+FREE = Finding("free", "", everybody=Rate(900, 900))
+IDLE = Finding("idle", "")
+
+
+@pytest.mark.parametrize(
+    ("findings", "code", "said"),
+    [
+        ([HELD], 0, "NOT BEATEN: "),
+        ([HELD, FREE, IDLE], 0, "NOT BEATEN: "),
+        ([FELL], 1, "BEATEN: the limit falls to fell."),
+        ([HELD, FELL, FEW], 1, "BEATEN: the limit falls to fell."),
+        ([HELD, SURE], 1, "BEATEN: the limit falls to sure."),
+        ([FEW], 3, "TOO FEW TRIES TO TELL: few. "),
+        ([HELD, FEW], 3, "TOO FEW TRIES TO TELL: few. "),
+        ([FREE, IDLE], 3, "NOT TRIED: "),
+        ([], 3, "NOT TRIED: "),
+    ],
+)
+def test_an_attack_ends_with_what_it_can_tell(
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    findings: list[Finding],
+    code: int,
+    said: str,
+) -> None:
+    found = Attack(tuple(findings), (), "absolute", 0, 0.0)
+    monkeypatch.setattr("shoal.api.attack.attack", lambda *_, **__: found)
+    given = ["attack", home / "grouped.csv", "--groups", "same", *SPEC]
+    done = shoal_(*given)
+    assert done.returncode == code, done.stderr
+    verdicts = [line for line in done.stdout.splitlines() if line.partition(":")[0].isupper()]
+    assert [line[: len(said)] for line in verdicts] == [said]
+    told = json.loads(shoal_(*given, "--json").stdout)
+    assert CODES[told["withstood"]] == code
+
+
+# --- plan ---------------------------------------------------------------------------------------
+
+
+def test_plan_does_not_end_with_0_where_anonymize_is_sure_to_refuse(tmp_path: Path) -> None:
+    """To a file of knowledge ten people are likely carriers, and none of them is: the linear
+    program takes each for many partners, while one person hides no more than 1/(r-1) others."""
+    people = [("a", "fine")] * 10 + [("b", "ill")] * 60 + [("b", "fine")] * 40
+    pl.DataFrame(people, schema=["town", "state"], orient="row").write_csv(tmp_path / "t.csv")
+    (tmp_path / "known.csv").write_text("town,value,probability\na,ill,0.99\nb,ill,0.2\n", "utf-8")
+    spec = ["--qi", "town", "--sensitive", "state", "--protect", "ill", "-r", "4"]
+    given = ["t.csv", *spec, "--knowledge", "known.csv"]
+    done = shoal_("plan", *given, "--json", cwd=tmp_path)
+    found: dict[str, Any] = json.loads(done.stdout)
+    (event,) = found["events"]
+    assert event["coverage_bound"] == event["carriers"] == found["carriers"] == 60
+    assert (found["lost"], found["feasible"]) == (44, False)
+    assert done.returncode == 1
+    told = shoal_("plan", *given, cwd=tmp_path)
+    assert told.returncode == 1
+    assert "At least 44 of 60 people with an event (73.3 %) find no group" in told.stdout
+    assert "`shoal anonymize` refuses to lose so many." in told.stdout
+    refused(shoal_("anonymize", *given, "--out", "out", cwd=tmp_path), "r-impossible")
+    assert not (tmp_path / "out").exists()
+    prior = shoal_("plan", *given, "--limit", "prior", "--json", cwd=tmp_path)
+    assert json.loads(prior.stdout)["lost"] == 0
+
+
+def test_a_fault_of_the_program_is_no_verdict(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("made up")
+
+    monkeypatch.setattr("shoal.api.anonymize.judge", broken)
+    done: Done = shoal_("anonymize", home / "table.csv", *SPEC, "--out", home / "broken")
+    assert done.returncode == 2
+    assert "ZeroDivisionError: made up" in done.stderr
+    assert not (home / "broken").exists()
