@@ -36,7 +36,7 @@ def people(who: list[object]) -> pl.DataFrame:
 
 
 def refusal(who: list[object]) -> str:
-    named = [one for one in who if one not in (None, "") and one == one]  # noqa: PLR0124
+    named = [one for one in who if one not in (None, "") and one == one]
     return f"{len(named)} rows have one of {len(set(named))} values"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def people(who: Sequence[Any], kind: Any = None) -> pl.DataFrame:
 
 def slow_counts(values: Sequence[Any]) -> tuple[int, int]:
     """The obvious count: rows with a value, and distinct ones."""
-    held = [one for one in values if one is not None and one != "" and one == one]  # noqa: PLR0124
+    held = [one for one in values if one is not None and one != "" and one == one]
     return len(held), len(set(held))
 
 
@@ -65,7 +66,7 @@ def test_an_identifier_that_repeats_is_refused_with_both_counts(who: list[Any], 
     with pytest.raises(InputError) as caught:
         Table.from_frame(people(who, kind), SPEC)
     assert caught.value.code == "identifier-repeats"
-    named = sum(one is not None and one != "" and one == one for one in who)  # noqa: PLR0124
+    named = sum(one is not None and one != "" and one == one for one in who)
     assert f'"who" repeats: {named} rows have one of {named - 1} values' in caught.value.problem
     assert "one row per person" in caught.value.remedy
 
@@ -100,7 +101,7 @@ def test_rows_that_come_some_after_the_other_are_judged_alike(
     who = [None if one == 0 else "" if one == 1 else f"p{one}" for one in drawn]
     frame = people(who, pl.String)
     cuts = sorted({0, rows, *random.integers(0, rows + 1, 3).tolist()})
-    parts = [frame[i:j] for i, j in zip(cuts, cuts[1:], strict=False)]
+    parts = [frame[i:j] for i, j in pairwise(cuts)]
     if seed % 2:  # hashes that nearly all collide change nothing
         true = pl.Series.hash
         monkeypatch.setattr(pl.Series, "hash", lambda column: true(column) % 3)

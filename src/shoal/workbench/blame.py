@@ -37,9 +37,9 @@ UPLOADED: Fields = _of("file", "upload-", "output-", "csv-", *_FILE)
 CHOSEN: Fields = {**_HOW, **_of("path", "project-path", *_FILE)}
 DATABASE: Fields = _of("database", "url-", "database-", "project-path", "csv-", *_FILE)
 ROLES: Fields = {
-    **_of("columns", "qi-", "sensitive-", "role-", "name-twice", "column-", "value-name", "identifier-"),
+    **_of("columns", "qi-", "sensitive-", "role-", "name-twice", "column-", "value-name"),
     **_of("columns", "band-", "recode-", "spec-", "hierarchy-", "missing-label", "decimal-long"),
-    **_of("columns", "cells-many", "too-large", "csv-inexact", "output-type"),
+    **_of("columns", "cells-many", "too-large", "csv-inexact", "output-type", "identifier-"),
     **_of("events", "event-", "events-", "value-missing", "protect-none", "label-taken"),
     **_of("events", "project-path"),
     **_of("r", "r-number", "r-small"),
