@@ -1,4 +1,4 @@
-"""Encounters of diabetes patients are not people: the table is refused until it has one row each."""
+"""Encounters of patients are not people: the table is refused until it has one row for each."""
 
 from __future__ import annotations
 
