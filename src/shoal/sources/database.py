@@ -70,10 +70,14 @@ def repeats_database(
         kind = empty.schema.field(name).type
         text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         asked = distinct_sql(name, text=text, floating=pa.types.is_floating(kind))
-        found = _read(url, lambda sql, asked=asked: f"select {asked} from ({sql}) t")
+        found = _selected(url, asked)
         named, distinct = (column[0].as_py() for column in found.columns)
         counts[name] = named, distinct
     return counts
+
+
+def _selected(url: DatabaseUrl, asked: str) -> Any:
+    return _read(url, lambda sql: f"select {asked} from ({sql}) t")
 
 
 def distinct_sql(name: str, *, text: bool, floating: bool) -> str:
