@@ -213,7 +213,8 @@ def warm_up(table: Table, methods: Iterable[Anonymizer]) -> None:
     first = np.unique(table.row_member, return_index=True)[1]
     rows = np.union1d(first, np.arange(min(table.rows, WARM_ROWS)))
     support = max(2, table.spec.min_support * len(rows) // table.rows)
-    spec = one.spec.with_(min_support=support, recode=())  # these values are recoded already
+    # These values are recoded already, and identifiers are not among them.
+    spec = one.spec.with_(min_support=support, recode=(), identifiers=())
     for method in methods:
         try:
             sample = Table.from_frame(frame[rows], spec)

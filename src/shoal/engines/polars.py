@@ -20,6 +20,7 @@ from shoal.sources.streamed import Rows, open_rows
 from shoal.spec import Spec
 from shoal.table import Table
 from shoal.table.frames import to_polars
+from shoal.table.identifiers import check_identifiers, check_streamed
 from shoal.table.table import check_roles
 
 LARGE = 1 << 28
@@ -51,11 +52,13 @@ class PolarsEngine:
         rows = self._open(source) if isinstance(source, str | Path) else None
         if rows is not None:
             check_roles(rows.names, spec)
+            check_streamed(lambda: rows.frames(spec.identifiers), spec)
             cells = count_rows(rows.coded_frames(columns), columns, progress=progress)
             cells = cells.cast({name: rows.schema[name] for name in columns})
             return Counted.of(cells, columns, rows)
         frame = self._read(source) if isinstance(source, str | Path) else to_polars(source)
         check_roles(frame.columns, spec)
+        check_identifiers(frame, spec)
         return Counted.of(count_rows([frame.select(columns)], columns), columns)
 
     def _open(self, source: str | Path) -> Rows | None:

@@ -56,13 +56,43 @@ def read_database(url: DatabaseUrl, columns: Sequence[str] | None) -> pl.DataFra
     return _from_arrow(table.select(list(columns or names)))
 
 
-def count_database(
-    url: DatabaseUrl, columns: Sequence[str], needed: Sequence[str], count: str
-) -> pl.DataFrame:
-    """The distinct combinations of some columns and how many rows have each, counted there;
-    `needed` are all columns that must exist."""
+def repeats_database(
+    url: DatabaseUrl, needed: Sequence[str], identifiers: Sequence[str]
+) -> dict[str, tuple[int, int]]:
+    """How many rows have an identifier, and how many of these are distinct, counted there; `needed`
+    are all columns that must exist."""
+    import pyarrow as pa
+
+    empty = _read(url, lambda sql: f"select * from ({sql}) t limit 0")
+    check_columns(needed, empty.column_names)
+    counts: dict[str, tuple[int, int]] = {}
+    for name in identifiers:
+        kind = empty.schema.field(name).type
+        text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        asked = distinct_sql(name, text=text, floating=pa.types.is_floating(kind))
+        found = _selected(url, asked)
+        named, distinct = (column[0].as_py() for column in found.columns)
+        counts[name] = named, distinct
+    return counts
+
+
+def _selected(url: DatabaseUrl, asked: str) -> Any:
+    return _read(url, lambda sql: f"select {asked} from ({sql}) t")
+
+
+def distinct_sql(name: str, *, text: bool, floating: bool) -> str:
+    """What to select for how many rows have an identifier, and how many of these are distinct;
+    an empty text is none."""
+    quoted = quoted_name(name)
+    held = f"nullif({quoted}, '')" if text else quoted
+    # As numbers DuckDB may compare with what a file says of its largest, which passes over NaN.
+    held = f"nullif(lower(cast({quoted} as varchar)), 'nan')" if floating else held
+    return f"count({held}) as named, count(distinct {held}) as different"
+
+
+def count_database(url: DatabaseUrl, columns: Sequence[str], count: str) -> pl.DataFrame:
+    """The distinct combinations of some columns and how many rows have each, counted there."""
     listed = ", ".join(quoted_name(name) for name in columns)
-    check_columns(needed, _read(url, lambda sql: f"select * from ({sql}) t limit 0").column_names)
     counted = f"count(*) as {quoted_name(count)}"
     table = _read(url, lambda sql: f"select {listed}, {counted} from ({sql}) t group by {listed}")
     return plain(_from_arrow(table))

@@ -59,7 +59,8 @@ class Spec:
     protect: tuple[Event, ...] | None = None
     """Protected events; None protects each value of the sensitive attribute on its own."""
     identifiers: tuple[str, ...] = ()
-    """Columns that name people directly; never published."""
+    """Columns that name people directly; never published. Rows are people: a table in which one of
+    these repeats is refused, each looked at by itself."""
     min_support: int = 100
     """How many rows must share a signature before the adversary knows its distribution."""
     max_attributes: int | None = None

@@ -22,6 +22,7 @@ from shoal.errors import InputError, nearest
 from shoal.spec import Event, Spec
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
 from shoal.table.frames import to_polars
+from shoal.table.identifiers import check_identifiers
 from shoal.table.published import column_events, published_values, specs_alone
 from shoal.table.recoding import recoded
 from shoal.table.several import Several
@@ -110,6 +111,7 @@ class Table:
         `keep` the frame itself can be forgotten: to publish a table needs the codes only."""
         data = to_polars(frame)
         _check_columns(data, spec, rows=data.height)
+        check_identifiers(data, spec)
         return cls._coded(recoded(data, spec), spec, None, native=frame if keep else None)
 
     @classmethod

@@ -22,6 +22,7 @@ from shoal.spec import Spec
 from shoal.storage.location import source_path
 from shoal.table import Table, code_column
 from shoal.table.frames import to_polars
+from shoal.table.identifiers import check_identifiers
 from shoal.table.recoding import recoded
 from shoal.table.table import check_roles
 from shoal.workbench.profiles import Profile, profile_of
@@ -105,6 +106,7 @@ class Held:
     def _coded(self, spec: Spec) -> Table:
         columns = (*spec.qi, *spec.sensitive_columns)
         check_roles(self.columns, spec)
+        check_identifiers(self.frame, spec)
         cells = _kept(
             self._cells, columns, lambda: count_rows([self.frame.select(columns)], list(columns))
         )

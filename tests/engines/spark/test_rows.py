@@ -121,7 +121,7 @@ def check_groups(people: pl.DataFrame, table: Table, grouping: Any) -> None:
 
 def test_identifiers_must_tell_rows_apart(spark: Any) -> None:
     people = spark.range(40).selectExpr(
-        "id % 39 AS who", "id % 2 AS q", "if(id < 5, 'x', 'y') AS v"
+        "if(id < 2, null, id) AS who", "id % 2 AS q", "if(id < 5, 'x', 'y') AS v"
     )
     spec = Spec(qi=["q"], sensitive="v", protect=["x"], r=2)
     for identifiers, words in (((), "names no identifiers"), (("who",), "the same identifiers")):
@@ -130,3 +130,20 @@ def test_identifiers_must_tell_rows_apart(spark: Any) -> None:
         grouping = make_method("art", {}).anonymize(table, seed=0)
         with pytest.raises(InputError, match=words):
             engine.row_groups(table, grouping, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("apart", "repeating"),
+    [
+        ("if(id < 2, null, id)", "id % 39"),
+        ("if(id < 2, '', string(id))", "string(id % 39)"),
+        ("if(id < 2, double('NaN'), id / 2)", "double(id % 39)"),
+    ],
+)
+def test_an_identifier_that_repeats_is_refused(spark: Any, apart: str, repeating: str) -> None:
+    spec = Spec(qi=["q"], sensitive="v", protect=["x"], r=2, identifiers=["who"])
+    engine = SparkEngine(spark)
+    rest = ("id % 2 AS q", "if(id < 5, 'x', 'y') AS v")
+    assert engine.count(spark.range(40).selectExpr(f"{apart} AS who", *rest), spec).rows == 40
+    with pytest.raises(InputError, match="40 rows have one of 39 values"):
+        engine.count(spark.range(40).selectExpr(f"{repeating} AS who", *rest), spec)

@@ -24,11 +24,12 @@ from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.grouping.grouping import Progress, silent
 from shoal.sources import read_table, write_parts
-from shoal.sources.database import count_database, quoted_name
+from shoal.sources.database import count_database, distinct_sql, quoted_name, repeats_database
 from shoal.sources.streamed import Rows, open_rows
 from shoal.spec import Spec
 from shoal.storage.location import parse_url
 from shoal.table import Table
+from shoal.table.identifiers import check_identifiers, refuse_repeats
 from shoal.table.table import check_roles
 
 
@@ -61,11 +62,16 @@ class DuckDBEngine:
         columns, url = columns_of(spec), parse_url(str(source))
         needed, name = [*columns, *spec.identifiers], count_name(columns)
         if url is not None:
-            cells = count_database(url, columns, needed, name)
+            for one, counts in repeats_database(url, needed, spec.identifiers).items():
+                refuse_repeats(one, *counts)
+            cells = count_database(url, columns, name)
         elif rows is None:
-            cells = count_rows([read_table(source, columns=needed)], columns)
+            frame = read_table(source, columns=needed)
+            check_identifiers(frame, spec)
+            cells = count_rows([frame.select(columns)], columns)
         else:
             check_roles(rows.names, spec)
+            _check_identifiers(rows, spec)
             cells = _counted(rows, columns, name)
         refuse_cells(cells, columns)
         return Counted.of(cells, columns, rows)
@@ -99,6 +105,16 @@ class DuckDBEngine:
 
     def write(self, runs: Runs, path: Path) -> None:
         write_parts(runs.slices(), path)
+
+
+def _check_identifiers(rows: Rows, spec: Spec) -> None:
+    """An InputError for an identifier that repeats."""
+    for name in spec.identifiers:
+        kind = rows.schema[name]
+        asked = distinct_sql(name, text=kind == pl.String, floating=kind.is_float())
+        with scratch_connection() as scratch:
+            ((named, distinct),) = given_rows(scratch, rows, [name]).aggregate(asked).fetchall()
+        refuse_repeats(name, named, distinct)
 
 
 def _counted(rows: Rows, columns: list[str], name: str) -> pl.DataFrame:

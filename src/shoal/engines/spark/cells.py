@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,6 +14,7 @@ from shoal.engines.spark.rows import KEY, SparkRows
 from shoal.errors import InputError
 from shoal.sources.delimited import check_columns
 from shoal.spec import Spec
+from shoal.table.identifiers import refuse_repeats
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,6 +28,7 @@ def count_cells(frame: DataFrame, spec: Spec, *, most: int) -> tuple[pl.DataFram
     check_once(names, frame)
     numbers = {name: f"c{number}" for number, name in enumerate(frame.columns)}
     prepared = _prepared(frame, names)
+    _check_identifiers(prepared, {name: numbers[name] for name in spec.identifiers})
     columns = [numbers[name] for name in names]
     told = [f'"{name}"' for name in names]
     cells = brought(prepared.select(*columns), told, whose="the table", most=most)
@@ -35,6 +37,26 @@ def count_cells(frame: DataFrame, spec: Spec, *, most: int) -> tuple[pl.DataFram
     who = {name: numbers[name] for name in spec.identifiers}
     keys, counts = cells[KEY].to_numpy(), cells[ROWS].to_numpy()
     return found, SparkRows(prepared, columns, who, keys, counts)
+
+
+def _check_identifiers(frame: DataFrame, identifiers: Mapping[str, str]) -> None:
+    """An InputError for an identifier that repeats, by what it is called in the frame."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if not identifiers:
+        return
+    kinds = dict(frame.dtypes)
+    asked = []
+    for column in identifiers.values():
+        held = F.col(column)
+        if kinds[column] == "string":
+            held = F.nullif(held, F.lit(""))
+        elif kinds[column] in ("float", "double"):
+            held = F.nanvl(held, F.lit(None))
+        asked += [F.count(held), F.count_distinct(held)]
+    (counts,) = frame.agg(*asked).collect()
+    for name, named, distinct in zip(identifiers, counts[::2], counts[1::2], strict=True):
+        refuse_repeats(name, named, distinct)
 
 
 def check_once(names: Sequence[str], frame: DataFrame) -> None:

@@ -1,0 +1,44 @@
+"""Encounters of patients are not people: the table is refused until it has one row for each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.engines.polars import PolarsEngine
+from shoal.spec import Spec
+
+SPEC = Spec(
+    qi=["gender", "age"],
+    sensitive="diag_1",
+    protect=["290..319"],
+    r=5,
+    identifiers=["encounter_id", "patient_nbr"],
+)
+
+
+@pytest.fixture(scope="module")
+def encounters(data_root: Path) -> Path:
+    path = data_root / "diabetes130.csv.gz"
+    if not path.is_file():
+        pytest.skip(f"no diabetes data set at {path}")
+    return path
+
+
+@pytest.mark.parametrize("large", [1 << 40, 0], ids=["whole", "streamed"])
+def test_encounters_are_refused_with_the_counts(encounters: Path, large: int) -> None:
+    with pytest.raises(shoal.InputError) as caught:
+        shoal.anonymize(encounters, SPEC, engine=PolarsEngine(large=large))
+    assert caught.value.code == "identifier-repeats"
+    assert caught.value.problem.startswith(
+        'The identifier "patient_nbr" repeats: 101,766 rows have one of 71,518 values.'
+    )
+
+
+def test_one_row_per_person_is_taken(encounters: Path) -> None:
+    first = shoal.read_table(encounters).unique("patient_nbr", keep="first", maintain_order=True)
+    assert isinstance(first, pl.DataFrame)
+    assert shoal.plan(first, SPEC).feasible
