@@ -32,7 +32,9 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
     assert alone.returncode == 0
     confirmed, says, judged, trust, signed = alone.stdout.splitlines()[-6:-1]
     assert confirmed == "CONFIRMED (from the release alone)."
-    assert says.startswith("The certificate says: ROBUST to the joint, binary and all-views adversaries, ")
+    assert says.startswith(
+        "The certificate says: ROBUST to the joint, binary and all-views adversaries, "
+    )
     assert judged.startswith("Judged: r = ")
     assert "min_support" in judged
     assert trust.startswith("Taken on trust: that people and values are the table's, ")

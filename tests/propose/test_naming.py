@@ -41,7 +41,7 @@ def test_a_key_is_refused(verb: Any, values: Any, way: str) -> None:
     assert raised.value.code == "qi-key"
     assert str(raised.value) == (
         'The QI "key" has another value in each of the 1,000 rows, so it would publish who '
-        f"everybody is. Name it with identifiers, or make it coarser: --recode key:{way}."
+        f"everybody is. Leave it out, or make it coarser: --recode key:{way}."
     )
 
 
@@ -57,7 +57,7 @@ def test_whoever_judges_is_warned_of_a_key() -> None:
         (
             [f"note {max(i, 300)}" for i in range(ROWS)],
             'The QI "free" nearly names people: 699 of its 700 values are held by one person only, '
-            "whom whoever knows the value finds. Name it with identifiers, or make it coarser: "
+            "whom whoever knows the value finds. Leave it out, or make it coarser: "
             "--recode free:hierarchy=FILE.",
         ),
         (

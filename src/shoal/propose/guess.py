@@ -99,19 +99,20 @@ def _by_itself(column: pl.Series, distinct: int) -> Guess:
         return guess("unpublished", f"it holds {column.dtype}, neither text nor numbers")
     if distinct == 1:
         return guess("unpublished", "it has one value, so it tells nothing")
+    identifier: Role = "identifier" if distinct == filled else "unpublished"
     if naming := words & NAMING_WORDS:
-        return guess("identifier", f"its name says {_any(naming)}")
+        return guess(identifier, f"its name says {_any(naming)}")
     if (numbering := words & NUMBERING_WORDS) and distinct >= filled / 2:
         return guess("identifier", f"its name says {_any(numbering)}, {distinct:,} values")
     if distinct >= UNIQUE_SHARE * filled and filled >= ENOUGH_ROWS:
         if column.dtype.is_float():
             return guess("unpublished", f"a measurement: {distinct:,} values in {filled:,} rows")
-        return guess("identifier", f"nearly unique: {distinct:,} values in {filled:,} rows")
+        return guess(identifier, f"nearly unique: {distinct:,} values in {filled:,} rows")
     if filled >= NAMING_ROWS and column.dtype == pl.String:
         alone = held_by_one(column)
         if alone > MOST_ALONE * filled:
             return guess(
-                "identifier",
+                "unpublished",
                 f"nearly unique: {alone:,} of its {distinct:,} values are in one row only",
             )
     kind = "numeric" if column.dtype.is_numeric() else "categorical"

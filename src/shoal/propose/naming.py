@@ -30,7 +30,7 @@ def refuse_keys(table: Table) -> None:
                 "qi-key",
                 f'The QI "{visible(column.name)}" has another value in each of the '
                 f"{table.rows:,} rows, so it would publish who everybody is.",
-                f"Name it with identifiers, or make it coarser: {_coarser(column)}.",
+                f"Leave it out, or make it coarser: {_coarser(column)}.",
             )
 
 
@@ -40,7 +40,7 @@ def warn_of_naming(table: Table) -> None:
         return
     for column, alone in _held_by_one(table):
         if alone > MOST_ALONE * table.rows:
-            said, way = "nearly names people", "Name it with identifiers, or make it coarser"
+            said, way = "nearly names people", "Leave it out, or make it coarser"
             if _is_measured(column):
                 said, way = "is published too exactly", "Make it coarser"
             warnings.warn(
