@@ -36,10 +36,10 @@ than a few, whatever may be lost; by a little if few are lost, and by far if man
 given up at most so that absence tells nothing."""
 MOST_POOLED = 0.15
 """Cells become smaller rather than put a larger share of the people into pooled groups."""
-PLENTY, CROWDS, CROWDED = 1.5, 1.6, 4
+PLENTY, CROWDS, CROWDED, STUBBORN = 1.5, 1.6, 4, 40
 """So many times r people for each carrier are in groups with the event, of strata that only whoever
 takes all counts together knows; and more by this of strata with somebody who stands out all the
-same, so many times."""
+same, so many times, unless people of more signatures do."""
 SHRINKS = {True: (1.0, 0.7, 0.45, 0.35), False: (0.85, 0.7, 0.5, 0.5)}
 """How much smaller cells become where hardly any are lost, or few, or more, or many; by whether
 some were joined, which they are at the first attempt alone."""
@@ -104,7 +104,7 @@ def group_blindly(
         if turn > 0 and best.groups.cells.free.sum() == before:
             break  # nobody is left who would help
         sure = join_revealing(best.groups, asked)  # 7
-        if not sure.any():
+        if not 0 < sure.sum() <= STUBBORN:
             break
         crowd[sure] *= CROWDS
     if how.least > 1:

@@ -27,9 +27,12 @@ from shoal.table import IntArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-NEAR, TRIED = 24, 4_000
-"""Groups that one is tried with, the best ones first; and, where none of them does, pairs that are
-tried at the same time."""
+NEAR, FEWEST, TRIED = 1_500, 4, 250_000
+"""Groups that one is tried with, the best ones first, but not fewer than some; and, where none of
+them does, pairs that are tried at the same time: divided by the number of columns (views times
+readers) that each is checked in."""
+HOPELESS, FALLS = 40, 0.8
+"""More groups with somebody too sure must become fewer by this in a round, or it was the last."""
 EARLY = (0.6, *(0.9,) * 8)
 """As long as somebody is too sure, groups are joined in which anybody is nearly so, in parts of the
 most that may be, round by round: with those that were joined the puzzle is another, and others come
@@ -45,15 +48,18 @@ def join_revealing(groups: Assembly, asked: Asked) -> NDArray[np.bool_]:
     strata = Strata.of(asked.whole, asked.knowledge)
     left = np.zeros(len(asked.table.signatures), bool)
     for event in range(len(asked.promises) if strata.views else 0):
-        factors, more = None, iter(EARLY)
+        factors, more, before = None, iter(EARLY), np.inf
         while True:
             found = _read(groups, asked, strata, event, factors)
             early, factors = next(more, None), found.factors
-            if found.sure.max(initial=0.0) <= 1.0:
+            number = int((found.sure > 1.0).sum())
+            if not number:
                 break
-            if early is None or not _join_once(groups, asked, event, found, early):
+            hopeless = number > HOPELESS and FALLS * before < number
+            if hopeless or early is None or not _join_once(groups, asked, event, found, early):
                 left[found.whom] = True
                 break
+            before = number
     return left
 
 
@@ -113,10 +119,11 @@ def _pairs(
     share[sure[:, None] == others] = np.inf
     best = others[np.argsort(share, axis=1, kind="stable")[:, : len(others) - 1]]
     pairs: list[tuple[int, int, bool]] = []
+    near = max(FEWEST, NEAR // asked.width)
     for turn in range(2):
         left = ~taken[sure]
-        far = NEAR if turn == 0 else TRIED // max(1, int(left.sum()))
-        some = slice(NEAR * turn, far)
+        far = near if turn == 0 else TRIED // asked.width // max(1, int(left.sum()))
+        some = slice(near * turn, far)
         one, other = np.repeat(sure[left], best[left, some].shape[1]), best[left, some].ravel()
         one, other = one[~taken[other]], other[~taken[other]]
         safe = safe_groups(groups.united(one, other), groups.cells, *values, asked)
