@@ -144,13 +144,20 @@ def test_who_judged_and_who_is_not_convinced() -> None:
     assert readers_of_one_view(["all-views"]) == ["all-views"]
     judged = "Judged by the joint, binary and all-views adversaries."
     assert judges_words(three) == judged
-    for robust, words in (
-        (True, ""),
-        (False, " Not convinced: the all-views adversary."),
-        (None, " Not convinced: the all-views adversary."),
+    found = {"robust": False, "problematic": 3, "missing": 1}
+    for whole, words in (
+        (found | {"robust": True, "problematic": 0, "missing": 0}, ""),
+        (found, " Taken together, all counts make 4 people too likely (the all-views adversary)."),
+        (
+            found | {"problematic": 1, "missing": 0},
+            " Taken together, all counts make 1 person too likely (the all-views adversary).",
+        ),
+        (
+            found | {"robust": None},
+            " Taken together, all counts could not be judged (the all-views adversary).",
+        ),
     ):
-        own = {"joint": True, "binary": True, "all-views": robust}
-        assert judges_words(three, own) == f"{judged}{words}"
-    alone = judges_words(["all-views"], {"all-views": False})
-    assert alone.startswith("Judged by the all-views adversary. Not considered: ")
+        assert judges_words(three, whole) == f"{judged}{words}"
+    alone = judges_words(["all-views"], found)
+    assert alone.startswith("Judged by the all-views adversary. Taken together, all counts make ")
     assert judges_words(["joint"]).endswith("(the all-views adversary).")

@@ -94,15 +94,27 @@ def readers_of_one_view(names: Sequence[str]) -> list[str]:
     return [name for name in names if name != WHOLE] or list(names)
 
 
-def judges_words(names: Sequence[str], own: Mapping[str, bool | None] | None = None) -> str:
-    """Who judged, who of them is not convinced (where their verdicts are given), and which of the
-    usual ones did not, as sentences."""
+def judges_words(names: Sequence[str], whole: Mapping[str, Any] | None = None) -> str:
+    """Who judged, what whoever takes all counts together found if it is against the release, and
+    which of the usual ones did not judge, as sentences."""
     told = [f"Judged by the {adversaries_words(names)}."]
-    doubting = [name for name in names if own is not None and own[name] is not True]
-    if doubting and len(doubting) < len(names):
-        told.append(f"Not convinced: the {adversaries_words(doubting)}.")
+    if found := whole_words(whole):
+        told.append(f"{found[0].upper()}{found[1:]}.")
     told += [f"Not considered: {whom}." for name, whom in _LEFT_OUT.items() if name not in names]
     return " ".join(told)
+
+
+def whole_words(
+    whole: Mapping[str, Any] | None, shown: Callable[[int], str] = "{:,}".format
+) -> str:
+    """What the all-views adversary found against a release; empty if that is nothing."""
+    if whole is None or whole["robust"]:
+        return ""
+    if whole["robust"] is None:
+        return f"taken together, all counts could not be judged (the {WHOLE} adversary)"
+    number = whole["problematic"] + whole.get("missing", 0)
+    whom = "1 person" if number == 1 else f"{shown(number)} people"
+    return f"taken together, all counts make {whom} too likely (the {WHOLE} adversary)"
 
 
 def apart_words(columns: str) -> str:

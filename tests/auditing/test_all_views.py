@@ -133,9 +133,11 @@ def test_its_verdict_is_part_of_the_whole_and_its_figures_are_its_own(
     assert alone.problematic > 0
     assert readers.robust is True
     assert usual.robust is False
+    assert usual.all_views == alone.all_views
+    assert readers.all_views is None
     told, expected = usual.to_dict(), readers.to_dict()
     for one in (told, expected):
-        one.pop("adversaries"), one.pop("robust")
+        one.pop("adversaries"), one.pop("robust"), one.pop("all_views")
     assert told == expected
     assert {name: usual.by_adversary[name] for name in USUAL[:2]} == readers.by_adversary
     assert usual.by_adversary["all-views"] == alone.by_adversary["all-views"]

@@ -168,12 +168,12 @@ def test_what_could_not_be_decided_is_not_called_the_largest(
     )
     beside = {
         "adversaries": ["joint", "all-views"],
-        "own_verdicts": {"joint": True, "all-views": False},
+        "all_views": {"robust": False, "problematic": 12, "missing": 0, "undecided": 0},
     }
     show_verdict({**figures, **beside, "robust": True, "undecided": 0})
     told = capsys.readouterr().out
     assert "The largest link to a protected event, one group at a time, is 17.0 %." in told
-    assert "Not convinced: the all-views adversary." in told
+    assert "Taken together, all counts make 12 people too likely" in told
     show_verdict({**figures, "adversaries": ["all-views"], "robust": True, "undecided": 0})
     told = capsys.readouterr().out
     assert "The largest link to a protected event is 17.0 %." in told

@@ -74,6 +74,7 @@ def test_few_are_suppressed_and_nobody_is_exposed(
     groups = release.certificate["groups"]
     assert groups["pooled"] <= MOST_POOLED * groups["with_event"]
     assert found.robust is whole.robust
+    assert found.robust or most_linked > 0
     assert found.counter.kept
 
 

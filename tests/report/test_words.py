@@ -82,6 +82,23 @@ def test_an_open_verdict_gives_its_reasons(facts: Facts) -> None:
     assert "2 groups publish values that contradict" in sentence
 
 
+def test_a_verdict_that_all_counts_make_says_so_and_no_zero(facts: Facts) -> None:
+    """Nobody is above the limit in one view, and all counts together point at some."""
+    whole = {"robust": False, "problematic": 2, "missing": 0, "undecided": 0}
+    absence = facts.verdict["absence"] | {"kept": True}
+    changes = {"robust": False, "problematic": 0, "undecided": 0, "absence": absence}
+    broken = replace(facts, verdict=facts.verdict | changes | {"all_views": whole})
+    for public, count in ((False, "2"), (True, "fewer than 5")):
+        said = verdict_sentence(broken, public=public)
+        assert f"taken together, all counts make {count} people too likely" in said
+        assert "0 of" not in said
+    open_ = changes | {"robust": None, "all_views": whole | {"robust": None, "problematic": 0}}
+    said = verdict_sentence(replace(facts, verdict=facts.verdict | open_), public=False)
+    assert said.endswith(
+        "taken together, all counts could not be judged (the all-views adversary)."
+    )
+
+
 def test_sections_come_in_order(made: tuple[shoal.Release, Table]) -> None:
     html = report.render_release(*made)
     ids = ["verdict", "risk", "views", "groups", "loss", "assumed", "repeat"]

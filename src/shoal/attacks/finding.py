@@ -176,7 +176,9 @@ class Attack:
             return f"beaten by {', '.join(self.beaten)}"
         if self.undecided:
             return f"{TOO_FEW}: {', '.join(self.undecided)}"
-        return "limit not beaten" if self.withstood else "nobody tried"
+        if self.withstood:
+            return "limit not beaten"
+        return "nobody named anybody to whom something is promised"
 
     def _figures(self) -> Sequence[tuple[str, str]]:
         figures = [(one.attacker, _in_short(one)) for one in self.findings]

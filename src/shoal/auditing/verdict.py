@@ -16,7 +16,7 @@ from shoal.display import at_r, card, counted, number, risk_histogram
 from shoal.knowledge import Fitted
 from shoal.spec import Limit
 from shoal.table.frames import like
-from shoal.wording import adversaries_words, limit_named, verdict_words, visible
+from shoal.wording import WHOLE, adversaries_words, limit_named, verdict_words, visible
 
 Kind = Literal["exact", "bound", "estimate"]
 KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
@@ -190,6 +190,15 @@ class Audit:
         limits = [event.r or self.r for event in self.risks.table.events]
         return f"{verdict_words(self.robust)} {at_r(limits)}{limit_named(self.limit)}"
 
+    @property
+    def all_views(self) -> dict[str, Any] | None:
+        """What whoever takes all counts together found; None if they did not judge."""
+        if WHOLE not in self.by_adversary:
+            return None
+        found = self.by_adversary[WHOLE]
+        names = ("robust", "problematic", "missing", "undecided")
+        return {name: getattr(found, name) for name in names}
+
     def _figures(self) -> list[tuple[str, str]]:
         """What it says, as names and figures."""
         judges = adversaries_words(self.adversaries)
@@ -284,6 +293,7 @@ class Audit:
                 "known_before",
             )
         }
+        plain["all_views"] = self.all_views
         plain["counter"] = self.counter.to_dict()
         plain["absence"] = self.absence.to_dict()
         plain["guess_rate"] = self.guess_rate.worst

@@ -183,7 +183,7 @@ def _figures(release: Release) -> dict[str, Any]:
             for event in certificate["events"]
         ],
         "adversaries": list(audit.adversaries),
-        "own_verdicts": {name: one.robust for name, one in audit.by_adversary.items()},
+        "all_views": audit.all_views,
         "robust": audit.robust,
         "worst_posterior": audit.worst_posterior,
         "problematic": audit.problematic,
@@ -220,7 +220,7 @@ def show_verdict(figures: dict[str, Any]) -> None:
             say(f"The largest link to a protected event{singly} is {largest}.")
     if open_:
         say(undecided_words(f"{figures['undecided']:,} people") + ".")
-    say(judges_words(figures["adversaries"], figures.get("own_verdicts")))
+    say(judges_words(figures["adversaries"], figures.get("all_views")))
     limit = "their event's limit" if r is None else "1/r"
     say(known_line(figures["known_before"], limit=limit))
 

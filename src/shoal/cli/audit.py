@@ -220,8 +220,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
                 f"{undecided_words(f'{result.undecided:,} people')}."
             )
     echo_table(_figures(result))
-    verdicts = {name: one.robust for name, one in result.by_adversary.items()}
-    say(judges_words(result.adversaries, verdicts))
+    say(judges_words(result.adversaries, result.all_views))
     say(absence_line(result))
     say(counter_line(result))
     if result.problematic or result.undecided:

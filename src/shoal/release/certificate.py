@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from shoal.spec import Spec
 from shoal.table import Table
 
 ROUNDING = 1e-9
+FIT_DECIMALS = (4, 2)
+"""Of the posteriors and the residual of a fit, rounded up: further digits are those of the machine."""
 TRUE_METHODS = ("art", "anatomy", "injector", "t-closeness", "mondrian")
 """Those of shoal's own methods that publish true values only."""
 
@@ -72,7 +75,7 @@ def make_certificate(
                 {
                     "name": name,
                     "robust": one.robust,
-                    "worst_posterior": _chance(one.worst_posterior),
+                    "worst_posterior": _worst(one),
                     "problematic": one.problematic,
                     "undecided": one.undecided,
                     **_fit(one),
@@ -113,7 +116,20 @@ def make_certificate(
 
 def _fit(one: AdversaryVerdict) -> dict[str, Any]:
     """Of whoever fits odds: how well, and whom that links among the missing."""
-    return {} if one.residual is None else {"residual": one.residual, "missing": one.missing}
+    if one.residual is None:
+        return {}
+    return {"residual": _rounded_up(one.residual, FIT_DECIMALS[1]), "missing": one.missing}
+
+
+def _worst(one: AdversaryVerdict) -> float:
+    if one.residual is None:
+        return _chance(one.worst_posterior)
+    return _chance(_rounded_up(one.worst_posterior, FIT_DECIMALS[0]))
+
+
+def _rounded_up(figure: float, decimals: int) -> float:
+    """To so many decimals, never below the figure."""
+    return round(math.ceil(figure * 10**decimals) / 10**decimals, decimals)
 
 
 def _chance(posterior: float) -> float:

@@ -12,6 +12,7 @@ from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
 from shoal.wording import (
+    WHOLE,
     apart_words,
     judges_words,
     limit_words,
@@ -81,12 +82,12 @@ def _claim(release: Release) -> str:
 
 
 def _judges(certificate: dict[str, Any]) -> str:
-    own = {one["name"]: one["robust"] for one in certificate["audit"]["adversaries"]}
-    return judges_words(list(own), own)
+    found = {one["name"]: one for one in certificate["audit"]["adversaries"]}
+    return judges_words(list(found), found.get(WHOLE))
 
 
 def _whole(certificate: dict[str, Any]) -> str:
-    if "all-views" not in _adversaries(certificate):
+    if WHOLE not in _adversaries(certificate):
         return ""
     return ", but for the all-views adversary, who uses the counts of all views and groups at once"
 

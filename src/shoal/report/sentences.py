@@ -31,6 +31,7 @@ from shoal.wording import (
     through,
     undecided_words,
     verdict_words,
+    whole_words,
 )
 
 MOST_LIMITS = 4
@@ -49,24 +50,26 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
     head = f"{verdict_words(verdict['robust']).capitalize()} at {asked}: "
     if verdict["robust"]:
         return head + f"{_nobody_links(verdict['adversaries'])} to {event} {limit}."
+    whole = whole_words(verdict.get("all_views"), lambda count: hidden_count(count, public=public))
+    told = [whole] if whole else []
     if verdict["robust"] is False:
-        count = hidden_count(verdict["problematic"], public=public)
-        told = [f"{count} of {people(verdict['published'])} can be linked to {event} {limit}"]
+        if verdict["problematic"] or not (verdict["absence"]["kept"] and whole):
+            count = hidden_count(verdict["problematic"], public=public)
+            told = [f"{count} of {people(verdict['published'])} can be linked to {event} {limit}"]
         if not verdict["absence"]["kept"]:
             gone = hidden_count(verdict["absence"]["carriers"], public=public)
             told.append(f"{gone} of those who are missing are linked to one by their absence")
         if verdict["undecided"]:
             told.append(undecided_words(hidden_count(verdict["undecided"], public=public)))
         return f"{head}{'; '.join(told)}."
-    reasons = []
     if verdict["undecided"]:
         count = hidden_count(verdict["undecided"], public=public)
-        reasons.append(undecided_words(f"{count} of {people(verdict['published'])}"))
+        told.append(undecided_words(f"{count} of {people(verdict['published'])}"))
     if verdict["contradictory"]:
-        reasons.append(
+        told.append(
             f"{verdict['contradictory']:,} groups publish values that contradict what is known"
         )
-    return head + "; ".join(reasons) + "."
+    return f"{head}{'; '.join(told)}."
 
 
 def _nobody_links(names: Sequence[str]) -> str:

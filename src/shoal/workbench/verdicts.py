@@ -127,7 +127,7 @@ def _of_figures(found: Mapping[str, Any], meaning: str) -> Verdict:
         story=sentences.story(worst, public=False, undecided=found["undecided"]),
         meaning=meaning,
         beside=[
-            (say("verdict.judges"), judges_words(found["adversaries"])),
+            (say("verdict.judges"), judges_words(found["adversaries"], found.get("all_views"))),
             *(open_ if found["undecided"] else []),
             (say("verdict.open_people"), open_words(found["shown_openly"])),
             (say("verdict.counter"), counter_words(found["counter"], carriers)),

@@ -245,8 +245,8 @@ class Assembly:
         return both._replace(start=both.start[::2])
 
     def unite(self, pairs: list[tuple[int, int, bool]]) -> None:
-        """Makes one group of two, and the same of as many copies as both have; or one that is
-        published pooled."""
+        """Makes one group of a copy of each of two; whether it is published pooled from then on is
+        the third of each."""
         if not pairs:
             return
         ones, others = (
