@@ -68,7 +68,8 @@ class AllViews:
         residual, absent, judged = float(before.residual.max(initial=0.0)), 0, 0
         for event in range(len(table.events)):
             told = _holding(case, event)
-            found = fit_groups(strata, event_cases(table, event), told.groups, missing)
+            begin = before.factors[event]
+            found = fit_groups(strata, event_cases(table, event), told.groups, missing, begin)
             residual = max(residual, found.residual)
             off = max(found.off, float(before.off[event]))
             limit = most_believed(np.maximum(1.0 / case.event_r[event], before.chance[:, event]))

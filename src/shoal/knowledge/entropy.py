@@ -32,9 +32,10 @@ RIDGE = 2e-4
 NEAR, PART = 0.04, 2e-5
 """The fit ends when every stratum has its cases but for so many, or for that part of all cases if
 it is less, times its leeway."""
-FIRST, MOST, INNER, ENOUGH = 80, 40, 100, 0.1
-"""Quasi-Newton steps at first, then Newton steps, and steps to find the direction of each, or until
-what is left of the slope, squared and scaled, is this part of it."""
+MOST, INNER, ENOUGH, FAR = 40, 100, 0.1, 1.0
+"""Newton steps, and steps to find the direction of each, or until what is left of the slope,
+squared and scaled, is this part of it. They are damped as long as a count is missed by more than so
+many times its leeway."""
 VARIED = 200.0
 """A group whose cases could vary by so many (their variance, if people were alike) is summed by the
 saddle point: posteriors are off by less than 1e-4 of themselves."""
@@ -89,6 +90,8 @@ class AllCounts:
     """Of each event: by how many cases some stratum has more or fewer than it is known to have."""
     off: Floats
     """The same in parts of the leeway of each."""
+    factors: list[Floats | None]
+    """Of each event: where a fit to groups may begin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +155,7 @@ def all_counts(table: Table, knowledge: Knowledge) -> AllCounts:
         strata, everybody = Strata.of(table, knowledge), np.flatnonzero(table.signature_rows)
         chance = np.zeros((len(table.signatures), len(table.events)))
         residual, off = np.zeros((2, len(table.events)))
+        factors: list[Floats | None] = [None] * len(table.events)
         chance[everybody] = table.event_rows / table.rows
         for event in range(len(table.events) if strata.views else 0):
             one = Groups(
@@ -164,7 +168,8 @@ def all_counts(table: Table, knowledge: Knowledge) -> AllCounts:
             found = fit_groups(strata, event_cases(table, event), one)
             chance[everybody, event] = found.posterior
             residual[event], off[event] = found.residual, found.off
-        kept[table] = AllCounts(chance, residual, off)
+            factors[event] = found.factors
+        kept[table] = AllCounts(chance, residual, off, factors)
     return kept[table]
 
 
@@ -183,7 +188,7 @@ def fit_groups(
     `known` are the cases of each signature: of these nothing is used but how many each stratum has.
     `missing` people of each signature, if there are any, are one more group, with the cases that no
     group has; that nobody is missing goes without saying. `factors`, if there are any, are those of
-    nearly the same groups.
+    nearly the same groups, or of everybody as one.
     """
     published = len(groups.signature)
     if missing is not None and missing.any():
@@ -399,11 +404,11 @@ class _Fit:
         classes, theta = self.classes, np.zeros(len(self.known))
         if factors is not None:
             np.add.at(theta, classes.same, factors[classes.held])
-        theta = self._fitted(theta, near=factors is not None)
+        theta = self._fitted(theta)
         flat = ~self.exact & (self.total < LEAST_VARIED)
         if flat.any():
             self.exact[flat] = True
-            theta = self._fitted(theta, near=True)
+            theta = self._fitted(theta)
         scores = kernels.scores_of(theta, *self.strata)
         scores = np.maximum(scores - scores.max(initial=LEAST_SCORE), LEAST_SCORE)
         found = np.zeros(classes.strata)
@@ -421,8 +426,8 @@ class _Fit:
         scores = kernels.scores_of(theta, *self.strata)
         told = self.posterior, self.weight, self.total
         worlds = kernels.posteriors(scores, *self.groups, self.exact, *told)
-        value = worlds - self.known @ theta + RIDGE / 2 * theta @ theta
-        return float(value), self._expected(self.posterior) - self.known + RIDGE * theta
+        value = worlds - _product(self.known, theta) + RIDGE / 2 * _product(theta, theta)
+        return value, self._expected(self.posterior) - self.known + RIDGE * theta
 
     def _curved(self, change: Floats) -> Floats:
         """The second derivatives times a change."""
@@ -431,32 +436,16 @@ class _Fit:
         kernels.add_moves(amount, scores, self.weight, self.total, *self.groups[:4])
         return kernels.by_stratum(amount, *self.strata, len(self.known)) + RIDGE * change
 
-    def _nearer(self, theta: Floats) -> Floats:
-        """Quasi-Newton steps, scaled by the variance of each stratum's cases."""
-        from scipy.optimize import minimize
-
-        self._loss(theta)
-        scale = 1.0 / np.sqrt(np.maximum(self._expected(self.weight), 0.5))
-
-        def scaled(given: Floats) -> tuple[float, Floats]:
-            value, slope = self._loss(given * scale)
-            return value, slope * scale
-
-        options = {"maxiter": FIRST}
-        found = minimize(scaled, theta / scale, jac=True, method="L-BFGS-B", options=options)
-        return np.asarray(found.x * scale)
-
-    def _fitted(self, theta: Floats, *, near: bool) -> Floats:
-        """Newton's steps, whose directions conjugate gradients find, come as close as is asked for,
-        from factors that are `near` or are made so first."""
-        theta = theta if near else self._nearer(theta)
+    def _fitted(self, theta: Floats) -> Floats:
+        """Newton's steps, whose directions conjugate gradients find, come as close as is asked."""
         value, slope = self._loss(theta)
-        enough = min(NEAR, PART * float(self.groups.cases @ self.groups.copies))
+        enough = min(NEAR, PART * float((self.groups.cases * self.groups.copies).sum()))
         for _ in range(MOST):
-            if self.classes.off(slope, self.known) <= enough:
+            off = self.classes.off(slope, self.known)
+            if off <= enough:
                 break
-            direction, step = self._direction(slope), 1.0
-            fall = float(slope @ direction)
+            direction, step = self._direction(slope, damped=off > FAR), 1.0
+            fall = _product(slope, direction)
             while step > 1e-6:
                 there = self._loss(theta + step * direction)
                 if there[0] <= value + 1e-4 * step * fall:
@@ -465,21 +454,28 @@ class _Fit:
             theta, (value, slope) = theta + step * direction, there
         return theta
 
-    def _direction(self, slope: Floats) -> Floats:
-        """Newton's: conjugate gradients, scaled by the diagonal."""
-        diagonal = self._expected(self.weight) + RIDGE
+    def _direction(self, slope: Floats, *, damped: bool) -> Floats:
+        """Newton's: conjugate gradients, scaled by the diagonal. A damped one moves no stratum by
+        more than in proportion to its cases, however few are expected so far."""
+        damping = np.abs(slope) if damped else np.zeros(len(slope))
+        diagonal = self._expected(self.weight) + RIDGE + damping
         direction, left = np.zeros(len(slope)), -slope
         near = left / diagonal
-        along, size = near.copy(), float(left @ near)
+        along, size = near.copy(), _product(left, near)
         enough = ENOUGH * size
         for _ in range(INNER):
-            curved = self._curved(along)
-            length = size / float(along @ curved)
+            curved = self._curved(along) + damping * along
+            length = size / _product(along, curved)
             direction += length * along
             left = left - length * curved
             near = left / diagonal
-            before, size = size, float(left @ near)
+            before, size = size, _product(left, near)
             if size <= enough:
                 break
             along = near + size / before * along
         return direction
+
+
+def _product(one: Floats, other: Floats) -> float:
+    """Not by BLAS, whose threads wait for each other, and whose last digits are the machine's."""
+    return float((one * other).sum())

@@ -20,7 +20,7 @@ from shoal.table import Table
 
 ROUNDING = 1e-9
 FIT_DECIMALS = (4, 2)
-"""Of the posteriors and the residual of a fit, rounded up: further digits are those of the machine."""
+"""Of the posteriors and the residual of a fit, rounded up: further digits are the machine's."""
 TRUE_METHODS = ("art", "anatomy", "injector", "t-closeness", "mondrian")
 """Those of shoal's own methods that publish true values only."""
 
@@ -129,7 +129,8 @@ def _worst(one: AdversaryVerdict) -> float:
 
 def _rounded_up(figure: float, decimals: int) -> float:
     """To so many decimals, never below the figure."""
-    return round(math.ceil(figure * 10**decimals) / 10**decimals, decimals)
+    scale = 10.0**decimals
+    return round(math.ceil(figure * scale) / scale, decimals)
 
 
 def _chance(posterior: float) -> float:

@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.safety import safe_groups
-from shoal.knowledge.entropy import Groups, Strata, event_cases, fit_groups, most_believed
+from shoal.knowledge.entropy import (
+    Groups,
+    Strata,
+    all_counts,
+    event_cases,
+    fit_groups,
+    most_believed,
+)
 from shoal.table import IntArray
 
 Ints = NDArray[np.int64]
@@ -37,6 +44,9 @@ EARLY = (0.6, *(0.9,) * 8)
 """As long as somebody is too sure, groups are joined in which anybody is nearly so, in parts of the
 most that may be, round by round: with those that were joined the puzzle is another, and others come
 out."""
+DOUBTED, EVEN, DOUBTS = 0.4, 0.5, 2
+"""Nobody whose limit is below the first should be likelier than the second, which is less than is
+promised: so many rounds are for that, if need be."""
 OTHERS = 2_000
 """Most groups that others are tried with, those with the largest odds for each of their carriers;
 and most that are tried at the same time."""
@@ -48,12 +58,11 @@ def join_revealing(groups: Assembly, asked: Asked) -> NDArray[np.bool_]:
     strata = Strata.of(asked.whole, asked.knowledge)
     left = np.zeros(len(asked.table.signatures), bool)
     for event in range(len(asked.promises) if strata.views else 0):
-        factors, more, before = None, iter(EARLY), np.inf
-        while True:
+        factors, before = all_counts(asked.whole, asked.knowledge).factors[event], np.inf
+        for turn, early in enumerate((*EARLY, None)):
             found = _read(groups, asked, strata, event, factors)
-            early, factors = next(more, None), found.factors
-            number = int((found.sure > 1.0).sum())
-            if not number:
+            factors, number = found.factors, int((found.sure > 1.0).sum())
+            if not number or (turn >= DOUBTS and not found.broken):
                 break
             hopeless = number > HOPELESS and FALLS * before < number
             if hopeless or early is None or not _join_once(groups, asked, event, found, early):
@@ -67,13 +76,18 @@ class _Read(NamedTuple):
     """What all counts say of each group; nothing of those without the event."""
 
     sure: Floats
-    """How sure somebody is, in parts of the most that may be."""
+    """How sure somebody is, in parts of what is aimed at."""
     odds: Floats
     """The odds that the fit gives its people, added up."""
     carriers: Ints
     whom: IntArray
-    """The signatures of people who are too sure."""
+    """The signatures of people who are surer than is promised."""
     factors: Floats | None
+
+    @property
+    def broken(self) -> bool:
+        """Whether somebody is surer than is promised."""
+        return bool(len(self.whom))
 
 
 def _join_once(groups: Assembly, asked: Asked, event: int, found: _Read, early: float) -> int:
@@ -120,10 +134,12 @@ def _pairs(
     best = others[np.argsort(share, axis=1, kind="stable")[:, : len(others) - 1]]
     pairs: list[tuple[int, int, bool]] = []
     near = max(FEWEST, NEAR // asked.width)
-    for turn in range(2):
+    tried = 0
+    for turn in range(3):
         left = ~taken[sure]
-        far = near if turn == 0 else TRIED // asked.width // max(1, int(left.sum()))
-        some = slice(near * turn, far)
+        budget = TRIED // asked.width // max(1, int(left.sum()))
+        some = slice(tried, (FEWEST, near, budget)[turn])
+        tried = max(tried, some.stop)
         one, other = np.repeat(sure[left], best[left, some].shape[1]), best[left, some].ravel()
         one, other = one[~taken[other]], other[~taken[other]]
         safe = safe_groups(groups.united(one, other), groups.cells, *values, asked)
@@ -152,9 +168,11 @@ def _read(
     )
     cases, missing = event_cases(asked.whole, event), groups.missing_people()
     found = fit_groups(strata, cases, told, missing, factors)
-    most = most_believed(asked.most(event))[told.signature]
+    limit = asked.most(event)[told.signature]
+    most = most_believed(limit)
+    aim = np.minimum(most, np.where(limit < DOUBTED, EVEN, 1.0))
     sure, odds = np.zeros((2, len(carriers)))
-    part = found.posterior / most
-    np.maximum.at(sure, which[some.owner], part)
+    np.maximum.at(sure, which[some.owner], found.posterior / aim)
     odds[which] = some.summed(np.exp(found.score[told.signature]) * some.number)
-    return _Read(sure, odds, carriers, told.signature[part > 1.0], found.factors)
+    whom = told.signature[found.posterior > most]
+    return _Read(sure, odds, carriers, whom, found.factors)
