@@ -111,7 +111,7 @@ def test_classes_are_counted() -> None:
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_decoys_keep_the_counter_s_promise_and_every_limit(limit: str) -> None:
-    table = hospital_table(r=6, min_support=20, limit=limit)
+    table = hospital_table(r=4, min_support=20, limit=limit)
     groups = hidden(table)
     before = audit(table, groups.grouping(), adversary=BOTH)
     assert not before.counter.kept, "there is nothing to mend"

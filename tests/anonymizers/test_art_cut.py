@@ -139,39 +139,87 @@ def test_cells_with_a_carrier_are_dealt_whole(seed: int) -> None:
         whole[cell_of] -= 1
 
 
-def slow_deal(cells: Any, carrying: Any, share: Any, rng: Any) -> Counter[Any]:
-    """Person by person: who of a kind carries is drawn, and cells are joined one after another."""
+def slow_deal(cells: Any, runs: Any, carrying: Any, share: Any, rng: Any) -> Counter[Any]:
+    """Person by person: who of a kind carries is drawn. `runs` are the cells that are alike; of the
+    others, blocks are joined, from the smallest up."""
     cell, kind, number = cells
     person = np.repeat(np.arange(len(kind)), number)
     carries = np.zeros(len(person), bool)
     for k, count in enumerate(carrying):
         carries[rng.choice(np.flatnonzero(kind[person] == k), count, replace=False)] = True
-    made, held, room, joined, members = Counter[Any](), 0, 0.0, 0, Counter[Any]()
-    for c in range(cell.max(initial=-1) + 2):
-        if room >= held or joined >= JOINED or c > cell.max(initial=-1):
-            if held:
-                made[tuple(sorted(members.items()))] += 1
-            held, room, joined, members = 0, 0.0, 0, Counter()
-        mine = np.flatnonzero(cell[person] == c)
-        members.update(zip(kind[person[mine]].tolist(), carries[mine].tolist(), strict=True))
-        held, joined = held + int(carries[mine].sum()), joined + 1
-        room += float(share[kind[person[mine]]].sum())
-    return made
 
+    def people(of: Any) -> Any:
+        return np.flatnonzero(np.isin(cell[person], of))
 
-def test_alike_cells_are_dealt_to_as_all_others() -> None:
-    """How many seeds of each content there are, on average over many deals of both twins."""
-    cells = tuple(
-        np.array(one)
-        for one in ([0, 0, 1, 2, 3, 3], [0, 1, 1, 1, 1, 2], [3, 2, 4, 5, 2, 3], [1, 1, 5, 3, 1, 1])
+    def held(of: Any) -> int:
+        return int(carries[people(of)].sum())
+
+    def over(of: Any) -> bool:
+        return bool(held(of) > share[kind[person[people(of)]]].sum())
+
+    def block(of: list[Any]) -> tuple[list[list[int]], bool]:
+        """The units that cells (or runs) side by side become, and whether they are one too rich."""
+        if len(of) == 1:
+            return [of[0]], len(of[0]) == 1 and over(of[0])
+        half = 1 << ((len(of) - 1).bit_length() - 1)
+        (left, first), (right, last) = block(of[:half]), block(of[half:])
+        if (first or last) and all(len(one) == 1 for one in of):
+            together = [c for one in of for c in one]
+            return [together], over(together)
+        return left + right, False
+
+    units = []
+    for first in range(0, len(runs), JOINED):
+        units += block(runs[first : first + JOINED])[0]
+    made = []
+    alike = {tuple(run) for run in runs if len(run) > 1}
+    for unit in units:
+        if tuple(unit) not in alike:
+            made.append(unit)
+            continue
+        seeds, now = [], []
+        for c in unit:
+            if not now and not held([c]):
+                continue
+            now.append(c)
+            if not over(now) or len(now) == JOINED:
+                seeds, now = [*seeds, now], []
+        while now and over(now) and seeds:
+            poorest = min(seeds, key=lambda one: held(one) / len(people(one)))
+            seeds.remove(poorest)
+            now = now + poorest
+        made += [*seeds, now] if now else seeds
+    return Counter(
+        tuple(
+            sorted(
+                Counter(zip(kind[person[who]].tolist(), carries[who].tolist(), strict=True)).items()
+            )
+        )
+        for who in map(people, made)
+        if carries[who].any()
     )
-    _, kind, number, times = cells
+
+
+CUTS = {
+    "runs": ([0, 0, 1, 2, 3, 3], [0, 1, 1, 1, 1, 2], [3, 2, 4, 5, 2, 3], [1, 1, 5, 3, 1, 1]),
+    "blocks": ([0, 0, 1, 2, 2, 3, 4], [0, 1, 1, 1, 2, 2, 0], [3, 2, 4, 1, 3, 4, 5], [1] * 7),
+}
+
+
+@pytest.mark.parametrize("how", CUTS)
+def test_alike_cells_are_dealt_to_as_all_others(how: str) -> None:
+    """How many seeds of each content there are, on average over many deals of both twins."""
+    cells = tuple(np.array(one) for one in CUTS[how])
+    cell, kind, number, times = cells
+    upto = np.append(0, np.cumsum([times[cell == c].max() for c in range(cell.max() + 1)]))
     apart = (
-        np.array([0, 0, *range(1, 9), 9, 9]),
+        np.concatenate([upto[c] + np.arange(n) for c, n in zip(cell, times, strict=True)]),
         np.repeat(kind, times),
         np.repeat(number, times),
     )
-    carrying, share = np.array([1, 9, 1]), np.full(3, 0.25)
+    runs = [list(range(upto[c], upto[c + 1])) for c in range(cell.max() + 1)]
+    carrying = {"runs": np.array([1, 9, 1]), "blocks": np.array([2, 2, 2])}[how]
+    share = np.full(3, 0.25)
     rng, turns = np.random.default_rng(3), 3000
     fast, slow = Counter[Any](), Counter[Any]()
     for _ in range(turns):
@@ -180,7 +228,8 @@ def test_alike_cells_are_dealt_to_as_all_others() -> None:
             for k, people, mine in one:
                 members.update({(k, False): people - mine, (k, True): mine})
             fast[tuple(sorted((+members).items()))] += 1
-        slow.update(slow_deal(apart, carrying, share, rng))
+        slow.update(slow_deal(apart, runs, carrying, share, rng))
+    assert max(len(content) for content in fast) > 1
     for content in fast | slow:
         spread = (max(fast[content], slow[content]) * 2) ** 0.5
         assert abs(fast[content] - slow[content]) <= 5 * spread

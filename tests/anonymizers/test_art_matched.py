@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import polars as pl
@@ -11,11 +11,15 @@ import pytest
 from shoal.anonymizers.art import Art
 from shoal.anonymizers.art.asked import Asked
 from shoal.anonymizers.art.cells import Cells
+from shoal.anonymizers.art.kernels.cut import cut
 from shoal.anonymizers.art.kernels.links import weigh
+from shoal.anonymizers.art.lookalikes import MORE_JOINED
 from shoal.anonymizers.art.sample import matched_sample
+from shoal.anonymizers.art.seeds import Seeds
 from shoal.auditing.audit import audit
 from shoal.knowledge import Knowledge, as_readers
 from shoal.knowledge.entropy import all_counts
+from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from tests.anonymizers.test_art_blind import hospital_table
@@ -32,7 +36,8 @@ def drawn_table(seed: int, people: int, chance: np.ndarray) -> Table:
     return Table.from_frame(frame, spec)
 
 
-CHANCE = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.3])
+CHANCE = np.geomspace(0.01, 0.3, 40)
+ROUNDED, FEW_ABOVE, MANY_ABOVE = 1.2, 0.04, 0.1
 
 
 def test_inside_the_sample_carrying_is_independent_of_the_attributes() -> None:
@@ -51,6 +56,57 @@ def test_inside_the_sample_carrying_is_independent_of_the_attributes() -> None:
     expected = np.maximum(1 / 5, CHANCE)
     error = np.sqrt(expected * (1 - expected) / (carriers + sampled))
     assert (np.abs(share - expected) < 4 * error).all()
+
+
+def believed_of_seeds(tables: int, *, joined: bool) -> tuple[np.ndarray, ...]:
+    """Of each person of a cell with a case, in tables drawn from known chances: what whoever knows
+    the program, the chances and who was sampled believes, the limit, and whether they carry."""
+    r, rate = 3.0, 12.0
+    found: list[tuple[float, float, float]] = []
+    for seed in range(tables):
+        table, random = drawn_table(seed, 600, CHANCE), np.random.default_rng(seed)
+        cells = Cells.of(table)
+        name = table.qi[0].labels
+        known = np.array([CHANCE[int(name[code])] for code in table.signatures[:, 0]])
+        drawn = matched_sample(cells, known / (1 - known), rate, random)
+        kinds = len(known)
+        sampled = np.bincount(cells.signature, drawn, kinds).astype(np.int64)
+        carrying = np.bincount(
+            cells.signature, np.where(cells.event >= 0, cells.rows, 0), kinds
+        ).astype(np.int64)
+        place = np.log(known / (1 - known))[:, None].astype(np.float32)
+        noise = random.random(kinds, np.float32) * np.float32(1e-3)
+        limit = np.maximum(1 / r, known)
+        share = limit if joined else np.ones(kinds)
+        seeds = Seeds.dealt(
+            *cut(place, sampled + carrying, noise, 7), carrying, share, random, MORE_JOINED
+        )
+        odds = np.maximum(known / (1 - known), 1 / (rate - 1))
+        for i, (first, last) in enumerate(pairwise(seeds.start)):
+            kind, people = seeds.kind[first:last], seeds.people[first:last]
+            chance = conditional_bernoulli(
+                odds[kind], np.ones(len(kind)), people, int(seeds.carriers[i])
+            )
+            each = zip(chance, limit[kind], people, seeds.carrying[first:last], strict=True)
+            for believed, most, n, carry in each:
+                found += [(believed, most, 1.0)] * int(carry * seeds.copies[i])
+                found += [(believed, most, 0.0)] * int((n - carry) * seeds.copies[i])
+    return tuple(np.array(found).T)
+
+
+def test_whoever_knows_program_chances_and_sample_is_right_as_often_as_they_believe() -> None:
+    """Where the cells of a block that is too rich are joined, it does not tell which half was so.
+    Few are above max(1/r, chance) by a fifth (in a cell people differ in their chances, and numbers
+    of carriers are whole); many would be if cells were not joined."""
+    believed, most, carries = believed_of_seeds(1500, joined=True)
+    for low in np.arange(0.0, 1.0, 0.05):
+        some = (believed >= low) & (believed < low + 0.05)
+        if some.sum() > 500:
+            error = np.sqrt(np.mean(believed[some] * (1 - believed[some])) / some.sum())
+            assert abs(carries[some].mean() - believed[some].mean()) < 4 * error + 0.002
+    assert (believed > most * ROUNDED).mean() < FEW_ABOVE
+    apart, limit, _ = believed_of_seeds(300, joined=False)
+    assert (apart > limit * ROUNDED).mean() > MANY_ABOVE
 
 
 def test_people_are_drawn_by_their_odds_as_evenly_as_whole_numbers_allow() -> None:

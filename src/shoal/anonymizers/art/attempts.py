@@ -34,8 +34,9 @@ HARDLY_ANY, FEW, MANY = 0.01, 0.05, 0.15
 """Shares of the carriers. Cells become smaller, and events are mixed at last, rather than lose more
 than a few, whatever may be lost; by a little if few are lost, and by far if many are. Many are
 given up at most so that absence tells nothing."""
-MOST_POOLED = 0.15
-"""Cells become smaller rather than put a larger share of the people into pooled groups."""
+MOST_POOLED, MOST_MATCHED = 0.15, 0.2
+"""Cells become smaller rather than put a larger share of the people into pooled groups, and a
+matched sample is given up."""
 PLENTY, CROWDS, CROWDED, STUBBORN = 1.5, 1.6, 4, 40
 """So many times r people for each carrier are in groups with the event, of strata that only whoever
 takes all counts together knows; and more by this of strata with somebody who stands out all the
@@ -133,7 +134,8 @@ def _attempt(
         groups.drop_unsafe(asked)  # 3
     if several:  # who goes where with which combination, is drawn for each group
         groups.separate()
-    pooled = max(0.0, groups.people("pooled") - MOST_POOLED * asked.table.rows)
+    most = MOST_POOLED if how.rate is None else MOST_MATCHED
+    pooled = max(0.0, groups.people("pooled") - most * asked.table.rows)
     again = _hiding_again(groups, asked, how, random)
     kept = (
         groups.cells.waiting <= most_lost

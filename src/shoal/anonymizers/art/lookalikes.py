@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 LARGEST_ODDS = 1e5
 """Whoever has larger odds in some column holds a value that is nearly impossible there."""
 NOISE = np.float32(1e-3)
-MORE_JOINED = 40
+MORE_JOINED = 8
 """Most cells of a matched sample that are joined to one."""
 CHANCES_COUNT = 0.3
 """How much everybody's chance by all counts counts in who is alike, beside the widest feature."""

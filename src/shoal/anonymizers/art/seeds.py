@@ -47,10 +47,11 @@ class Seeds:
     ) -> Seeds:
         """From cells cut blindly (`number` people of a kind in each of `times` cells) and how many
         of each kind carry: who of a kind it is, is chance. `share` of the people of each kind may
-        carry: cells with more carriers than that are joined to the next ones. Who finds the seed of
-        a group, and knows from the release how many of it carry, would name one of them too often
+        carry: cells with more carriers than that are joined to others. Who finds the seed of a
+        group, and knows from the release how many of it carry, would name one of them too often
         otherwise."""
         carriers = spread(kind, number * times, carrying, random)
+        cell = _joined(cell, times, carriers, number * share[kind], together)
         seed = int(random.integers(2**31))
         name, kind, people, mine, copies = deal(
             cell, kind, number, times, carriers, share, seed, together
@@ -113,6 +114,28 @@ class Seeds:
 
     def for_kernel(self) -> kernels.Seeds:
         return kernels.Seeds(self.start, self.kind, self.people, self.carriers, self.copies)
+
+
+def _joined(
+    cell: Ints, times: Ints, carriers: Ints, room: NDArray[np.float64], together: int
+) -> Ints:
+    """The cells' numbers, the same for those that are joined: blocks of two, four and so on that
+    lie side by side, where one half of a block has no room for its carriers. Which half it was
+    cannot be told from the block, so that nobody learns on which side the carriers are; a cell that
+    was joined to the next would tell. Runs of alike cells are left as they are."""
+    names, index = np.unique(cell, return_inverse=True)
+    sums = [np.bincount(index, one, len(names)) for one in (carriers, room, times > 1)]
+    over, size, number = (sums[0] > sums[1]) & (sums[2] == 0), 1, np.arange(len(names))
+    while 2 * size <= together and over.any():
+        size *= 2
+        half = np.arange(len(over)) // 2
+        rich = np.bincount(half, over) > 0
+        sums = [np.bincount(half, one) for one in sums]
+        block = np.arange(len(names)) // size
+        joined = rich & (sums[2] == 0)
+        number = np.where(joined[block], block * size, number)
+        over = joined & (sums[0] > sums[1])
+    return number[index]
 
 
 def spread(kind: Ints, slots: Ints, drawn: Ints, random: np.random.Generator) -> Ints:

@@ -1,4 +1,4 @@
-"""Dealing carriers out to cells that are alike, and joining cells that hold too many.
+"""Dealing carriers out to cells that are alike, and joining those of one kind that hold too many.
 
 A run of alike cells is gone through once, but what comes of it is written down as how many seeds
 there are with so many people and carriers.
@@ -28,9 +28,9 @@ def deal(
     seed: int,
     together: int = JOINED,
 ) -> Ints:
-    """The cells in which somebody carries, those that are alike once. A cell without room for all
-    its carriers is joined to the next, which was its neighbour before the cut. Returns, one seed
-    after another, the seed, kind, people and carriers of each entry, and the seed's copies.
+    """The cells in which somebody carries, those that are alike once. One of a run of alike cells
+    without room for all its carriers is joined to the next of them. Returns, one seed after
+    another, the seed, kind, people and carriers of each entry, and the seed's copies.
 
     cell, kind, number, times: entries as they are cut (kernels/cut.py).
     carriers: of each entry, in all cells that it stands for.
@@ -53,7 +53,7 @@ def deal(
             _scatter(carriers[e], number[e], held[:m])
         for i in range(m):
             begins = m > 1 or e == 0 or cell[e] != cell[e - 1]
-            if entries > 0 and begins and (got >= wanted or joined >= together):
+            if entries > 0 and begins and (i == 0 or got >= wanted or joined >= together):
                 if made.shape[1] < at + entries + 64:
                     made = _larger(made, entries + 64)
                 if wanted > 0.0 and entries == 1 and open_[0, 0] == kind[e]:  # these are counted
@@ -78,6 +78,17 @@ def deal(
                 )
                 entries += 1
             wanted, got = wanted + held[i], got + number[e] * share[kind[e]]
+        while m > 1 and alike > 0 and got < wanted:  # the last of a run has none after it
+            t = _poorest(tally, alike)
+            if t < 0:
+                break
+            tally[2, t] -= 1
+            open_[1, 0] += tally[0, t]
+            open_[2, 0] += tally[1, t]
+            wanted, got = wanted + tally[1, t], got + tally[0, t] * share[kind[e]]
+        if m > 1 and entries > 0:
+            alike = _count(tally, alike, open_[1, 0], open_[2, 0])
+            entries, joined, wanted, got = 0, 0, 0.0, 0.0
         if made.shape[1] < at + alike:
             made = _larger(made, alike)
         at, seeds = _write_alike(made, at, seeds, kind[e], tally[:, :alike])
@@ -119,8 +130,20 @@ def _count(tally: Ints, alike: int, people: int, carriers: int) -> int:
 
 
 @kernel
+def _poorest(tally: Ints, alike: int) -> int:
+    """Those of the seeds that are left with fewest carriers of their people; -1 if none is left."""
+    best, least = -1, np.inf
+    for t in range(alike):
+        if tally[2, t] > 0 and tally[1, t] < least * tally[0, t]:
+            best, least = t, tally[1, t] / tally[0, t]
+    return best
+
+
+@kernel
 def _write_alike(made: Ints, at: int, seeds: int, kind: int, tally: Ints) -> tuple[int, int]:
     for t in range(tally.shape[1]):
+        if tally[2, t] == 0:
+            continue
         made[SEED, at], made[KIND, at] = seeds, kind
         made[PEOPLE, at], made[CARRIERS, at], made[COPIES, at] = (
             tally[0, t],
