@@ -175,10 +175,10 @@ class _Judged(NamedTuple):
         some = 1 + np.flatnonzero((self.among[1:] > 0) & (self.needed[1:] > 0))
         if not len(some):
             return 0.0, 0.0, 0.0
-        near = self.needed[some] / self.among[some]
-        worst = some[np.argmax(near)]
-        carriers, share = self.carriers[worst], self.carriers[worst] / self.among[worst]
-        return float(near.max()), min(float(share), 1.0), float(carriers / self.needed[worst])
+        near, share = self.needed[some] / self.among[some], self.carriers[some] / self.among[some]
+        worst = np.lexsort((share, near))[-1]
+        limit = self.carriers[some[worst]] / self.needed[some[worst]]
+        return float(near[worst]), min(float(share[worst]), 1.0), float(limit)
 
 
 def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged]:
