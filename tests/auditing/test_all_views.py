@@ -134,7 +134,8 @@ def test_its_verdict_is_part_of_the_whole_and_its_figures_are_its_own(
     assert all(one.robust for one in readers.by_adversary.values())
     assert usual.robust is False
     (mine,), (others,), (left_out,) = (
-        [one for one in found.checks if one.name == "all-views"] for found in (usual, alone, readers)
+        [one for one in found.checks if one.name == "all-views"]
+        for found in (usual, alone, readers)
     )
     assert mine == others
     assert (mine.state, mine.people) == ("broken", alone.problematic)
