@@ -106,6 +106,17 @@ def titled(checks: Iterable[Check], shown: Shown = "{:,}".format) -> list[tuple[
     return [(check, TITLES[check.name], f"{words(check, shown)}.") for check in checks]
 
 
+def in_short(checks: Iterable[Check]) -> str:
+    """The list for a `repr`: titles by state, with how many people a check is about; what was not
+    asked is left to others."""
+    told: dict[State, list[str]] = {}
+    for check in checks:
+        about = f" ({check.people:,})" if check.people else ""
+        told.setdefault(check.state, []).append(TITLES[check.name].lower() + about)
+    order: tuple[State, ...] = ("broken", "undecided", "kept")
+    return "; ".join(f"{LABELS[one]}: {', '.join(told[one])}" for one in order if one in told)
+
+
 def coloured(
     checks: Iterable[Check], shown: Shown = "{:,}".format
 ) -> list[tuple[str, str, str, str]]:

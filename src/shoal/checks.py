@@ -1,9 +1,9 @@
 """The verdict on a release: a list of checks, and one rule.
 
 Everything that is promised is a check; what was not asked for, or is not covered, stands in the
-same list, in grey. To add one, write a function that reads its state from public figures, list it in
-`_CHECKS`, and say it in `check_words.py`: terminal, JSON, certificate, README, report, evidence and
-workbench show the list.
+same list, in grey. To add one, write a function that reads its state from public figures, list it
+in `_CHECKS`, and say it in `check_words.py`: terminal, JSON, certificate, README, report, evidence
+and workbench show the list.
 """
 
 from __future__ import annotations

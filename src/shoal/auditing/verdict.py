@@ -13,7 +13,7 @@ import polars as pl
 from shoal.auditing.counting import Counting
 from shoal.auditing.models import Models
 from shoal.auditing.row_risks import RowRisks
-from shoal.check_words import LABELS, titled
+from shoal.check_words import in_short
 from shoal.checks import Check, checks_of, verdict
 from shoal.checks import plain as as_plain
 from shoal.display import at_r, card, counted, risk_histogram
@@ -259,7 +259,7 @@ class Audit:
         return [
             ("judged by", f"{judges}, {views}, {visible(self.knowledge)}"),
             ("published", f"{published} in {counted(self.groups, 'group')}"),
-            *((LABELS[one.state], said) for one, _, said in titled(self.checks)),
+            ("checks", in_short(self.checks)),
         ]
 
     @property

@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.auditing.verdict import Audit
-from shoal.check_words import LABELS, titled
+from shoal.check_words import in_short
 from shoal.checks import checks_in, verdict
 from shoal.display import at_r, card, counted
 from shoal.engines import GID, Distant, Runs
@@ -112,10 +112,7 @@ class Release:
                     f"{rows['published']:,} of {counted(rows['table'], 'row')} in "
                     f"{counted(groups['count'], 'group')}, {groups['with_event']:,} with an event",
                 ),
-                *(
-                    (LABELS[one.state], said)
-                    for one, _, said in titled(checks_in(self.certificate["audit"]))
-                ),
+                ("checks", in_short(checks_in(self.certificate["audit"]))),
                 (
                     "lost",
                     f"{counted(rows['suppressed'], 'row')} suppressed, "

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.check_words import LABELS, titled
+from shoal.check_words import in_short
 from shoal.checks import Check as Judged
 from shoal.checks import checks_in, plain
 from shoal.checks import verdict as verdict_on
@@ -76,8 +76,10 @@ class Verification:
         wrong = [check for check in self.checks if not check.passed]
         robust = f"{verdict_words(self.robust)} to the {adversaries_words(self.adversaries)}"
         figures = [
-            ("the certificate says", f"{robust}{limit_named(self.limit)}"),
-            *((LABELS[one.state], said) for one, _, said in titled(self.verdict)),
+            (
+                "the certificate says",
+                f"{robust}{limit_named(self.limit)}; {in_short(self.verdict)}",
+            ),
             ("judged", self.judged_words()),
             ("checks", f"{len(self.checks) - len(wrong):,} of {len(self.checks):,} passed"),
         ]
