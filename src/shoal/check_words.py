@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from shoal.checks import Check, State
-from shoal.wording import percent
+from shoal.wording import people, percent
 
 Shown = Callable[[int], str]
 """How a number of people is written down."""
@@ -111,7 +111,7 @@ def in_short(checks: Iterable[Check]) -> str:
     asked is left to others."""
     told: dict[State, list[str]] = {}
     for check in checks:
-        about = f" ({check.people:,})" if check.people else ""
+        about = f" ({people(check.people)})" if check.people else ""
         told.setdefault(check.state, []).append(TITLES[check.name].lower() + about)
     order: tuple[State, ...] = ("broken", "undecided", "kept")
     return "; ".join(f"{LABELS[one]}: {', '.join(told[one])}" for one in order if one in told)

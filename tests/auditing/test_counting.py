@@ -143,7 +143,7 @@ def test_a_class_that_is_wide_enough_can_make_somebody_certain_group_by_group() 
     assert found.counter.kept
     assert [one.name for one in found.checks if one.state == "broken"] == ["certainty"]
     assert (found.certain, found.robust) == (1, False)
-    assert "BROKEN: certain by counting (1); kept: " in repr(found)
+    assert "BROKEN: certain by counting (1 person); kept: " in repr(found)
     groups[2] = 0  # another man beside him
     assert audit(table, groups).certain == 0
 
@@ -226,7 +226,7 @@ def test_absence_of_carriers_alone_is_told() -> None:
     assert (alone.absence.carriers, alone.absence.certain, alone.robust) == (1, 1, False)
     assert all(verdict.robust for verdict in alone.by_adversary.values())
     assert {one.described for one in alone.absence.classes} == {"everybody", "sex m"}
-    assert "left out (1)" in repr(alone)
+    assert "left out (1 person)" in repr(alone)
     groups[[4, 5]] = -1
     hidden = audit(table, groups)
     assert hidden.absence.kept

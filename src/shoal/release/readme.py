@@ -131,7 +131,10 @@ def _verdict(certificate: dict[str, Any]) -> str:
     robust, events = certificate["audit"]["robust"], certificate["events"]
     limit = limit_words("1/r", certificate["limit"])
     if len({event["r"] for event in events}) > 1:
-        own = ", ".join(f'"{event["label"]}" r = {event["r"]:g}' for event in events)
+        own = "; ".join(
+            f'"{event["label"]}" r = {event["r"]:g}, the largest {event["worst_posterior"]:.4f}'
+            for event in events
+        )
         told = f"The release is {verdict_words(robust)} at each event's own limit {limit} ({own})"
     else:
         word = verdict_words(robust, f"{events[0]['r']:g}-robust")

@@ -75,10 +75,11 @@ class Verification:
         """What the certificate says, and which checks failed."""
         wrong = [check for check in self.checks if not check.passed]
         robust = f"{verdict_words(self.robust)} to the {adversaries_words(self.adversaries)}"
+        robust += limit_named(self.limit)
         figures = [
             (
                 "the certificate says",
-                f"{robust}{limit_named(self.limit)}; {in_short(self.verdict)}",
+                f"{robust}; {in_short(self.verdict)}",
             ),
             ("judged", self.judged_words()),
             ("checks", f"{len(self.checks) - len(wrong):,} of {len(self.checks):,} passed"),
