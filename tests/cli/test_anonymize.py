@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from shoal.check_words import lines as check_lines
+from shoal.checks import checks_in
 from shoal.datasets import HOSPITAL_EVENT
 from shoal.wording import percent
 from tests.cli.program import RELEASE_FILES, SPEC, refused, shoal_, shoal_process
@@ -30,10 +32,13 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
 
     alone = shoal_("verify", out)
     assert alone.returncode == 0
-    confirmed, says, judged, trust, signed = alone.stdout.splitlines()[-6:-1]
+    confirmed, says, *checks, judged, trust, signed = alone.stdout.split("\nok ")[-1].splitlines()[
+        1:-1
+    ]
+    assert checks == check_lines(checks_in({"checks": found["checks"]}))
     assert confirmed == "CONFIRMED (from the release alone)."
     assert says.startswith(
-        "The certificate says: ROBUST to the joint, binary and all-views adversaries, "
+        "The certificate says: ROBUST to the joint, binary and all-views adversaries"
     )
     assert judged.startswith("Judged: r = ")
     assert "min_support" in judged
