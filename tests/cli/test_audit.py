@@ -25,7 +25,7 @@ def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
     assert done.stdout.startswith("ROBUST: r = 3")
     own = shoal_("audit", home / "grouped.csv", "--groups", "safe", *SPEC, "--adversary", WHOLE)
     assert own.returncode == 0, own.stderr
-    assert "Judged by the joint, binary and all-views adversaries." in done.stdout
+    assert "\njoint, binary and all-views adversaries, " in done.stdout
     assert "too likely" not in done.stdout
     assert "Judged by the all-views adversary." in own.stdout
     assert re.search(r"^Known above the limit beforehand +nobody$", done.stdout, re.MULTILINE)
@@ -140,8 +140,8 @@ def test_counting_absence_and_who_is_shown_openly_are_told(tmp_path: Path) -> No
     assert told == [
         'The worst stratum of 1, by counting: 2 cases of "x" among 2 of 10 people (sex m) who come '
         "into question; 6 are needed.",
-        'The worst stratum of 2, by suppression: 1 case of "x" among 1 of 20 people (everybody) who '
-        "come into question; 3 are needed.",
+        'The worst stratum of 2, by suppression: 1 case of "x" among 1 of 20 people (everybody) '
+        "who come into question; 3 are needed.",
     ]
     for line in ("Certain by counting: 2 people", "Counting, per stratum: 2", "Left out: 1 person"):
         assert f"BROKEN       {line}" in done.stdout
