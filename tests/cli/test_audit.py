@@ -26,8 +26,9 @@ def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
     own = shoal_("audit", home / "grouped.csv", "--groups", "safe", *SPEC, "--adversary", WHOLE)
     assert own.returncode == 0, own.stderr
     assert "\njoint, binary and all-views adversaries, " in done.stdout
-    assert "too likely" not in done.stdout
-    assert "Judged by the all-views adversary." in own.stdout
+    assert "kept         All views at once: 0 people are too likely" in done.stdout
+    assert "\nall-views adversary, " in own.stdout
+    assert "not asked    One view at a time: " in own.stdout
     assert re.search(r"^Known above the limit beforehand +nobody$", done.stdout, re.MULTILINE)
     for term in ("Average delta", "Posteriors"):
         assert term not in done.stdout
