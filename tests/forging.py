@@ -10,6 +10,7 @@ from typing import Any
 
 from polars.exceptions import PolarsError
 
+from shoal.checks import checks_of, plain, verdict
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.release.folder import README, data_package, sha256, table_files
@@ -26,6 +27,18 @@ def edit(folder: Path, change: Callable[[Any], None]) -> None:
     change(content)
     file.write_text(json.dumps(content), encoding="utf-8")
     mend(folder)
+
+
+def listed_anew(content: Any) -> None:
+    """The checks and the verdict of a certificate, as its figures say."""
+    audit = content["audit"]
+    nearest = {
+        one["name"]: (one["worst"], one["limit"])
+        for one in audit["checks"]
+        if one["worst"] is not None
+    }
+    found = checks_of(audit, nearest)
+    audit["checks"], audit["robust"] = plain(found), verdict(found)
 
 
 def mend(folder: Path, *, texts: bool = True) -> None:

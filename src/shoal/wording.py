@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 EXIT_CODES = {True: 0, False: 1, None: 3}
@@ -67,11 +67,6 @@ def exposed_words(shown: int, alike: int) -> str:
     )
 
 
-def undecided_words(people: str) -> str:
-    """Of whom neither safety nor a breach could be shown."""
-    return f"{people} could not be decided"
-
-
 def adversaries_words(names: Sequence[str]) -> str:
     """Who judged."""
     listed = [", ".join(names[:-1]), names[-1]] if len(names) > 1 else names
@@ -82,39 +77,11 @@ WHOLE = "all-views"
 """The adversary who reads a release as a whole."""
 ALL_VIEWS = "all views"
 """What stands where others name the view that they reason through."""
-_LEFT_OUT = {
-    "joint": "whoever weighs every published value (the joint adversary)",
-    "binary": "whoever knows only how common an event is (the binary adversary)",
-    "all-views": "whoever uses the counts of all views at once (the all-views adversary)",
-}
 
 
 def readers_of_one_view(names: Sequence[str]) -> list[str]:
     """Those whose links are the figures of a release; `all-views` only if nobody else judged."""
     return [name for name in names if name != WHOLE] or list(names)
-
-
-def judges_words(names: Sequence[str], whole: Mapping[str, Any] | None = None) -> str:
-    """Who judged, what whoever takes all counts together found if it is against the release, and
-    which of the usual ones did not judge, as sentences."""
-    told = [f"Judged by the {adversaries_words(names)}."]
-    if found := whole_words(whole):
-        told.append(f"{found[0].upper()}{found[1:]}.")
-    told += [f"Not considered: {whom}." for name, whom in _LEFT_OUT.items() if name not in names]
-    return " ".join(told)
-
-
-def whole_words(
-    whole: Mapping[str, Any] | None, shown: Callable[[int], str] = "{:,}".format
-) -> str:
-    """What the all-views adversary found against a release; empty if that is nothing."""
-    if whole is None or whole["robust"]:
-        return ""
-    if whole["robust"] is None:
-        return f"taken together, all counts could not be judged (the {WHOLE} adversary)"
-    number = whole["problematic"] + whole.get("missing", 0)
-    whom = "1 person" if number == 1 else f"{shown(number)} people"
-    return f"taken together, all counts make {whom} too likely (the {WHOLE} adversary)"
 
 
 def apart_words(columns: str) -> str:
@@ -152,97 +119,14 @@ def weights_words(weighted: int) -> str:
     )
 
 
-_COUNTING = "Counting over all groups, class by class (a promise beside the verdict),"
-_COUNTED = (
-    "Counting over all groups, class by class, is a promise beside the verdict, and kept: of every "
-    "class r times as many people as carry an event, or all of it, are in groups that hold it."
-)
-
-
-def counter_words(counter: Mapping[str, Any], carriers: int) -> str:
-    """What counting class by class tells of the `carriers`, and the worst class: for those who hold
-    the table."""
-    if counter["kept"]:
-        certain = counter.get("certain")
-        return f"{_COUNTED} {_group_by_group(certain)}" if certain else _COUNTED
-    worst = counter["worst"][0]
+def stratum_words(one: Mapping[str, Any]) -> str:
+    """A stratum that counting or suppression tells of: for those who hold the table."""
+    cases = "case" if one["carriers"] == 1 else "cases"
     return (
-        f"{_COUNTING} links {counter['carriers']:,} of the {carriers:,} people with an event above "
-        f"the limit, {counter['certain']:,} with certainty, in {_classes(counter['classes'])}. The "
-        f"worst: {_carriers(worst)} among {people(worst['people'])} with "
-        f"{visible(worst['described'])}; {worst['among']:,} of these in question, "
-        f"{worst['needed']:,} needed."
+        f'{some(one["carriers"])} {cases} of "{visible(one["event"])}" among {one["among"]:,} of '
+        f"{people(one['people'])} ({visible(one['described'])}) who come into question; "
+        f"{one['needed']:,} are needed"
     )
-
-
-def _group_by_group(certain: int) -> str:
-    return f"Taken group by group, the same counts make {people(certain)} certain all the same."
-
-
-def public_counter_words(
-    counter: Mapping[str, Any], shown: Callable[[int], str] = "{:,}".format
-) -> str:
-    """The same for everybody: what the distributions tell anyway. `shown` writes a number of people
-    down."""
-    if counter["kept"]:
-        return counter_words(counter, 0)
-    carriers, certain = counter["carriers_in_worst_view"], counter["certain_in_worst_view"]
-    return (
-        f"{_COUNTING} links people above the limit in {_classes(counter['classes'])}, with "
-        f"certainty in {counter['certain_classes']:,}; in the worst view {shown(carriers)} "
-        f"carriers, {shown(certain)} with certainty."
-    )
-
-
-def absence_words(absence: Mapping[str, Any], missing: int, limit: str) -> str:
-    """What people tell who are not in the release, and the worst class: for those who hold the
-    table."""
-    if absence["kept"]:
-        return _nothing_told(missing, limit)
-    worst = absence["worst"][0]
-    missed = "1 missing person" if worst["among"] == 1 else f"{worst['among']:,} missing people"
-    missed += f" with {visible(worst['described'])}" if worst["view"] else ""
-    return (
-        f"Absence links {people(absence['carriers'])} with an event above the limit, "
-        f"{absence['certain']:,} with certainty, in {_classes(absence['classes'])}: this alone "
-        f"makes the release not robust. The worst: {_carriers(worst)} among {missed}."
-    )
-
-
-def public_absence_words(
-    absence: Mapping[str, Any],
-    missing: int,
-    limit: str,
-    shown: Callable[[int], str] = "{:,}".format,
-) -> str:
-    """The same for everybody."""
-    if absence["kept"]:
-        return _nothing_told(missing, limit)
-    return (
-        f"Absence links people with an event above the limit, {shown(absence['carriers'])} in all: "
-        "among the missing of their class more carry it than the limit allows. This alone makes "
-        "the release not robust."
-    )
-
-
-def _nothing_told(missing: int, limit: str) -> str:
-    if not missing:
-        return "Nobody is missing, so that absence tells nothing."
-    share = "one in r, or the class's own share," if limit == "prior" else "one in r"
-    return (
-        f"Absence tells nothing above the limit: of the missing people of every class at most "
-        f"{share} carry an event."
-    )
-
-
-def _carriers(one: Mapping[str, Any]) -> str:
-    """The carriers of a class that is told of."""
-    noun = "carrier" if one["carriers"] == 1 else "carriers"
-    return f'{some(one["carriers"])} {noun} of "{visible(one["event"])}"'
-
-
-def _classes(count: int) -> str:
-    return "1 class" if count == 1 else f"{count:,} classes"
 
 
 def some(count: float) -> str:

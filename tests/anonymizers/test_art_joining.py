@@ -58,7 +58,7 @@ def test_groups_are_joined_whole_and_stay_safe(limit: str) -> None:
 def test_fewer_are_certain_to_whoever_counts(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def forced(seed: int) -> int:
         table = random_table(seed, limit)
-        return audit(table, Art(max_suppression=1.0).anonymize(table, seed=seed)).counter.forced
+        return audit(table, Art(max_suppression=1.0).anonymize(table, seed=seed)).certain
 
     with_it = sum(map(forced, range(40)))
     monkeypatch.setattr(

@@ -131,13 +131,21 @@ def test_its_verdict_is_part_of_the_whole_and_its_figures_are_its_own(
     alone = audit(table, made, adversary="all-views")
     assert usual.by_adversary["all-views"].robust is alone.robust is False
     assert alone.problematic > 0
-    assert readers.robust is True
+    assert all(one.robust for one in readers.by_adversary.values())
     assert usual.robust is False
-    assert usual.all_views == alone.all_views
-    assert readers.all_views is None
+    (mine,), (others,), (left_out,) = (
+        [one for one in found.checks if one.name == "all-views"]
+        for found in (usual, alone, readers)
+    )
+    assert mine == others
+    assert (mine.state, mine.people) == ("broken", alone.problematic)
+    assert mine.worst is not None
+    assert mine.limit is not None
+    assert mine.worst > mine.limit
+    assert left_out.state == "not asked"
     told, expected = usual.to_dict(), readers.to_dict()
     for one in (told, expected):
-        one.pop("adversaries"), one.pop("robust"), one.pop("all_views")
+        one.pop("adversaries"), one.pop("robust"), one.pop("checks")
     assert told == expected
     assert {name: usual.by_adversary[name] for name in USUAL[:2]} == readers.by_adversary
     assert usual.by_adversary["all-views"] == alone.by_adversary["all-views"]

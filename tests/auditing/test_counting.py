@@ -20,7 +20,6 @@ from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.spec import Event, Spec
 from shoal.table import Table
-from shoal.wording import counter_words
 from tests.oracle import classes as oracle
 from tests.oracle.audit import Case, Protected
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE
@@ -88,18 +87,24 @@ def agree(found: Counting, told: oracle.Told) -> None:
     assert classes == told.classes
     assert len(found.classes) == len(classes)
     assert found.kept is (not told.classes)
-    assert (found.carriers, found.certain) == (len(told.carriers), len(told.certain))
+    assert found.carriers == len(told.carriers)
     worst = [(one.certain, one.needed / one.among) for one in found.classes]
     assert worst == sorted(worst, reverse=True)
     note("kept" if found.kept else "certain" if found.certain else "fails")
-    note(f"somebody is certain group by group alone: {found.forced > 0}")
 
 
 @settings(max_examples=300)
 @given(cases())
 def test_the_counter_agrees_with_its_slow_twin(case: Case) -> None:
-    found, told = audited(case).counter, oracle.counter(case)
+    everything, told = audited(case), oracle.counter(case)
+    found = everything.counter
     agree(found, told)
+    assert everything.certain == len(told.certain)
+    note(f"somebody is certain: {everything.certain > 0}")
+    broken = {one.name for one in everything.checks if one.state == "broken"}
+    assert ("certainty" in broken, "counting" in broken) == (bool(told.certain), not found.kept)
+    assert everything.robust is not True or not broken
+    assert found.nearest == told.nearest
     by_view: dict[tuple[int, ...], int] = {}
     for _, view, _, _, carriers, _, _ in told.classes:
         by_view[view] = by_view.get(view, 0) + carriers
@@ -112,15 +117,18 @@ def test_the_counter_agrees_with_its_slow_twin(case: Case) -> None:
 def test_absence_agrees_with_its_slow_twin(case: Case) -> None:
     found, told = audited(case), oracle.absence(case)
     agree(found.absence, told)
+    assert found.absence.certain == len(told.certain)
     if told.classes:
         assert found.robust is False
 
 
 def test_as_many_carriers_as_people_in_their_groups_are_certain() -> None:
     found = audit(Table.from_frame(SEXES, SEXES_SPEC), CERTAIN)
-    assert found.robust
+    assert all(one.robust for one in found.by_adversary.values())
+    assert found.robust is False
     assert not found.counter.kept
-    assert (found.counter.carriers, found.counter.certain) == (2, 2)
+    assert (found.counter.carriers, found.counter.certain, found.certain) == (2, 2, 2)
+    assert found.counter.nearest == (1.0, 2 / 6)
     (worst,) = found.counter.classes
     assert (worst.described, worst.people, worst.carriers, worst.among) == ("sex m", 10, 2, 2)
     assert found.to_dict()["counter"]["worst"][0]["certain"] is True
@@ -133,19 +141,29 @@ def test_a_class_that_is_wide_enough_can_make_somebody_certain_group_by_group() 
     table = Table.from_frame(SEXES, SEXES_SPEC)
     found = audit(table, groups)
     assert found.counter.kept
-    assert (found.counter.carriers, found.counter.certain, found.counter.forced) == (1, 1, 1)
-    told = counter_words(found.counter.to_dict(), 4)
-    assert told.endswith("the same counts make 1 person certain all the same.")
+    assert [one.name for one in found.checks if one.state == "broken"] == ["certainty"]
+    assert (found.certain, found.robust) == (1, False)
+    assert "BROKEN: certain by counting (1 person); kept: " in repr(found)
     groups[2] = 0  # another man beside him
-    assert audit(table, groups).counter.certain == 0
+    assert audit(table, groups).certain == 0
+
+
+def test_whom_counts_alone_name_is_not_made_certain_by_the_release() -> None:
+    """All ten men carry x, which everybody knows beforehand; nobody else is made certain."""
+    frame = SEXES.with_columns(v=pl.Series(["x"] * 10 + ["x", "x"] + ["y"] * 8))
+    table = Table.from_frame(frame, SEXES_SPEC.with_(limit="prior"))
+    found = audit(table, [0] * 10 + [1] * 10)
+    assert (found.certain, found.robust) == (0, True)
+    told = audit(table, [0] * 10 + [1, 1] + [2] * 8)
+    assert (told.certain, told.robust) == (2, False)
 
 
 def test_who_is_certain_group_by_group_where_somebody_is_missing() -> None:
     """One man with x is missing with three others, so that the one man beside two women carries."""
     groups = [0, -1, -1, -1, -1, *range(10, 15), 2, 3, 0, 0, 2, 2, 3, 3, 2, 3]
-    found = audit(Table.from_frame(SEXES, SEXES_SPEC.with_(r=2)), groups).counter
-    assert found.kept
-    assert (found.carriers, found.certain) == (1, 1)
+    found = audit(Table.from_frame(SEXES, SEXES_SPEC.with_(r=2)), groups)
+    assert found.counter.kept
+    assert (found.certain, found.robust) == (1, False)
 
 
 def test_a_class_that_is_whole_or_wide_enough_is_kept() -> None:
@@ -208,7 +226,7 @@ def test_absence_of_carriers_alone_is_told() -> None:
     assert (alone.absence.carriers, alone.absence.certain, alone.robust) == (1, 1, False)
     assert all(verdict.robust for verdict in alone.by_adversary.values())
     assert {one.described for one in alone.absence.classes} == {"everybody", "sex m"}
-    assert "linked by absence: 1 of 1 missing carriers" in repr(alone)
+    assert "left out (1 person)" in repr(alone)
     groups[[4, 5]] = -1
     hidden = audit(table, groups)
     assert hidden.absence.kept

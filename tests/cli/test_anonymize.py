@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from shoal.cli.anonymize import show_verdict
+from shoal.check_words import lines as check_lines
+from shoal.checks import checks_in
 from shoal.datasets import HOSPITAL_EVENT
+from shoal.wording import percent
 from tests.cli.program import RELEASE_FILES, SPEC, refused, shoal_, shoal_process
 
 
@@ -30,10 +32,13 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
 
     alone = shoal_("verify", out)
     assert alone.returncode == 0
-    confirmed, says, judged, trust, signed = alone.stdout.splitlines()[-6:-1]
+    confirmed, says, *checks, judged, trust, signed = alone.stdout.split("\nok ")[-1].splitlines()[
+        1:-1
+    ]
+    assert checks == check_lines(checks_in({"checks": found["checks"]}))
     assert confirmed == "CONFIRMED (from the release alone)."
     assert says.startswith(
-        "The certificate says: ROBUST to the joint, binary and all-views adversaries, "
+        "The certificate says: ROBUST to the joint, binary and all-views adversaries"
     )
     assert judged.startswith("Judged: r = ")
     assert "min_support" in judged
@@ -139,50 +144,27 @@ def test_events_with_limits_of_their_own_are_told_apart(home: Path, tmp_path: Pa
     assert "known above 1/r before anything is published" in done.stdout
 
 
-def test_what_could_not_be_decided_is_not_called_the_largest(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    figures = {
-        "events": [{"label": "HIV", "r": 5.0, "worst_posterior": 0.17}],
-        "robust": None,
-        "worst_posterior": 0.17,
-        "undecided": 144,
-        "known_before": 2,
-        "limit": "absolute",
-        "adversaries": ["joint"],
-    }
-    show_verdict(figures)
-    assert capsys.readouterr().out.splitlines() == [
-        "NOT SHOWN TO BE ROBUST: r = 5, a link above 20.0 % is a breach.",
-        "The largest link to a protected event that was found is 17.0 %.",
-        "144 people could not be decided.",
-        "Judged by the joint adversary. Not considered: whoever knows only how common an event is "
-        "(the binary adversary). Not considered: whoever uses the counts of all views at once (the "
-        "all-views adversary).",
-        "2 people are known above 1/r before anything is published; no release changes that.",
-    ]
-    show_verdict({**figures, "robust": True, "undecided": 0})
-    assert (
-        "The largest link to a protected event, one group at a time, is 17.0 %."
-        in capsys.readouterr().out
-    )
-    beside = {
-        "adversaries": ["joint", "all-views"],
-        "all_views": {"robust": False, "problematic": 12, "missing": 0, "undecided": 0},
-    }
-    show_verdict({**figures, **beside, "robust": True, "undecided": 0})
-    told = capsys.readouterr().out
-    assert "The largest link to a protected event, one group at a time, is 17.0 %." in told
-    assert "Taken together, all counts make 12 people too likely" in told
-    show_verdict({**figures, "adversaries": ["all-views"], "robust": True, "undecided": 0})
-    told = capsys.readouterr().out
-    assert "The largest link to a protected event is 17.0 %." in told
-    assert "Judged by the all-views adversary. Not considered: " in told
-    show_verdict({**figures, "robust": True, "undecided": 0, "limit": "prior"})
-    assert capsys.readouterr().out.splitlines()[0] == (
-        "ROBUST: r = 5, limit prior, a link above 20.0 % (or what was known of the person before, "
-        "if that is more) is a breach."
-    )
+@pytest.mark.parametrize("limit", ["absolute", "prior"])
+def test_the_same_figure_stands_everywhere(home: Path, tmp_path: Path, limit: str) -> None:
+    """The link nearest to its limit: of terminal, JSON, certificate, README, report and verify."""
+    out, page = tmp_path / "out", tmp_path / "r.html"
+    given = ["anonymize", home / "table.csv", "--out", out, *SPEC, "-r", "4", "--seed", "1"]
+    given += ["--min-support", "30", "--limit", limit, "--report", page, "--force"]
+    text = shoal_(*given).stdout
+    found = json.loads(shoal_(*given, "--json").stdout)
+    (check,) = (one for one in found["checks"] if one["name"] == "one-view")
+    share = percent(check["worst"]).replace("\u00a0", " ")
+    said = f"nearest to its limit is {share}, where "
+    certificate = json.loads((out / "certificate.json").read_text("utf-8"))
+    assert certificate["audit"]["checks"] == found["checks"]
+    assert said in text
+    assert said in " ".join((out / "README.txt").read_text("utf-8").split())
+    assert said in shoal_("verify", out).stdout
+    told = page.read_text("utf-8").replace("\u00a0", " ")
+    assert said in told
+    assert f"and {share} after, with the release" in told
+    assert "Counts are off by" in text
+    assert found["errors"]
 
 
 def test_an_existing_release_is_replaced_only_by_force(home: Path, tmp_path: Path) -> None:

@@ -25,9 +25,10 @@ def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
     assert done.stdout.startswith("ROBUST: r = 3")
     own = shoal_("audit", home / "grouped.csv", "--groups", "safe", *SPEC, "--adversary", WHOLE)
     assert own.returncode == 0, own.stderr
-    assert "Judged by the joint, binary and all-views adversaries." in done.stdout
-    assert "too likely" not in done.stdout
-    assert "Judged by the all-views adversary." in own.stdout
+    assert "\njoint, binary and all-views adversaries, " in done.stdout
+    assert "kept         All views at once: 0 people are too likely" in done.stdout
+    assert "\nall-views adversary, " in own.stdout
+    assert "not asked    One view at a time: " in own.stdout
     assert re.search(r"^Known above the limit beforehand +nobody$", done.stdout, re.MULTILINE)
     for term in ("Average delta", "Posteriors"):
         assert term not in done.stdout
@@ -136,15 +137,15 @@ def test_counting_absence_and_who_is_shown_openly_are_told(tmp_path: Path) -> No
     asked = ["--qi", "sex", "--sensitive", "v", "--protect", "x", "-r", "3", "--min-support", "5"]
     done = shoal_("audit", tmp_path / "table.csv", "--groups", "g", *asked)
     assert done.returncode == 1
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("Absence", "Counting"))]
-    assert lines == [
-        "Absence links 1 person with an event above the limit, 1 with certainty, in 2 classes: "
-        'this alone makes the release not robust. The worst: 1 carrier of "x" among 1 missing '
-        "person.",
-        "Counting over all groups, class by class (a promise beside the verdict), links 2 of the 4 "
-        "people with an event above the limit, 2 with certainty, in 1 class. The worst: 2 carriers "
-        'of "x" among 10 people with sex m; 2 of these in question, 6 needed.',
+    told = [line for line in done.stdout.splitlines() if "The worst stratum" in line]
+    assert told == [
+        'The worst stratum of 1, by counting: 2 cases of "x" among 2 of 10 people (sex m) who come '
+        "into question; 6 are needed.",
+        'The worst stratum of 2, by suppression: 1 case of "x" among 1 of 20 people (everybody) '
+        "who come into question; 3 are needed.",
     ]
+    for line in ("Certain by counting: 2 people", "Counting, per stratum: 2", "Left out: 1 person"):
+        assert f"BROKEN       {line}" in done.stdout
     assert re.search(
         r"Shown openly +8 people, each in a group of one with their value", done.stdout
     )

@@ -15,6 +15,7 @@ import pytest
 
 import shoal
 from shoal.attacks import Attack, Finding, Rate
+from shoal.checks import State
 from tests.cli.program import RELEASE_FILES, SPEC, Done, refused, shoal_
 
 Verdict = bool | None
@@ -24,6 +25,7 @@ WORDS: dict[Verdict, str] = {
     False: "NOT ROBUST",
     None: "NOT SHOWN TO BE ROBUST",
 }
+STATES: dict[Verdict, State] = {True: "kept", False: "broken", None: "undecided"}
 ALL = list(product(CODES, (False, True), (False, True), (False, True)))
 
 
@@ -43,7 +45,9 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> Callable[[Verdict], None]:
 
     def come_to(verdict: Verdict) -> None:
         def judging(*given: Any, **more: Any) -> Any:
-            return replace(judge(*given, **more), robust=verdict)
+            found = judge(*given, **more)
+            first = replace(found.checks[0], state=STATES[verdict])
+            return replace(found, checks=(first, *found.checks[1:]))
 
         monkeypatch.setattr("shoal.api.anonymize.judge", judging)
 
@@ -145,7 +149,8 @@ def test_verify_ends_with_what_it_confirms(
     def checking(*given: Any, **more: Any) -> Any:
         found = check(*given, **more)
         checks = found.checks if confirmed else (replace(found.checks[0], passed=False),)
-        return replace(found, robust=verdict, checks=checks)
+        first = replace(found.verdict[0], state=STATES[verdict])
+        return replace(found, verdict=(first, *found.verdict[1:]), checks=checks)
 
     monkeypatch.setattr("shoal.api.verify.verify", checking)
     done = shoal_("verify", home / "release")

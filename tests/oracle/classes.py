@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -20,14 +20,17 @@ class Told:
     carriers: set[int]
     certain: set[int]
     classes: set[tuple[str, tuple[int, ...], tuple[str, ...], int, int, int, int]]
+    nearest: tuple[float, float] | None = None
+    """Of the class that comes nearest to failing: the share of carriers, and what is allowed."""
 
 
 def counter(case: Case) -> Told:
     """In every class at least min(n, r k) people are in groups that hold the event, or missing if
     a carrier of it is."""
-    told = Told(set(), set(), set())
+    told, near = Told(set(), set(), set()), []
     for event in case.events:
         carriers = _carriers(case, event)
+        before = {j for _, _, some in _classes(case) if some <= carriers for j in some}
         holding = {case.groups[j] for j in carriers} - {None}
         somebody_gone = any(case.groups[j] is None for j in carriers)
         for view, values, members in _classes(case):
@@ -40,10 +43,12 @@ def counter(case: Case) -> Told:
             needed = min(Fraction(len(members)), event.r * len(mine))
             if len(among) < needed:
                 _add(told, (event.label, view, values), members, mine, among, needed)
-            forced = _forced(case, among, carriers, len(mine))
-            told.carriers.update(forced)
-            told.certain.update(forced)
-    return told
+            if among and mine:
+                share = Fraction(len(mine), len(among))
+                near.append((needed / len(among), float(share), float(len(mine) / needed)))
+            told.certain.update(_forced(case, among, carriers, len(mine)))
+        told.certain.difference_update(before)  # nobody has values of two events
+    return replace(told, nearest=max(near)[1:] if near else None)
 
 
 def _forced(case: Case, among: set[int], carriers: set[int], carrying: int) -> set[int]:

@@ -79,7 +79,8 @@ def test_every_release_is_robust_whole_and_true(made: tuple[pl.DataFrame, Spec])
     judged = release.certificate["audit"]
     assert all(one["robust"] for one in judged["adversaries"] if one["name"] != "all-views")
     whole = all(one["robust"] for one in judged["adversaries"])
-    assert release.robust is (judged["absence"]["kept"] and whole)
+    counted = judged["counter"]["kept"] and not judged["certain"]
+    assert release.robust is (judged["absence"]["kept"] and whole and counted)
     event(f"all views {whole}")
     event(f"pooled {release.certificate['groups']['pooled'] > 0}")
     table = Table.from_frame(frame, spec)

@@ -18,6 +18,7 @@ import pytest
 
 import shoal
 from shoal.adversaries.adversary import USUAL
+from shoal.checks import checks_in, plain
 from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.engines.dealing import deal
 from shoal.errors import InputError
@@ -271,12 +272,16 @@ def test_the_readme_says_what_was_found(release: Release, tmp_path: Path) -> Non
     assert '"HIV" r = 5, the largest 0.' in page
     assert '"Depression" r = 2, the largest 0.' in page
     assert "3-robust" not in page
-    audit = release.certificate["audit"] | {"robust": None, "undecided": 7, "known_before": 1}
+    found = checks_in(release.certificate["audit"])
+    open_ = (replace(found[0], state="undecided", people=7), *found[1:])
+    audit = release.certificate["audit"] | {"robust": None, "known_before": 1}
+    audit["checks"] = plain(open_)
     certificate = release.certificate | {"audit": audit}
     names = {name: f"{name}.csv" for name in ("qi", "sensitive", "members")}
     page = " ".join(readme_text(replace(release, certificate=certificate), names).split())
-    assert "shown to be 3-robust: the largest probability that was found" in page
-    assert "7 people could not be decided. 1 person is known above 1/r" in page
+    assert "is not shown to be 3-robust, with the limit 1/r" in page
+    assert "NOT DECIDED One view at a time: 7 people could not be decided" in page
+    assert "1 person is known above 1/r" in page
 
 
 def test_a_generalized_release_publishes_ranges_that_cover_everybody(generalized: Release) -> None:

@@ -39,19 +39,16 @@ def test_a_link_as_strong_as_before_is_no_breach_in_any_text(
     text = " ".join((tmp_path / "release" / "README.txt").read_text(encoding="utf-8").split())
     assert (
         "The release is 4-robust, with the limit 1/r (or what was known of the person before, if "
-        "that is more): the largest probability of any person's link to a protected event is 0.5"
+        "that is more): the verdict on the checks below."
     ) in text
     page = Page(report.render_release(release, table)).text.replace("\u00a0", " ")
-    told = (
-        "Robust at r = 4, limit prior: taking one group at a time, neither the joint nor the "
-        "binary adversary links anybody to “x” with a probability above"
-    )
-    assert f"{told} {HALF}." in page
+    assert f"Robust at r = 4, limit prior: nobody is linked to “x” above {HALF}; " in page
+    assert "nearest to its limit is 50 %, where 50 % is allowed" in page
     assert "Limits differ from person to person" in page
     found = verify(tmp_path / "release", table=FRAME, private=tmp_path / "private")
     assert found.confirmed, found
     assert found.limit == "prior"
-    assert "largest link 0.5, limit prior" in repr(found)
+    assert "all-views adversaries, limit prior" in repr(found)
 
 
 def test_the_same_groups_are_judged_by_the_limit_that_was_asked_for(
@@ -62,7 +59,7 @@ def test_the_same_groups_are_judged_by_the_limit_that_was_asked_for(
     assert strict.robust is False
     assert strict.problematic == 10
     page = Page(report.render_audit(strict, table)).text.replace("\u00a0", " ")
-    assert "Not robust at r = 4: 10 of 100 people can be linked to “x”" in page
+    assert "Not robust at r = 4: 10 people are above their limit" in page
     assert "limit prior" not in page.split("Spec")[0]
     release.save(tmp_path / "release")
     file = tmp_path / "release" / "certificate.json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from shoal.wording import percent
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table
 from tests.report.page import Page
+from tests.report.test_words import with_states
 
 
 def test_public_edition_of_an_audit_has_no_row_level_value(facts: Facts) -> None:
@@ -88,9 +89,9 @@ def test_the_classes_that_counting_gives_away_are_internal() -> None:
     inside, outside = (
         Page(report.render(facts, edition=one)).text for one in ("internal", "public")
     )
-    assert "links 2 of the 4 people with an event above the limit, 2 with certainty" in inside
+    assert "2 people are certain to have a protected value" in inside
     assert "sex m" in inside
-    assert "in 1 class, with certainty in 1; in the worst view fewer than 5 carriers" in outside
+    assert "Fewer than 5 people are certain to have a protected value" in outside
     assert "sex m" not in outside
     assert "of the 4 people" not in outside
 
@@ -100,20 +101,17 @@ def test_who_is_given_away_by_absence_is_internal() -> None:
     inside, outside = (
         Page(report.render(facts, edition=one)).text for one in ("internal", "public")
     )
-    head = "Not robust at r = 3: 0 of 19 people can be linked to “x” with a probability above 33.3"
-    assert head in inside.replace("\u00a0", " ")
-    assert "1 of those who are missing are linked to one by their absence" in inside
-    assert "Absence links 1 person with an event above the limit, 1 with certainty" in inside
+    assert "Not robust at r = 3: " in inside
+    assert "1 person is linked above the limit by being left out." in inside
     assert "sex m" in inside
-    assert "fewer than 5 of those who are missing are linked to one by their absence" in outside
+    assert "Fewer than 5 people are linked above the limit by being left out." in outside
     assert "sex m" not in outside
 
 
 def test_small_counts_are_called_small(facts: Facts) -> None:
-    found = {**facts.verdict, "robust": False, "problematic": 3}
-    few = replace(facts, verdict=found)
-    assert "fewer than 5 of 240 people" in verdict_sentence(few, public=True)
-    assert ": 3 of 240 people" in verdict_sentence(few, public=False)
+    few = with_states(facts, one_view=("broken", 3))
+    assert ": Fewer than 5 people are above" in verdict_sentence(few, public=True)
+    assert ": 3 people are above" in verdict_sentence(few, public=False)
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=30))

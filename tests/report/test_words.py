@@ -12,6 +12,7 @@ import pytest
 
 import shoal
 from shoal import report
+from shoal.checks import State, checks_in, plain
 from shoal.datasets import hospital
 from shoal.facts.contents import Facts, as_exposed
 from shoal.report.measured import class_errors
@@ -65,38 +66,41 @@ def test_the_verdict_is_the_audits(made: tuple[shoal.Release, Table]) -> None:
     assert audit is not None
     text = Page(report.render_release(release, table)).text
     assert audit.robust is False
-    assert f"Not robust at r = 3: {audit.problematic:,} of {audit.published:,} people" in text
+    assert f"Not robust at r = 3: {audit.problematic:,} people are above their limit" in text
     loose = shoal.audit(table, np.zeros(table.rows, int), r=1.5)
     assert loose.robust
     text = Page(report.render_audit(loose, table)).text
-    assert (
-        "Robust at r = 1.5: taking one group at a time, neither the joint nor the binary adversary "
-        "links anybody to “HIV|Schizophrenia” with a probability" in text
-    )
+    assert "Robust at r = 1.5: nobody is linked to “HIV|Schizophrenia” above 66.7" in text
+
+
+def with_states(facts: Facts, **states: tuple[State, int]) -> Facts:
+    """The facts with these states of checks and numbers of people; all else is kept."""
+    kept = [
+        replace(one, state="kept", people=0, worst=None)
+        for one in checks_in(facts.verdict)
+        if one.state != "not asked"
+    ]
+    found = {one.name.replace("-", "_"): one for one in kept}
+    for name, (state, number) in states.items():
+        found[name] = replace(found[name], state=state, people=number)
+    return replace(facts, verdict={**facts.verdict, "checks": plain(found.values())})
 
 
 def test_an_open_verdict_gives_its_reasons(facts: Facts) -> None:
-    found = {**facts.verdict, "robust": None, "undecided": 7, "contradictory": 2}
-    sentence = verdict_sentence(replace(facts, verdict=found), public=False)
-    assert sentence.startswith("Not shown to be robust at r = 3: 7 of 240 people could not")
-    assert "2 groups publish values that contradict" in sentence
+    sentence = verdict_sentence(with_states(facts, one_view=("undecided", 7)), public=False)
+    assert sentence.startswith("Not shown to be robust at r = 3: 7 people could not be decided")
+    assert "publish values that contradict" in sentence
 
 
 def test_a_verdict_that_all_counts_make_says_so_and_no_zero(facts: Facts) -> None:
     """Nobody is above the limit in one view, and all counts together point at some."""
-    whole = {"robust": False, "problematic": 2, "missing": 0, "undecided": 0}
-    absence = facts.verdict["absence"] | {"kept": True}
-    changes = {"robust": False, "problematic": 0, "undecided": 0, "absence": absence}
-    broken = replace(facts, verdict=facts.verdict | changes | {"all_views": whole})
-    for public, count in ((False, "2"), (True, "fewer than 5")):
+    broken = with_states(facts, all_views=("broken", 2))
+    for public, count in ((False, "2"), (True, "Fewer than 5")):
         said = verdict_sentence(broken, public=public)
-        assert f"taken together, all counts make {count} people too likely" in said
-        assert "0 of" not in said
-    open_ = changes | {"robust": None, "all_views": whole | {"robust": None, "problematic": 0}}
-    said = verdict_sentence(replace(facts, verdict=facts.verdict | open_), public=False)
-    assert said.endswith(
-        "taken together, all counts could not be judged (the all-views adversary)."
-    )
+        assert f": {count} people are too likely by all public counts together." in said
+        assert "0 people" not in said
+    said = verdict_sentence(with_states(facts, all_views=("undecided", 0)), public=False)
+    assert said.endswith("all public counts together, which were not fitted closely enough.")
 
 
 def test_sections_come_in_order(made: tuple[shoal.Release, Table]) -> None:
@@ -148,9 +152,6 @@ def test_an_open_verdict_claims_no_worst_case_of_all(facts: Facts) -> None:
     witness = facts.verdict["worst"]
     assert story(witness, public=False).startswith("The worst case, ")
     assert story(witness, public=False, undecided=7).startswith("The worst case that was found, ")
-    found = {**facts.verdict, "robust": False, "problematic": 3, "undecided": 7}
-    sentence = verdict_sentence(replace(facts, verdict=found), public=False)
-    assert sentence.endswith("; 7 could not be decided.")
 
 
 def test_limits_of_their_own_stand_in_the_headline(facts: Facts) -> None:
@@ -163,7 +164,8 @@ def test_limits_of_their_own_stand_in_the_headline(facts: Facts) -> None:
     hidden = replace(own, events=events[:1])
     told = verdict_sentence(hidden, public=True).replace("\u00a0", " ")
     assert "at each event's own limit (10 % to 33.3 %): " in told
-    assert "a protected event above its limit" in told
+    safe = verdict_sentence(with_states(hidden), public=True).replace("\u00a0", " ")
+    assert "nobody is linked to a protected event above its limit; " in safe
 
 
 @pytest.mark.parametrize(
@@ -229,12 +231,13 @@ def test_counts_by_group_of_people_name_the_worst_class() -> None:
 def test_what_stands_beside_the_verdict_is_in_the_first_screen(
     made: tuple[shoal.Release, Table],
 ) -> None:
-    """Who is shown openly, counting, absence and errors of counts come before any figure."""
+    """The list of checks, who is shown openly and errors of counts come before any figure."""
     for edition in get_args(Edition):
         html = report.render_release(*made, edition=edition)
         start, end = html.index('<dl class="beside">'), html.index('<dl class="figures">')
         assert html.index('id="verdict"') < start < end < html.index('id="risk"')
-        names = ["Shown openly", "Counting, class by class", "Absence"]
+        assert html.index('id="verdict"') < html.index('<dl class="checks">') < start
+        names = ["Shown openly"]
         names += ["Counts of carriers by class of people"] if edition == "internal" else []
         assert re.findall("<dt>(.*)</dt>", html[start:end]) == names
 

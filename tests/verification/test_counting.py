@@ -14,7 +14,7 @@ import shoal
 from shoal.adversaries.adversary import BOTH
 from shoal.table import Table
 from shoal.verification.verify import Verification, verify
-from tests.forging import mend
+from tests.forging import edit, listed_anew, mend
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE, Fixed
 
 
@@ -25,13 +25,19 @@ def made(folder: Path, groups: tuple[int, ...], spec: shoal.Spec = SEXES_SPEC) -
     return folder / "release"
 
 
-def edited(release: Path, **figures: Any) -> Path:
-    """The release with other figures under `counter` or another part of the audit."""
+def edited(release: Path, *, anew: bool = False, **figures: Any) -> Path:
+    """The release with other figures under `counter` or another part of the audit; `anew`: with the
+    checks and the verdict that follow from them."""
     file = release / "certificate.json"
     certificate = json.loads(file.read_text(encoding="utf-8"))
     for part, changes in figures.items():
+        if not isinstance(changes, dict):
+            certificate["audit"][part] = changes
+            continue
         assert any(certificate["audit"][part][key] != value for key, value in changes.items())
         certificate["audit"][part].update(changes)
+    if anew:
+        listed_anew(certificate)
     file.write_text(json.dumps(certificate), encoding="utf-8")
     mend(release)
     return release
@@ -80,22 +86,69 @@ def test_a_consistent_lie_is_refuted_by_the_table(tmp_path: Path) -> None:
     nothing = dict.fromkeys(
         ("classes", "certain_classes", "carriers_in_worst_view", "certain_in_worst_view"), 0
     )
-    release = edited(made(tmp_path, CERTAIN), counter={"kept": True, **nothing})
+    honest = made(tmp_path, CERTAIN)
+    lie = {"counter": {"kept": True, **nothing}, "certain": 0}
+    assert failures(verify(edited(honest, **lie))) == ["certificate"]  # its list says otherwise
+    (tmp_path / "other").mkdir()
+    release = edited(made(tmp_path / "other", CERTAIN), anew=True, **lie)
+    assert failures(verify(release)) == ["certificate"]  # a share of 100 % is kept nowhere
+
+    def no_worst(content: Any) -> None:
+        for one in content["audit"]["checks"]:
+            if one["name"] == "counting":
+                one |= {"worst": None, "limit": None}
+
+    edit(release, no_worst)
     assert verify(release).confirmed
     found = verify(release, table=SEXES)
-    assert failures(found) == ["counting class by class"]
+    wrong = ["counting class by class", "certain people", "verdict"]
+    told = ["check certainty", "check counting", "worst of counting"]
+    assert failures(found) == [*wrong, *told]
     assert "certain classes 1, claimed 0" in str(found.checks)
+
+
+@pytest.mark.parametrize("check", ["one-view", "certainty", "counting", "suppression", "attack"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": "kept"},
+        {"state": "undecided"},
+        {"state": "broken"},
+        {"people": 7},
+        {"worst": 0.01},
+        {"limit": 0.9},
+        {"name": "made up"},
+        {},
+    ],
+)
+def test_no_entry_of_the_list_can_be_forged(
+    tmp_path: Path, check: str, change: dict[str, Any]
+) -> None:
+    """Whatever is changed of an entry; an empty change takes it out."""
+    release = made(tmp_path, CERTAIN)
+
+    def forge(content: Any) -> None:
+        entries = content["audit"]["checks"]
+        (place,) = [i for i, one in enumerate(entries) if one["name"] == check]
+        if not change:
+            del entries[place]
+        elif entries[place] == entries[place] | change:
+            entries[place]["people"] = 5
+        else:
+            entries[place] |= change
+
+    edit(release, forge)
+    assert failures(verify(release, table=SEXES))
 
 
 def test_the_readme_says_it(tmp_path: Path) -> None:
     text = (made(tmp_path, CERTAIN) / "README.txt").read_text(encoding="utf-8")
     told = " ".join(text.split())
-    assert (
-        "links people above the limit in 1 class, with certainty in 1; in the worst view 2 carriers"
-        in told
-    )
+    assert "BROKEN Certain by counting: 2 people are certain to have a protected value" in told
+    assert "BROKEN Counting, per stratum: 2 people with a protected value" in told
+    assert "The release is not 3-robust" in told
     text = (made(tmp_path / "wide", WIDE) / "README.txt").read_text(encoding="utf-8")
-    assert "a promise beside the verdict, and kept" in " ".join(text.split())
+    assert "kept Counting, per stratum: 0 people" in " ".join(text.split())
 
 
 def test_who_is_shown_openly_is_said_and_counted_again(tmp_path: Path) -> None:
@@ -144,26 +197,17 @@ def test_absence_is_confirmed(tmp_path: Path, groups: tuple[int, ...], robust: b
     assert "not recomputed: who is missing is in the private folder" in str(without.checks)
 
 
-def robust(release: Path) -> Path:
-    file = release / "certificate.json"
-    certificate = json.loads(file.read_text(encoding="utf-8"))
-    certificate["audit"]["robust"] = True
-    file.write_text(json.dumps(certificate), encoding="utf-8")
-    mend(release)
-    return release
-
-
 def test_a_lie_about_absence_is_refuted(tmp_path: Path) -> None:
     """Without the private folder where the numbers give it away, with it always."""
     lie = {"kept": True, "carriers": 0}
-    alone = robust(edited(made(tmp_path / "alone", ALONE), absence=lie))
+    alone = edited(made(tmp_path / "alone", ALONE), anew=True, absence=lie)
     assert verify(alone).confirmed
     found = verify(alone, table=SEXES)
     assert failures(found) == ["absence"]
     assert [check.detail for check in found.checks if not check.passed] == [
         'of 1 missing people 1 carry "x"'
     ]
-    gone = robust(edited(made(tmp_path / "gone", GONE), absence=lie))
+    gone = edited(made(tmp_path / "gone", GONE), anew=True, absence=lie)
     assert verify(gone, table=SEXES).confirmed
     found = verify(gone, table=SEXES, private=tmp_path / "gone" / "private")
     assert failures(found) == ["private folder", "absence"]
@@ -184,6 +228,5 @@ def test_the_readme_says_what_absence_tells(tmp_path: Path) -> None:
         text = (made(tmp_path / name, groups) / "README.txt").read_text(encoding="utf-8")
         return " ".join(text.split())
 
-    assert "Absence links people with an event above the limit, 1 in all" in told("alone", ALONE)
-    assert "of every class at most one in r carry an event" in told("hidden", HIDDEN)
-    assert "Nobody is missing, so that absence tells nothing" in told("wide", WIDE)
+    assert "BROKEN Left out: 1 person is linked above the limit by being" in told("alone", ALONE)
+    assert "kept Left out: 0 people are linked above the limit" in told("hidden", HIDDEN)

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import shoal
+from shoal.check_words import coloured
+from shoal.checks import checks_in
 from shoal.datasets import HOSPITAL_EVENT, hospital
 from shoal.facts import load_facts
 from shoal.project import Run
@@ -178,7 +180,9 @@ def test_audit_and_verify_have_the_same_verdict_page(walked: Visitor) -> None:
     judged, found = walked.get("/runs/0004"), walked.project.run("0004").result("audit")
     assert found is not None
     assert f'data-robust="{str(found["robust"]).lower()}"' in judged.text
-    assert f"{found['problematic']:,} of {found['published']:,} people" in judged.words
+    for *_, title, said in coloured(checks_in(found)):
+        assert title in judged.words
+        assert said in judged.words
     assert "k-anonymity" in judged.words
     checked = walked.get("/runs/0005")
     assert 'data-confirmed="true"' in checked.text

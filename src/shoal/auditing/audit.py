@@ -27,10 +27,12 @@ from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case, Judgement
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import count_classes, count_missing, missing_people
+from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import (
     counted,
     deviations_by_view,
     guess_rate,
+    nearest,
     risk_by_view,
     row_risks,
     verdict_of,
@@ -40,7 +42,7 @@ from shoal.auditing.measures import (
 from shoal.auditing.models import other_models
 from shoal.auditing.row_risks import People
 from shoal.auditing.seen import Lens, Seen
-from shoal.auditing.verdict import Audit, robustness
+from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.partition import Partition, number_groups
@@ -218,13 +220,8 @@ def _assemble(
     if apart is seen:
         whole = [lens.view for lens in lenses]
         told += zip(whole, deviations_by_view(case, whole)[0], strict=True)
-    wholes = [by_adversary[one.name].robust for one in adversaries if reads_whole(one)]
-    return Audit(
-        robust=robustness(
-            breach=bool(breach.any()) or not absence.kept or False in wholes,
-            undecided=bool(undecided.any()) or None in wholes,
-            contradictory=contradictory > 0,
-        ),
+    found = Audit(
+        checks=(),
         r=r,
         limit=case.limit,
         by_adversary=by_adversary,
@@ -253,8 +250,10 @@ def _assemble(
         posteriors=counted(lenses),
         known_before=int(part.signature_people[known].sum()),
         counter=count_classes(case, knowledge),
+        certain=0 if part.distorted else certain_people(case, knowledge),
         absence=absence,
         risks=risks,
         native=table.native,
         fitted=knowledge.models,
     )
+    return found.checked(nearest(apart) if any(map(reads_whole, adversaries)) else None)

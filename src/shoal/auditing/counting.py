@@ -15,17 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.adversaries.judging import Case
-from shoal.auditing.forced import OWN_COUNT, forced_carriers
+from shoal.auditing.forced import OWN_COUNT
 from shoal.auditing.kernels import count_held, count_people
 from shoal.grouping import Grouping
-from shoal.grouping.partition import ragged
 from shoal.knowledge import (
     Knowledge,
     View,
@@ -73,14 +72,14 @@ class Counting:
     """One of the two promises: kept, or in which classes it fails."""
 
     carriers: int
-    """People with an event who are in a class that fails for it, or are certain."""
+    """People with an event who are in a class that fails for it."""
     certain: int
     """Those of them who are linked with certainty in some class."""
     classes: tuple[TellingClass, ...]
     """The classes that fail, the worst first."""
-    forced: int = 0
-    """People who are certain only where a class is counted group by group; they are among the two
-    numbers above."""
+    nearest: tuple[float, float] | None = None
+    """Of the class that comes nearest to failing, or fails most: which share of the people in
+    question carry the event, and which may. None where no class has anybody in question."""
 
     @property
     def kept(self) -> bool:
@@ -121,24 +120,16 @@ class Counting:
 
 
 def count_classes(case: Case, knowledge: Knowledge) -> Counting:
-    """The counter's promise. It takes the published tables and the distributions, no more; who is
-    certain group by group is told where the published values are true."""
+    """The counter's promise. It takes the published tables and the distributions, no more."""
     table = case.table
-    found, told = _counting(table, table.cells, lambda event: _in_groups(case, knowledge, event))
-    linked, certain = _forced(case, knowledge, told).tolist()
-    return replace(
-        found,
-        carriers=found.carriers + linked,
-        certain=found.certain + certain,
-        forced=certain,
-    )
+    return _counting(table, table.cells, lambda event: _in_groups(case, knowledge, event))
 
 
 def count_missing(case: Case, knowledge: Knowledge, missing: Cells) -> Counting:
     """The promise on absence; `missing` are the people who are not published. The whole table is a
     class too."""
     views = (_everybody(case.table), *knowledge.class_views)
-    return _counting(case.table, missing, lambda event: _gone(case, views, missing, event))[0]
+    return _counting(case.table, missing, lambda event: _gone(case, views, missing, event))
 
 
 def missing_people(table: Table, grouping: Grouping) -> Cells:
@@ -176,6 +167,18 @@ class _Judged(NamedTuple):
         fails = (self.among > 0) & (self.among < self.needed)
         fails[0] = False
         return fails
+
+    @property
+    def nearest(self) -> tuple[float, float, float]:
+        """Of the class that comes nearest to failing: how near, the share of carriers, and which
+        is allowed."""
+        some = 1 + np.flatnonzero((self.among[1:] > 0) & (self.needed[1:] > 0))
+        if not len(some):
+            return 0.0, 0.0, 0.0
+        near, share = self.needed[some] / self.among[some], self.carriers[some] / self.among[some]
+        worst = np.lexsort((share, near))[-1]
+        limit = self.carriers[some[worst]] / self.needed[some[worst]]
+        return float(near[worst]), min(float(share[worst]), 1.0), float(limit)
 
 
 def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged]:
@@ -235,49 +238,24 @@ def _summed(
     return np.bincount(places, people, size).astype(np.float64, copy=False)
 
 
-def _forced(case: Case, knowledge: Knowledge, told: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many people are certain by counting group by group who are not told of yet, and not told
-    of as certain; `told` says it of the table's cells."""
-    table, part = case.table, case.partition
-    signature, value, _ = table.cells
-    inside = np.zeros(len(part.pair_signature), bool)
-    away = np.zeros((2, len(table.signatures)), bool)
-    for event in range(len(table.events)):
-        forced, gone = forced_carriers(case, knowledge, event)
-        inside |= forced
-        mine = told & table.holds(event)[value]
-        away |= gone & ~np.stack([_summed(signature, one, len(gone)) > 0 for one in mine])
-    pairs = np.flatnonzero(inside)
-    owner, world = ragged(part.world_start, pairs)
-    width = np.int64(len(table.values))
-    there = part.pair_signature[pairs[owner]] * width + part.world_value[world]
-    cell = np.searchsorted(signature * width + value, there).clip(max=len(value) - 1)
-    group = np.searchsorted(part.group_start, pairs, side="right") - 1
-    people = part.world_count[world] * part.copies[group][owner]
-    missing = table.signature_rows - part.signature_people
-    return np.asarray(~told[:, cell] @ people + away @ missing)
-
-
-def _counting(
-    table: Table, counted: Cells, judged: Callable[[int], Iterator[_Judged]]
-) -> tuple[Counting, NDArray[np.bool_]]:
-    """All classes that fail for some event, and how many of the people counted carry it there; and
-    which of the cells of these they are, and which of them are certain."""
+def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Judged]]) -> Counting:
+    """All classes that fail for some event, and how many of the people counted carry it there."""
     signature, value, rows = counted
     classes: list[TellingClass] = []
     told = np.zeros((2, len(rows)), bool)  # whoever carries several events counts once
+    nearest: tuple[float, float, float] = (0.0, 0.0, 0.0)
     for number, event in enumerate(table.events):
         marked = np.zeros((2, len(table.signatures)), bool)
         for one in judged(number):
-            fails = one.fails
+            fails, nearest = one.fails, max(nearest, one.nearest)
             if fails.any():
                 marked[0] |= fails[one.view.index]
                 marked[1] |= (fails & (one.carriers >= one.among))[one.view.index]
                 classes += _named(table, event.label, one, np.flatnonzero(fails))
         told |= table.holds(number)[value] & marked[:, signature]
     classes.sort(key=lambda one: (not one.certain, -one.needed / one.among, -one.carriers))
-    found = Counting(int(rows[told[0]].sum()), int(rows[told[1]].sum()), tuple(classes))
-    return found, told
+    some = nearest[1:] if nearest[0] else None
+    return Counting(int(rows[told[0]].sum()), int(rows[told[1]].sum()), tuple(classes), some)
 
 
 def _named(

@@ -20,15 +20,28 @@ OWN_COUNT = 1e-6
 """A class's carriers as a view has them are the table's own count if they are as near as this."""
 
 
+def certain_people(case: Case, knowledge: Knowledge) -> int:
+    """How many people, published or missing, are certain to carry some event by what is public, and
+    were not before; in tables that publish what is true."""
+    table, part = case.table, case.partition
+    inside = np.zeros(len(part.pair_signature), bool)
+    away = np.zeros(len(table.signatures), bool)
+    for event in range(len(table.events)):
+        forced, gone = forced_carriers(case, knowledge, event)
+        inside |= forced
+        away |= gone
+    missing = table.signature_rows - part.signature_people
+    return int(part.pair_people[inside].sum() + missing[away].sum())
+
+
 def forced_carriers(case: Case, knowledge: Knowledge, event: int) -> tuple[Bools, Bools]:
     """The pairs of the partition all of whose people carry the event in every world that agrees
     with the carriers of some class; and the signatures whose missing people all do. Only classes
-    whose carriers are as many as the table has of them are counted, in tables that publish what is
-    true."""
+    whose carriers are as many as the table has of them are counted. Nobody is among them of whom
+    some class tells it without the release, as all of it carry the event."""
     table, part = case.table, case.partition
     forced, gone = np.zeros(len(part.pair_signature), bool), np.zeros(len(table.signatures), bool)
-    if part.distorted:
-        return forced, gone
+    known_before = np.zeros(len(table.signatures), bool)
     signature, value, rows = table.cells
     holds = table.holds(event)
     mine = np.flatnonzero(holds[value])
@@ -48,6 +61,8 @@ def forced_carriers(case: Case, knowledge: Knowledge, event: int) -> tuple[Bools
         known = people * event_chances(view, table)[:, event]
         told = (room == own) & (np.abs(known - own) < OWN_COUNT)
         told[0] = False
+        known_before |= (told & (own == people))[view.index]
         forced |= full & told[row]
         gone |= (told & (away > 0) & (away <= lost))[view.index]
-    return forced, gone & (missing > 0)
+    forced &= ~known_before[part.pair_signature]
+    return forced, gone & (missing > 0) & ~known_before

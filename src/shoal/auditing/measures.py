@@ -22,8 +22,8 @@ from shoal.auditing.verdict import (
     Kind,
     ViewRisk,
     Witness,
-    robustness,
 )
+from shoal.checks import robustness
 from shoal.knowledge import View, event_chances
 from shoal.table import Table
 
@@ -54,9 +54,7 @@ def verdict_of(
     return AdversaryVerdict(
         reasoning=reasoning,
         robust=robustness(
-            breach=bool(breach.any()) or missing > 0,
-            undecided=bool(undecided.any()),
-            contradictory=impossible,
+            breach=bool(breach.any()) or missing > 0, undecided=impossible or bool(undecided.any())
         ),
         worst_posterior=max(float(one.judged.event_worst.max(initial=0.0)) for one in lenses),
         problematic=int(part.people_of(held[breach]).sum()),
@@ -123,7 +121,21 @@ def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
         posterior=line["posterior"],
         kind=line["kind"],
         adversary=line["adversary"],
+        limit=allowed(line["posterior"], line["exposure"]),
     )
+
+
+def nearest(seen: Seen) -> tuple[float, float] | None:
+    """The link that is the largest share of its limit, and that limit."""
+    if not len(seen.exposure):
+        return None
+    place = int(np.argmax(seen.exposure))
+    return float(seen.posterior[place]), allowed(seen.posterior[place], seen.exposure[place])
+
+
+def allowed(posterior: float, exposure: float) -> float:
+    """The limit of a link that is so large a share of it."""
+    return round(float(posterior / exposure), 12) if exposure else 1.0
 
 
 def worst_by_event(case: Case, seen: Seen, risks: RowRisks) -> dict[str, Witness]:
@@ -145,8 +157,15 @@ def worst_by_event(case: Case, seen: Seen, risks: RowRisks) -> dict[str, Witness
             posterior=one.posterior,
             kind=one.kind,
             adversary=seen.lenses[one.lens].adversary,
+            limit=_limit(case, seen.lenses[one.lens], signature, number),
         )
     return dict(sorted(witnesses.items()))
+
+
+def _limit(case: Case, lens: Lens, signature: int, event: int) -> float:
+    """What is allowed somebody for an event, to one lens."""
+    whom = np.array([signature], np.int32), np.array([event], np.int32)
+    return round(1.0 / float(case.strength(lens.view, *whom, lens.judged.limit)[0]), 12)
 
 
 def deviations_by_view(

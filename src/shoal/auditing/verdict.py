@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,22 +13,24 @@ import polars as pl
 from shoal.auditing.counting import Counting
 from shoal.auditing.models import Models
 from shoal.auditing.row_risks import RowRisks
-from shoal.display import at_r, card, counted, number, risk_histogram
+from shoal.check_words import in_short
+from shoal.checks import Check, checks_of, verdict
+from shoal.checks import plain as as_plain
+from shoal.display import at_r, card, counted, risk_histogram
 from shoal.knowledge import Fitted
 from shoal.spec import Limit
 from shoal.table.frames import like
-from shoal.wording import WHOLE, adversaries_words, limit_named, verdict_words, visible
+from shoal.wording import (
+    WHOLE,
+    adversaries_words,
+    limit_named,
+    readers_of_one_view,
+    verdict_words,
+    visible,
+)
 
 Kind = Literal["exact", "bound", "estimate"]
 KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
-
-
-def robustness(*, breach: bool, undecided: bool, contradictory: bool) -> bool | None:
-    """The verdict: False if somebody is linked above the limit for sure, in a group or by absence,
-    and None where nobody is but safety could not be shown of everybody and every group."""
-    if breach:
-        return False
-    return None if undecided or contradictory else True
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Witness:
     kind: Kind
     adversary: str
     """Who reasons so."""
+    limit: float
+    """The most that was allowed there."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,17 @@ class GuessRate:
     by_view: dict[str, float]
     known_before: float | None
     """The rate among groups with a carrier who was known above 1/r before publication."""
+
+
+def _fitted(chance: float) -> float:
+    """A probability that a fit tells, rounded up: further digits are those of the machine."""
+    return min(rounded_up(chance, 4), 1.0)
+
+
+def rounded_up(figure: float, decimals: int) -> float:
+    """To so many decimals, never below the figure."""
+    scale = 10.0**decimals
+    return round(math.ceil(figure * scale) / scale, decimals)
 
 
 @dataclass(frozen=True)
@@ -82,6 +98,16 @@ class AdversaryVerdict:
     """People who are not published, and whom that links to some event above its limit."""
     residual: float | None = None
     """Of an adversary who fits odds: by how many cases that misses a public count at most."""
+
+    def public(self) -> dict[str, Any]:
+        """The figures that anybody may know, those of a fit rounded up."""
+        named = ("robust", "worst_posterior", "problematic", "undecided")
+        told = {name: getattr(self, name) for name in named}
+        told["worst_posterior"] = min(self.worst_posterior, 1.0)
+        if self.residual is not None:
+            told["worst_posterior"] = _fitted(self.worst_posterior)
+            told |= {"residual": rounded_up(self.residual, 2), "missing": self.missing}
+        return told
 
 
 @dataclass(frozen=True)
@@ -107,9 +133,10 @@ class ViewRisk:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """The judgement of one grouping of one table. `robust` is None where it could not be judged."""
+    """The judgement of one grouping of one table."""
 
-    robust: bool | None
+    checks: tuple[Check, ...]
+    """All that the verdict is made of, and what was not asked."""
     r: float
     limit: Limit
     """absolute: nobody above 1/r; prior: or above what a view says before publication."""
@@ -152,10 +179,11 @@ class Audit:
     known_before: int
     """Published tuples whose global probability exceeds 1/r before anything is published."""
     counter: Counting
-    """What counting over all groups tells, class by class: a promise of its own, outside the
-    definition of robustness and so of the verdict."""
+    """What counting over all groups tells, class by class."""
+    certain: int
+    """People who are certain to carry an event where classes are counted group by group."""
     absence: Counting
-    """What the missing people tell, class by class: part of the verdict."""
+    """What the missing people tell, class by class."""
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
@@ -163,6 +191,39 @@ class Audit:
     """The models among the views, with their quality."""
     models: Models | None = None
     """The thresholds of other models of privacy that it satisfies, if they were asked for."""
+
+    @property
+    def robust(self) -> bool | None:
+        """The verdict on all checks; None where it could not be judged."""
+        return verdict(self.checks)
+
+    def checked(self, whole: tuple[float, float] | None) -> Audit:
+        """The same with its checks; `whole` is the link by all views at once that comes nearest to
+        its limit, and that limit."""
+        nearest = {"counting": self.counter.nearest}
+        if readers_of_one_view(self.adversaries) != [WHOLE] and self.worst is not None:
+            nearest["one-view"] = min(self.worst.posterior, 1.0), self.worst.limit
+        if whole is not None:
+            nearest["all-views"] = _fitted(whole[0]), _fitted(whole[1])
+        given = {name: one for name, one in nearest.items() if one is not None}
+        return replace(self, checks=checks_of(self.public(), given))
+
+    def public(self) -> dict[str, Any]:
+        """The figures that anybody may know: those of a certificate."""
+        return {
+            "adversaries": [
+                {"name": name, **one.public()} for name, one in self.by_adversary.items()
+            ],
+            "worst_posterior": min(self.worst_posterior, 1.0),
+            "problematic": self.problematic,
+            "undecided": self.undecided,
+            "contradictory": self.contradictory,
+            "known_before": self.known_before,
+            "posteriors": self.posteriors,
+            "certain": self.certain,
+            "counter": self.counter.public(),
+            "absence": {"kept": self.absence.kept, "carriers": self.absence.carriers},
+        }
 
     @property
     def adversaries(self) -> tuple[str, ...]:
@@ -190,44 +251,16 @@ class Audit:
         limits = [event.r or self.r for event in self.risks.table.events]
         return f"{verdict_words(self.robust)} {at_r(limits)}{limit_named(self.limit)}"
 
-    @property
-    def all_views(self) -> dict[str, Any] | None:
-        """What whoever takes all counts together found; None if they did not judge."""
-        if WHOLE not in self.by_adversary:
-            return None
-        found = self.by_adversary[WHOLE]
-        names = ("robust", "problematic", "missing", "undecided")
-        return {name: getattr(found, name) for name in names}
-
     def _figures(self) -> list[tuple[str, str]]:
         """What it says, as names and figures."""
         judges = adversaries_words(self.adversaries)
         views = counted(self.views, "view")
-        figures = [
+        published = f"{self.published:,} of {counted(self.rows, 'row')}"
+        return [
             ("judged by", f"{judges}, {views}, {visible(self.knowledge)}"),
-            (
-                "published",
-                f"{self.published:,} of {counted(self.rows, 'row')} in "
-                f"{counted(self.groups, 'group')}",
-            ),
-            ("largest link", "none: no group holds an event"),
-            (
-                "above their limit",
-                f"{counted(self.problematic, 'person', 'people')}, "
-                f"{self.problematic_carriers:,} of the {self.carriers:,} with an event",
-            ),
-            ("not decided", counted(self.undecided, "person", "people")),
+            ("published", f"{published} in {counted(self.groups, 'group')}"),
+            ("checks", in_short(self.checks)),
         ]
-        if not self.absence.kept:
-            missing = f"{self.absence.carriers:,} of {self.suppressed_carriers:,} missing carriers"
-            figures.append(("linked by absence", missing))
-        if self.worst is not None:
-            link = f"{number(self.worst.posterior)} ({self.worst.kind})"
-            figures[2] = (
-                "largest link",
-                f"{link} to {visible(self.worst.event)}, {number(self.worst.before)} before",
-            )
-        return figures
 
     @property
     def problematic_share(self) -> float:
@@ -274,6 +307,7 @@ class Audit:
                 "problematic_carriers",
                 "carriers",
                 "undecided",
+                "certain",
                 "contradictory",
                 "average_delta",
                 "average_delta_carrying",
@@ -293,7 +327,7 @@ class Audit:
                 "known_before",
             )
         }
-        plain["all_views"] = self.all_views
+        plain["checks"] = as_plain(self.checks)
         plain["counter"] = self.counter.to_dict()
         plain["absence"] = self.absence.to_dict()
         plain["guess_rate"] = self.guess_rate.worst

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.anonymizers.registry import method_names
+from shoal.checks import plain
 from shoal.cli import options as o
 from shoal.cli.audit import (
-    absence_line,
     breach_words,
     common_r,
-    counter_line,
     known_line,
     own_limit,
+    show_checks,
 )
 from shoal.cli.report import (
     PublicReportOption,
@@ -29,11 +29,8 @@ from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
     EXIT_CODES,
-    WHOLE,
-    judges_words,
     open_words,
     pooled_words,
-    undecided_words,
     verdict_words,
     weights_words,
     written_words,
@@ -42,6 +39,7 @@ from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
     from shoal.release import Release
+    from shoal.report import Facts
 
 
 @o.with_spec_options
@@ -130,7 +128,7 @@ def anonymize(
             **parameters,
         )
     assert release.original is not None, "a release that was just made has its table"
-    written = release.robust is True or write_anyway
+    written, facts = release.robust is True or write_anyway, None
     if written:
         repeat = Repeat(command_line(sys.argv[1:]), seed)
         facts = release_facts(release, release.original, repeat=repeat)
@@ -140,9 +138,10 @@ def anonymize(
                 out, format=format, force=force, private=inside, record=record, facts=facts
             )
     if json:
-        emit_json(_figures(release) | {"written": written})
+        errors = None if facts is None or facts.queries is None else facts.queries["lines"]
+        emit_json(_figures(release) | {"errors": errors, "written": written})
     else:
-        _show(release)
+        _show(release, facts)
         if written:
             typer.echo(f"Release: {out}   for yourself alone: {inside}")
     if release.robust is not True:
@@ -183,8 +182,8 @@ def _figures(release: Release) -> dict[str, Any]:
             for event in certificate["events"]
         ],
         "adversaries": list(audit.adversaries),
-        "all_views": audit.all_views,
         "robust": audit.robust,
+        "checks": plain(audit.checks),
         "worst_posterior": audit.worst_posterior,
         "problematic": audit.problematic,
         "problematic_share": audit.problematic_share,
@@ -198,43 +197,25 @@ def _figures(release: Release) -> dict[str, Any]:
     }
 
 
-def show_verdict(figures: dict[str, Any]) -> None:
-    """The verdict, the largest links, and who is known above the limit already."""
-    say, events = typer.echo, figures["events"]
-    word = verdict_words(figures["robust"]).upper()
-    open_ = figures["robust"] is None or figures["undecided"] > 0
-    r = common_r([(event["label"], event["r"]) for event in events])
+def _show(release: Release, facts: Facts | None) -> None:
+    figures, audit, say = _figures(release), release.audit, typer.echo
+    assert audit is not None
+    word = verdict_words(audit.robust).upper()
+    r = common_r([(event["label"], event["r"]) for event in figures["events"]])
     if r is None:
         say(f"{word}: every event has a limit of its own.")
-        for event in events:
-            worst = event["worst_posterior"]
-            say(own_limit(event["label"], event["r"], figures["limit"], worst, least=open_))
+        for event in figures["events"]:
+            given = event["label"], event["r"], figures["limit"], event["worst_posterior"]
+            say(own_limit(*given, least=figures["undecided"] > 0))
     else:
         say(f"{word}: {breach_words(r, figures['limit'])}.")
-        largest = percent(figures["worst_posterior"])
-        if open_:
-            say(f"The largest link to a protected event that was found is {largest}.")
-        else:
-            alone = figures["adversaries"] == [WHOLE]
-            singly = "" if alone else ", one group at a time,"
-            say(f"The largest link to a protected event{singly} is {largest}.")
-    if open_:
-        say(undecided_words(f"{figures['undecided']:,} people") + ".")
-    say(judges_words(figures["adversaries"], figures.get("all_views")))
+    show_checks(audit)
     limit = "their event's limit" if r is None else "1/r"
     say(known_line(figures["known_before"], limit=limit))
-
-
-def _show(release: Release) -> None:
-    figures, say = _figures(release), typer.echo
-    show_verdict(figures)
     say(
         f"The best guess is right in {percent(figures['guess_rate'])} of the groups (measured, not "
         "guaranteed)."
     )
-    assert release.audit is not None
-    say(absence_line(release.audit))
-    say(counter_line(release.audit))
     say(
         f"{figures['published']:,} of {figures['rows']:,} rows in {figures['groups']:,} groups; "
         f"{figures['groups_with_event']:,} hold an event, {figures['mean_size_with_event']:.1f} "
@@ -248,9 +229,12 @@ def _show(release: Release) -> None:
         say(weights_words(figures["weights"]["people"]))
     if figures["values_changed"]:
         say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
-    if figures["problematic"] or figures["undecided"]:
-        say(
-            f"{percent(figures['problematic_share'])} of the people with an event are problematic: "
-            f"{figures['method']} promises only: {figures['claims'].get('guarantee')}."
-        )
+    if audit.robust is not True:
+        say(f"{figures['method']} promises only: {figures['claims'].get('guarantee')}.")
+    if facts is None:
+        say("How far counts are off is measured once the release is written (--write-anyway).")
+    else:
+        from shoal.report.measured import errors_in_short
+
+        say(errors_in_short(facts))
     say("Time: " + ", ".join(f"{name} {value:.2f} s" for name, value in release.seconds.items()))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.check_words import lines
 from shoal.cli import options as o
 from shoal.cli.report import (
     PublicReportOption,
@@ -22,15 +23,12 @@ from shoal.engine_names import ENGINES
 from shoal.errors import InputError
 from shoal.wording import (
     EXIT_CODES,
-    absence_words,
     adversaries_words,
-    counter_words,
     exposed_words,
-    judges_words,
     limit_named,
     limit_words,
     lower_words,
-    undecided_words,
+    stratum_words,
     verdict_words,
     visible,
 )
@@ -173,15 +171,14 @@ def known_line(count: int, *, limit: str) -> str:
     return f"{known} known above {limit} before anything is published; no release changes that."
 
 
-def absence_line(audit: Audit) -> str:
-    """What the missing people tell."""
-    return absence_words(audit.absence.to_dict(), audit.suppressed, audit.limit)
-
-
-def counter_line(audit: Audit) -> str:
-    """What counting over all groups tells, class by class."""
-    carriers = audit.carriers + audit.suppressed_carriers
-    return counter_words(audit.counter.to_dict(), carriers)
+def show_checks(audit: Audit) -> None:
+    """The list of checks, and the strata that two of them tell of most."""
+    for line in lines(audit.checks):
+        typer.echo(line)
+    for name, found in (("counting", audit.counter), ("suppression", audit.absence)):
+        if found.classes:
+            worst = stratum_words(found.classes[0].to_dict())
+            typer.echo(f"The worst stratum of {len(found.classes):,}, by {name}: {worst}.")
 
 
 def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) -> None:
@@ -214,15 +211,8 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
             f"alone, {percent(worst.posterior)} after, with the release ({worst.kind}), through "
             f"{through}.{lower_words(worst.before, worst.posterior)}"
         )
-        if result.robust is None or result.undecided:
-            say(
-                "  This is the largest that was found; "
-                f"{undecided_words(f'{result.undecided:,} people')}."
-            )
     echo_table(_figures(result))
-    say(judges_words(result.adversaries, result.all_views))
-    say(absence_line(result))
-    say(counter_line(result))
+    show_checks(result)
     if result.problematic or result.undecided:
         from shoal.facts import as_exposed
 
@@ -317,8 +307,6 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
                 f"{result.suppressed:,} rows, {result.suppressed_carriers:,} with an event",
             ),
         )
-    if result.undecided:
-        figures.append(("Could not be decided", f"{result.undecided:,} people"))
     if result.contradictory:
         figures.append(("Groups that contradict what is known", f"{result.contradictory:,}"))
     return figures

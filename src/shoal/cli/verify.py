@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from shoal.check_words import lines
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
 from shoal.wording import EXIT_CODES, adversaries_words, limit_named, verdict_words
-from shoal.wording import plain_percent as percent
 
 
 def verify(
@@ -67,11 +67,13 @@ def verify(
             typer.echo(f"{'ok    ' if one.passed else 'WRONG '} {one.name}{detail}")
         how = "posteriors recomputed" if result.recomputed else "from the release alone"
         says = verdict_words(result.robust).upper()
-        worst = f"largest link {percent(result.worst_posterior)}{limit_named(result.limit)}"
         typer.echo(f"{'CONFIRMED' if result.confirmed else 'REFUTED'} ({how}).")
         typer.echo(
-            f"The certificate says: {says} to the {adversaries_words(result.adversaries)}, {worst}."
+            f"The certificate says: {says} to the {adversaries_words(result.adversaries)}"
+            f"{limit_named(result.limit)}."
         )
+        for line in lines(result.verdict):
+            typer.echo(line)
         typer.echo(f"Judged: {result.judged_words()}.")
         if result.on_trust:
             typer.echo(f"Taken on trust: {', '.join(result.on_trust)}.")

@@ -93,8 +93,8 @@ def _contradictions(
     found, told = facts.verdict, certificate["audit"]
     wrong = [
         f"The private records say otherwise than the certificate on: {name.replace('_', ' ')}."
-        for name in ("robust", "problematic", "undecided", "known_before")
-        if found[name] != told[name]
+        for name in ("robust", "checks", "problematic", "undecided", "known_before")
+        if found.get(name) != told.get(name)
     ]
     if (found["r"], found["limit"]) != (certificate["r"], certificate["limit"]):
         wrong.append("The private records name another limit than the certificate.")

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from shoal.charts.attack import attack_chart
+from shoal.checks import most_people
 from shoal.evidence.contents import Evidence, gather
 from shoal.evidence.questions import above_alone, answers
 from shoal.project.decision import certificate_hash
@@ -51,7 +52,9 @@ def evidence_page(evidence: Evidence) -> str:
             limit=_limit(evidence),
             assumptions=sentences.assumptions(facts, public=False),
             limits=sentences.limits_of_theory(facts, public=False),
-            absence=sentences.absence_sentence(facts, public=True),
+            checks=sentences.checks_said(facts, public=False),
+            tone=sentences.tone(facts),
+            above=most_people(sentences.checks(facts)),
             questions=answers(evidence),
             said_of=lambda found: measured.attack_sentence(replace(facts, attack=found)),
             surest_of=measured.surest_table,

@@ -4,13 +4,14 @@ inference. What was not computed is said to be so."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 from shoal.evidence.contents import Attacked, Evidence
 from shoal.facts import Facts
 from shoal.facts.bins import Record
-from shoal.report.sentences import absence_sentence, counter_sentence, known_sentence
+from shoal.report.sentences import checks, checks_said, known_sentence
 from shoal.report.words import judged
-from shoal.wording import open_words, people, percent, quoted
+from shoal.wording import open_words, percent, quoted
 
 Attacks = Sequence[Attacked]
 Answer = tuple[str, str, list[str]]
@@ -84,7 +85,7 @@ def _found(rate: Record, attacker: str, known: str) -> str:
 
 
 def _inference(facts: Facts, attacks: Attacks) -> list[str]:
-    verdict, worst = facts.verdict, facts.verdict["worst"]
+    worst = facts.verdict["worst"]
     told = []
     if worst is None:
         told.append("No published group holds a protected event.")
@@ -95,13 +96,9 @@ def _inference(facts: Facts, attacks: Attacks) -> list[str]:
             f"{percent(worst['limit'])}, is {link}; {percent(worst['before'])} by general "
             "knowledge alone."
         )
-    told += [
-        f"{_count(verdict['problematic'])} above the limit, and {people(verdict['undecided'])} "
-        "could not be decided.",
-        known_sentence(facts, public=False),
-        counter_sentence(facts, public=True),
-        absence_sentence(facts, public=True),
-    ]
+    asked = [one.state != "not asked" for one in checks(facts)]
+    said = [sentence for *_, sentence in checks_said(facts, public=False)]
+    told += [*compress(said, asked), known_sentence(facts, public=False)]
     if not attacks:
         told.append("Not computed: how often attackers name carriers rightly (no attack was run).")
     return [*told, *(_beaten(attack) for attack in attacks)]
@@ -128,7 +125,3 @@ def above_alone(one: Record) -> bool:
         one[limit] is not None and one[rate]["tries"] > 0 and one[rate]["low"] > one[limit]
         for rate, limit in pairs
     )
-
-
-def _count(count: int) -> str:
-    return "1 person is" if count == 1 else f"{count:,} people are"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shoal._version import __version__, versions
-from shoal.auditing.verdict import Audit, Witness
+from shoal.auditing.verdict import Audit, Witness, witness_dict
 from shoal.errors import InputError
 from shoal.facts import loss
 from shoal.facts.bins import HAIR, Record, count_within, probability_edges, size_edges
@@ -167,7 +167,7 @@ def _facts(
     limits = sorted(set(limit_of.values()))
     relative = len(limits) > 1 or audit.limit == "prior"
     verdict = {key: value for key, value in audit.to_dict().items() if not key.startswith("worst")}
-    verdict["worst"] = _witness(audit.worst, limit_of)
+    verdict["worst"] = None if audit.worst is None else witness_dict(audit.worst)
     verdict["reasoning"] = {name: one.reasoning for name, one in audit.by_adversary.items()}
     if verdict["worst"] is not None:
         verdict["worst"]["shared"] = as_exposed(audit)
@@ -191,12 +191,6 @@ def _facts(
         spec=_spec(table, audit.by_view),
         repeat={"command": repeat.command, "seed": repeat.seed, "versions": versions()},
     )
-
-
-def _witness(witness: Witness | None, limit_of: dict[str, float]) -> Record | None:
-    if witness is None:
-        return None
-    return {**vars(witness), "view": list(witness.view), "limit": limit_of[witness.event]}
 
 
 def as_exposed(audit: Audit, place: int = 1) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from shoal._version import __version__
-from shoal.auditing.verdict import AdversaryVerdict, Audit
+from shoal.auditing.verdict import Audit
+from shoal.checks import BEFORE_CHECKS, checks_in, checks_of, plain, verdict
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.release.stated import FORMAT
@@ -19,8 +19,6 @@ from shoal.spec import Spec
 from shoal.table import Table
 
 ROUNDING = 1e-9
-FIT_DECIMALS = (4, 2)
-"""Of the posteriors and the residual of a fit, rounded up: further digits are the machine's."""
 TRUE_METHODS = ("art", "anatomy", "injector", "t-closeness", "mondrian")
 """Those of shoal's own methods that publish true values only."""
 
@@ -57,7 +55,7 @@ def make_certificate(
                 "r": float(r),
                 **_columns(table.spec, number),
                 "worst_posterior": (
-                    _chance(audit.worst_by_event[event.label].posterior)
+                    min(audit.worst_by_event[event.label].posterior, 1.0)
                     if event.label in audit.worst_by_event
                     else 0.0
                 ),
@@ -70,27 +68,7 @@ def make_certificate(
             "views": [list(view.attributes) for view in knowledge.views],
             **({"models": [dict(one) for one in models]} if models else {}),
         },
-        "audit": {
-            "adversaries": [
-                {
-                    "name": name,
-                    "robust": one.robust,
-                    "worst_posterior": _worst(one),
-                    "problematic": one.problematic,
-                    "undecided": one.undecided,
-                    **_fit(one),
-                }
-                for name, one in audit.by_adversary.items()
-            ],
-            "robust": audit.robust,
-            "worst_posterior": _chance(audit.worst_posterior),
-            "problematic": audit.problematic,
-            "undecided": audit.undecided,
-            "known_before": audit.known_before,
-            "posteriors": audit.posteriors,
-            "counter": audit.counter.public(),
-            "absence": {"kept": audit.absence.kept, "carriers": audit.absence.carriers},
-        },
+        "audit": {**audit.public(), "robust": audit.robust, "checks": plain(audit.checks)},
         "rows": {
             "table": table.rows,
             "published": grouping.published,
@@ -112,30 +90,6 @@ def make_certificate(
         **({"weights": _weights(table, grouping)} if grouping.weight is not None else {}),
         "seed": {"given": False} if seed is None else {"given": True, "value": seed},
     }
-
-
-def _fit(one: AdversaryVerdict) -> dict[str, Any]:
-    """Of whoever fits odds: how well, and whom that links among the missing."""
-    if one.residual is None:
-        return {}
-    return {"residual": _rounded_up(one.residual, FIT_DECIMALS[1]), "missing": one.missing}
-
-
-def _worst(one: AdversaryVerdict) -> float:
-    if one.residual is None:
-        return _chance(one.worst_posterior)
-    return _chance(_rounded_up(one.worst_posterior, FIT_DECIMALS[0]))
-
-
-def _rounded_up(figure: float, decimals: int) -> float:
-    """To so many decimals, never below the figure."""
-    scale = 10.0**decimals
-    return round(math.ceil(figure * scale) / scale, decimals)
-
-
-def _chance(posterior: float) -> float:
-    """A probability: rounding may put it a digit above 1."""
-    return min(posterior, 1.0)
 
 
 def _weights(table: Table, grouping: Grouping) -> dict[str, Any]:
@@ -177,14 +131,34 @@ def _by_view(audit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [one for one in told if one["name"] != "all-views"] or list(told)
 
 
-def _combined(audit: Mapping[str, Any]) -> bool | None:
-    """The verdict of all adversaries together, and of what absence tells."""
-    absence = audit["absence"]  # certificates of the older format do not speak of it
-    verdicts = [one["robust"] for one in audit["adversaries"]]
-    verdicts += [] if absence is None else [absence["kept"]]
-    if False in verdicts:
-        return False
-    return None if None in verdicts else True
+def _wrong_checks(certificate: Mapping[str, Any]) -> str:
+    """What of its checks does not follow from its other figures, or an empty text. Certificates of
+    older formats list none, and not all are part of their verdict."""
+    audit, claimed = certificate["audit"], checks_in(certificate["audit"])
+    nearest = {
+        one.name: (one.worst, one.limit)
+        for one in claimed
+        if one.worst is not None and one.limit is not None
+    }
+    if claimed != checks_of(audit, nearest):
+        return "its checks are others than its figures say"
+    counted = (
+        claimed if "checks" in audit else [one for one in claimed if one.name in BEFORE_CHECKS]
+    )
+    if verdict(counted) is not audit["robust"]:
+        return "its checks say something else than its verdict"
+    own = [1 / event["r"] for event in certificate["events"]]
+    for one in claimed:
+        if one.worst is None or one.limit is None:
+            continue
+        fitted = 1e-2 if one.name == "all-views" else 1e-8
+        if one.state == "kept" and one.worst > one.limit * (1 + fitted):
+            return "a check that is kept is above its limit"
+        if (one.name, certificate["limit"]) == ("one-view", "absolute") and all(
+            abs(one.limit - limit) > ROUNDING for limit in own
+        ):
+            return "a check has another limit than was asked for"
+    return ""
 
 
 def _fitted_above(certificate: Mapping[str, Any]) -> bool:
@@ -278,9 +252,8 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             all(abs(one - audit["worst_posterior"]) > ROUNDING for one in worst),
         ),
         (
-            "its adversaries and what absence tells say something else than the whole",
-            _combined(audit) is not audit["robust"]
-            or abs(max(one["worst_posterior"] for one in _by_view(audit)) - max(worst)) > ROUNDING,
+            "its adversaries say something else than its events",
+            abs(max(one["worst_posterior"] for one in _by_view(audit)) - max(worst)) > ROUNDING,
         ),
         ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
         (
@@ -305,7 +278,6 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             f"the method {method['name']} changes no values",
             method["name"] in TRUE_METHODS and rows["values_changed"] != 0,
         ),
-        ("people are problematic", bool(audit["robust"]) and audit["problematic"] != 0),
         (
             "it is not said how well odds were fitted",
             any(
@@ -314,10 +286,13 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             or any(("residual" in one) is not ("missing" in one) for one in audit["adversaries"]),
         ),
         (
-            "somebody is convinced who links people by their absence",
-            any(one["robust"] and one.get("missing", 0) for one in audit["adversaries"]),
+            "somebody is convinced who links people above their limit",
+            any(
+                one["robust"] and (one["problematic"] or one.get("missing", 0))
+                for one in audit["adversaries"]
+            ),
         ),
     ):
         if present:
             return fault
-    return ""
+    return _wrong_checks(certificate)

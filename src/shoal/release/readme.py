@@ -7,20 +7,19 @@ from typing import Any
 
 import polars as pl
 
+from shoal.check_words import lines
+from shoal.checks import checks_in
 from shoal.knowledge import OWN
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
 from shoal.wording import (
     WHOLE,
+    adversaries_words,
     apart_words,
-    judges_words,
     limit_words,
     open_words,
     pooled_words,
-    public_absence_words,
-    public_counter_words,
-    undecided_words,
     verdict_words,
     weights_words,
 )
@@ -52,6 +51,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
             ]
         ),
         "WHAT IS CLAIMED\n" + filled(_claim(release)),
+        "CHECKS\n" + "\n".join(map(filled, lines(checks_in(certificate["audit"])))),
         "WHAT IS MISSING OR CHANGED\n" + filled(_losses(release)),
         *using_parts(release, names),
     ]
@@ -63,27 +63,16 @@ def _claim(release: Release) -> str:
     method = certificate["method"]
     sentences = [
         f"Method {method['name']}: {method['claims'].get('guarantee', 'no guarantee')}.",
-        f"{_judges(certificate)} An adversary takes one group and one view (set of published "
-        f"attributes) at a time{_whole(certificate)}.",
+        f"Judged by the {adversaries_words(_adversaries(certificate))}. An adversary takes one "
+        f"group and one view (set of published attributes) at a time{_whole(certificate)}.",
         _known(release),
         _apart(release),
         _verdict(certificate),
         _known_before(certificate),
-        public_absence_words(
-            certificate["audit"]["absence"],
-            certificate["rows"]["suppressed"],
-            certificate["limit"],
-        ),
-        public_counter_words(certificate["audit"]["counter"]),
         weights_words(certificate["weights"]["people"]) if "weights" in certificate else "",
         "certificate.json has the details; `shoal verify` checks it.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
-
-
-def _judges(certificate: dict[str, Any]) -> str:
-    found = {one["name"]: one for one in certificate["audit"]["adversaries"]}
-    return judges_words(list(found), found.get(WHOLE))
 
 
 def _whole(certificate: dict[str, Any]) -> str:
@@ -138,34 +127,19 @@ def _known_of_classes(release: Release, models: int) -> str:
 
 
 def _verdict(certificate: dict[str, Any]) -> str:
-    """Robust or not, with the largest links; by event where the events' limits differ."""
-    audit, events = certificate["audit"], certificate["events"]
+    """Robust or not, and at which limits."""
+    robust, events = certificate["audit"]["robust"], certificate["events"]
     limit = limit_words("1/r", certificate["limit"])
-    undecided = audit["robust"] is None or audit["undecided"] > 0
-    largest = "the largest that was found" if undecided else "the largest"
     if len({event["r"] for event in events}) > 1:
-        links = "; ".join(
-            f'"{event["label"]}" r = {event["r"]:g}, {largest} {event["worst_posterior"]:.4f}'
+        own = "; ".join(
+            f'"{event["label"]}" r = {event["r"]:g}, the largest {event["worst_posterior"]:.4f}'
             for event in events
         )
-        told = (
-            f"The release is {verdict_words(audit['robust'])} at each event's own limit {limit}. "
-            f"The probability of any person's link, by event: {links}."
-        )
+        told = f"The release is {verdict_words(robust)} at each event's own limit {limit} ({own})"
     else:
-        robust = f"{events[0]['r']:g}-robust"
-        asked = f", with the limit {limit}" if certificate["limit"] == "prior" else ""
-        told = (
-            f"The release is {verdict_words(audit['robust'], robust)}{asked}: the largest "
-            f"probability{' that was found' if undecided else ''} of any person's link to a "
-            f"protected event is {audit['worst_posterior']:.4f}."
-        )
-    if audit["problematic"]:
-        verb = "is" if audit["problematic"] == 1 else "are"
-        told += f" {_counted(audit['problematic'], 'person')} {verb} linked above {limit}."
-    if undecided:
-        told += f" {undecided_words(_counted(audit['undecided'], 'person'))}."
-    return told
+        word = verdict_words(robust, f"{events[0]['r']:g}-robust")
+        told = f"The release is {word}, with the limit {limit}"
+    return f"{told}: the verdict on the checks below."
 
 
 def _known_before(certificate: dict[str, Any]) -> str:

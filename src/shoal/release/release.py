@@ -19,7 +19,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.auditing.verdict import Audit
-from shoal.display import at_r, card, counted, number
+from shoal.check_words import in_short
+from shoal.checks import checks_in, verdict
+from shoal.display import at_r, card, counted
 from shoal.engines import GID, Distant, Runs
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
@@ -110,7 +112,7 @@ class Release:
                     f"{rows['published']:,} of {counted(rows['table'], 'row')} in "
                     f"{counted(groups['count'], 'group')}, {groups['with_event']:,} with an event",
                 ),
-                ("largest link", number(self.certificate["audit"]["worst_posterior"])),
+                ("checks", in_short(checks_in(self.certificate["audit"]))),
                 (
                     "lost",
                     f"{counted(rows['suppressed'], 'row')} suppressed, "
@@ -208,7 +210,7 @@ class Release:
     @cached_property
     def robust(self) -> bool | None:
         """The auditor's verdict, as the certificate states it."""
-        return self.certificate["audit"]["robust"]  # type: ignore[no-any-return]
+        return verdict(checks_in(self.certificate["audit"]))
 
     @cached_property
     def coded(self) -> Published:

@@ -16,13 +16,17 @@ from shoal.memory import read_text
 from shoal.spec import Spec
 from shoal.storage import recover_folder
 
-FORMAT = "shoal-certificate/3"
+FORMAT = "shoal-certificate/4"
+UNCHECKED = "shoal-certificate/3"
+"""Certificates that list no checks."""
 SHARES = "shoal-certificate/2"
 """Certificates with shares of a group's carriers (now weights), or totals by attribute."""
 OLDEST = "shoal-certificate/1"
 SCHEMA = "certificate.schema.json"
 _UNSAID = (("audit", "counter"), ("audit", "absence"), ("groups", "shown_openly"))
 """What certificates of the oldest format may not say; it is None then."""
+_WITH_CHECKS = ("checks", "certain", "contradictory")
+"""What audits say since checks are listed."""
 _COUNT = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
 _TOLD = {"type": "object", "additionalProperties": _COUNT}
 _NO_TOTALS = {"told": {}, "linked_above": 0}
@@ -57,7 +61,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise _damaged(file, "it is no JSON") from None
     if not isinstance(told, dict):
         raise _damaged(file, "it is no object")
-    if told.get("format") not in (FORMAT, SHARES, OLDEST):
+    if told.get("format") not in (FORMAT, UNCHECKED, SHARES, OLDEST):
         raise InputError(
             "certificate-format",
             f"{file} is of no format that this version of shoal reads ({OLDEST} to {FORMAT}).",
@@ -143,9 +147,15 @@ def _fault(told: dict[str, Any]) -> str:
 
 @cache
 def _older_schema(format: str) -> dict[str, Any]:
-    """The same of an older format, which says nothing of a fit."""
+    """The same of an older format: without checks, and before the third without fits."""
     asked = copy.deepcopy(schema())
-    asked["properties"] |= {"format": {"const": format}, **_ONLY_OLDER}
+    asked["properties"]["format"] = {"const": format}
+    for name in _WITH_CHECKS:
+        del asked["properties"]["audit"]["properties"][name]
+        asked["properties"]["audit"]["required"].remove(name)
+    if format == UNCHECKED:
+        return asked
+    asked["properties"] |= _ONLY_OLDER
     del asked["properties"]["weights"]
     asked["required"].append("totals")
     judges = asked["properties"]["audit"]["properties"]["adversaries"]["items"]["properties"]

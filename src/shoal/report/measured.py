@@ -52,6 +52,14 @@ def _precision(one: Record | None) -> str:
     return f"{percent(one['rate'])} ({percent(one['without'])}, {percent(one['control'])})"
 
 
+def errors_in_short(facts: Facts) -> str:
+    """How far counts from the release are off, in a sentence."""
+    if not facts.queries or not facts.queries["lines"]:
+        return "How far counts are off was not measured."
+    told = [f"{percent(one['mean'])} ({one['name'].lower()})" for one in facts.queries["lines"]]
+    return f"Counts are off by {joined(told)} on average.".replace("\u00a0", " ")
+
+
 def class_errors_in_short(facts: Facts) -> str:
     """How far counts by class of people are off, in a sentence; empty without such counts."""
     found = facts.queries and facts.queries["classes"]

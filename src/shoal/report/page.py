@@ -19,6 +19,7 @@ from shoal.auditing.verdict import Audit
 from shoal.charts import audit as charts
 from shoal.charts.attack import attack_chart
 from shoal.charts.parts import Chart
+from shoal.checks import most_people
 from shoal.errors import InputError
 from shoal.facts.contents import Facts, Repeat, audit_facts, release_facts
 from shoal.grouping import Grouping
@@ -86,7 +87,10 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             ),
             meaning=f"{sentences.meaning(shown)} {sentences.known_sentence(shown, public=public)}",
             exposed=exposed_words(len(shown.people), shown.verdict.get("as_exposed", 0)),
-            beside=sentences.beside(shown, public=public),
+            checks=sentences.checks_said(shown, public=public),
+            tone=sentences.tone(shown),
+            above=most_people(sentences.checks(shown)),
+            in_short=sentences.in_short(shown, public=public),
             assumptions=sentences.assumptions(shown, public=public),
             limits=sentences.limits_of_theory(shown, public=public),
             class_errors=measured.class_errors(shown),

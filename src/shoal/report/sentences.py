@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from shoal.check_words import VERDICT_TONES, coloured, words
+from shoal.checks import Check, attacked, checks_in, verdict
 from shoal.facts.bins import Record
 from shoal.facts.contents import Facts
 from shoal.knowledge.fitted import ENOUGH_CARRIERS
@@ -12,9 +14,7 @@ from shoal.report.words import FEW, hidden_count, judged
 from shoal.wording import (
     ALL_VIEWS,
     WHOLE,
-    absence_words,
     apart_words,
-    counter_words,
     isolated,
     joined,
     limit_named,
@@ -24,64 +24,46 @@ from shoal.wording import (
     open_words,
     people,
     percent,
-    public_absence_words,
-    public_counter_words,
     quoted,
-    readers_of_one_view,
     through,
-    undecided_words,
     verdict_words,
-    whole_words,
 )
 
 MOST_LIMITS = 4
 """Of more events than this the headline gives the range of their limits."""
 
 
+def checks(facts: Facts) -> tuple[Check, ...]:
+    """What the verdict is made of, attacks included once they were run."""
+    return attacked(checks_in(facts.verdict), facts.attack)
+
+
+def checks_said(facts: Facts, *, public: bool) -> list[tuple[str, str, str, str]]:
+    """Each check: the class of its colour, the word for its state, its title and its sentence."""
+    return coloured(checks(facts), lambda count: hidden_count(count, public=public))
+
+
+def tone(facts: Facts) -> str:
+    """The class of the verdict's colour: green only where all that was asked for is kept."""
+    return VERDICT_TONES[verdict(checks(facts))]
+
+
 def verdict_sentence(facts: Facts, *, public: bool) -> str:
-    """The verdict, as the audit gives it."""
-    verdict = facts.verdict
-    limit = f"with a probability above {limit_words(percent(facts.limits[-1]), verdict['limit'])}"
-    if _by_event(facts):
-        limit = f"above {limit_words('its limit', verdict['limit'])}"
-    one = len(facts.events) == 1 and not _by_event(facts)
-    event = quoted(facts.events[0]["label"]) if one else "a protected event"
-    asked = f"{_asked(facts)}{limit_named(verdict['limit'])}"
-    head = f"{verdict_words(verdict['robust']).capitalize()} at {asked}: "
-    if verdict["robust"]:
-        return head + f"{_nobody_links(verdict['adversaries'])} to {event} {limit}."
-    whole = whole_words(verdict.get("all_views"), lambda count: hidden_count(count, public=public))
-    told = [whole] if whole else []
-    if verdict["robust"] is False:
-        if verdict["problematic"] or not (verdict["absence"]["kept"] and whole):
-            count = hidden_count(verdict["problematic"], public=public)
-            told = [f"{count} of {people(verdict['published'])} can be linked to {event} {limit}"]
-        if not verdict["absence"]["kept"]:
-            gone = hidden_count(verdict["absence"]["carriers"], public=public)
-            told.append(f"{gone} of those who are missing are linked to one by their absence")
-        if verdict["undecided"]:
-            told.append(undecided_words(hidden_count(verdict["undecided"], public=public)))
-        return f"{head}{'; '.join(told)}."
-    if verdict["undecided"]:
-        count = hidden_count(verdict["undecided"], public=public)
-        told.append(undecided_words(f"{count} of {people(verdict['published'])}"))
-    if verdict["contradictory"]:
-        told.append(
-            f"{verdict['contradictory']:,} groups publish values that contradict what is known"
-        )
-    return f"{head}{'; '.join(told)}."
-
-
-def _nobody_links(names: Sequence[str]) -> str:
-    """What is claimed, and of whom: readers who take one group at a time, or all together."""
-    single = readers_of_one_view(names)
-    if single == [WHOLE]:
-        return f"with the counts of all views at once, the {WHOLE} adversary links nobody"
-    who = f"the {single[0]} adversary links nobody"
-    if len(single) > 1:
-        others = " nor ".join(f"the {name}" for name in single)
-        who = f"neither {others} adversary links anybody"
-    return f"taking one group at a time, {who}"
+    """The verdict, and what of the checks it rests on."""
+    found, limit = checks(facts), limit_words(percent(facts.limits[-1]), facts.verdict["limit"])
+    robust = verdict(found)
+    asked = f"{_asked(facts)}{limit_named(facts.verdict['limit'])}"
+    head = f"{verdict_words(robust).capitalize()} at {asked}: "
+    if robust:
+        one = len(facts.events) == 1 and not _by_event(facts)
+        event = quoted(facts.events[0]["label"]) if one else "a protected event"
+        above = limit_words("its limit", facts.verdict["limit"]) if _by_event(facts) else limit
+        kept = sum(check.state == "kept" for check in found)
+        return f"{head}nobody is linked to {event} above {above}; {kept} of {kept} checks are kept."
+    state = "undecided" if robust is None else "broken"
+    telling = [check for check in found if check.state == state]
+    said = [words(check, lambda count: hidden_count(count, public=public)) for check in telling]
+    return f"{head}{'. '.join(said)}."
 
 
 def _by_event(facts: Facts) -> bool:
@@ -154,47 +136,24 @@ def _who(witness: Record) -> str:
     return f"a person with {joined(described)}"
 
 
-def beside(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
-    """What stands beside the verdict, and is as much a part of the decision."""
+def in_short(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
+    """What else is a part of the decision."""
     lines = [
         ("Shown openly", _open(facts.verdict["shown_openly"], public=public)),
-        ("Counting, class by class", counter_sentence(facts, public=public)),
-        ("Absence", absence_sentence(facts, public=public)),
         ("Counts of carriers by class of people", class_errors_in_short(facts)),
     ]
     return [(name, sentence) for name, sentence in lines if sentence]
 
 
-def counter_sentence(facts: Facts, *, public: bool) -> str:
-    """What counting over all groups tells, class by class."""
-    verdict = facts.verdict
-    if public:
-        return public_counter_words(
-            verdict["counter"], lambda count: hidden_count(count, public=True)
-        )
-    return counter_words(verdict["counter"], verdict["carriers"] + verdict["suppressed_carriers"])
-
-
-def absence_sentence(facts: Facts, *, public: bool) -> str:
-    """What the missing people tell."""
-    verdict = facts.verdict
-    found, missing, limit = verdict["absence"], verdict["suppressed"], verdict["limit"]
-    if public:
-        return public_absence_words(
-            found, missing, limit, lambda count: hidden_count(count, public=True)
-        )
-    return absence_words(found, missing, limit)
-
-
 def meaning(facts: Facts) -> str:
     """What a verdict does for a decision."""
     return {
-        True: "Against these readers every published person keeps at least the protection that was "
-        "asked for. Before you publish, read what stands beside the verdict, and its limits.",
+        True: "All that was asked for is kept. Before you publish, read what was not asked for or "
+        "is not covered, in grey.",
         False: "Do not publish this as it stands. Some people are linked to what should be "
         "protected more surely than was asked for.",
         None: "Do not publish this on the strength of this report: safety could not be shown.",
-    }[facts.verdict["robust"]]
+    }[verdict(checks(facts))]
 
 
 def _open(count: int, *, public: bool) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,9 +17,12 @@ from shoal.adversaries.aspects import readings
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
-from shoal.auditing.counting import count_classes
+from shoal.auditing.counting import Counting, count_classes
+from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import Lens, adversary_verdict
-from shoal.auditing.verdict import AdversaryVerdict, robustness
+from shoal.auditing.verdict import AdversaryVerdict
+from shoal.checks import BEFORE_CHECKS, checks_in, checks_of, verdict
+from shoal.checks import Check as Judged
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
 from shoal.knowledge import OWN, Knowledge, event_chances
@@ -37,10 +41,12 @@ from shoal.verification.files import UNSAID, Check, same_figure, same_figures
 from shoal.verification.models import with_models
 from shoal.verification.values import Lines, check_values
 from shoal.verification.weights import check_weights_of
-from shoal.wording import verdict_words
+from shoal.wording import WHOLE, verdict_words
 
 AGREEMENT = 1e-9
 """How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""
+ROUNDED = 1e-8
+"""The same of the figures of checks, whose limits are rounded."""
 ESTIMATES_AGREE = 0.05
 """The same where one or both were estimated."""
 FITS_AGREE = 0.02
@@ -92,8 +98,73 @@ def recompute(
     stated = certificate["audit"]["known_before"]
     before = _same_figure("known before", int(people.sum()), stated, whole=whole)
     absence = check_absence(case, known, certificate, record)
-    counter = _check_counter(case, known, certificate["audit"]["counter"])
-    return [*checks, before, counter, absence, *_compare(case, known, certificate, whole=whole)]
+    counter = count_classes(case, known)
+    found, nearest, compared = _compare(case, known, certificate, whole=whole)
+    stated = certificate["audit"]
+    if counter.nearest is not None:
+        nearest["counting"] = [Links(*(np.array([one]) for one in counter.nearest))]
+    found |= {"counter": stated["counter"] and counter.public(), "absence": stated["absence"]}
+    checks += [before, _check_counter(counter, stated["counter"]), absence, *compared]
+    if "checks" not in stated:
+        robust = verdict(one for one in checks_of(found) if one.name in BEFORE_CHECKS)
+        return [*checks, _same_verdict("verdict", robust, stated["robust"], whole=whole)]
+    changed = certificate["rows"]["values_changed"]
+    found["certain"] = 0 if changed else certain_people(case, known)
+    checks.append(same_figure("certain people", found["certain"], stated["certain"]))
+    exact = not stated["posteriors"]["estimate"]
+    mine, told = checks_of(found), checks_in(stated)
+    return [*checks, *_same_checks(mine, told, nearest, exact=exact, whole=whole)]
+
+
+class Links(NamedTuple):
+    """Chances, and what is allowed of each."""
+
+    chance: NDArray[np.float64]
+    limit: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, case: Case, lens: Lens) -> Links:
+        one, signature = lens.judged, case.partition.pair_signature[case.held]
+        strength = case.strength(lens.view, signature, one.event, one.limit)
+        some = strength > 0
+        return cls(one.posterior[some], 1.0 / strength[some])
+
+    def attain(self, chance: float, limit: float, agree: float) -> bool:
+        """Whether one of them is this."""
+        near = np.abs(self.chance - chance) <= agree
+        return bool((near & (np.abs(self.limit - limit) <= agree)).any())
+
+
+def _same_checks(
+    mine: Sequence[Judged],
+    claimed: Sequence[Judged],
+    nearest: Mapping[str, Sequence[Links]],
+    *,
+    exact: bool,
+    whole: bool,
+) -> Iterator[Check]:
+    """The verdict, and each check of it: its state, and its worst figure."""
+    yield _same_verdict("verdict", verdict(mine), verdict(claimed), whole=whole)
+    for one, told in zip(mine, claimed, strict=True):
+        better = ["broken", "undecided", "kept", "not asked"].index
+        same = one.state == told.state or (not whole and better(one.state) > better(told.state))
+        detail = f"{one.state}, claimed {told.state}"
+        yield Check(f"check {one.name}", same, "" if same else detail)
+        links = nearest.get(one.name, ())
+        if told.worst is None or told.limit is None:
+            if any(len(some.chance) for some in links):
+                yield Check(f"worst of {one.name}", False, "it is not said")
+            continue
+        fitted = one.name == WHOLE or (one.name == "one-view" and not exact)
+        agree = ESTIMATES_AGREE if fitted else ROUNDED
+        most = max(
+            (float((some.chance / some.limit).max(initial=0.0)) for some in links), default=0
+        )
+        near = most <= told.worst / told.limit + agree / told.limit
+        near = near and (
+            not whole or any(one.attain(told.worst, told.limit, agree) for one in links)
+        )
+        yield Check(f"worst of {one.name}", near, "" if near else "it is another")
 
 
 def _check_totals(totals: pl.DataFrame, table: Table) -> Check:
@@ -121,11 +192,11 @@ def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Check:
     return Check("source of knowledge", same, "" if same else f"it is {found}")
 
 
-def _check_counter(case: Case, known: Knowledge, claimed: dict[str, Any] | None) -> Check:
+def _check_counter(counter: Counting, claimed: dict[str, Any] | None) -> Check:
     name = "counting class by class"
     if claimed is None:
         return Check(name, True, UNSAID)
-    return same_figures(name, count_classes(case, known).public(), claimed)
+    return same_figures(name, counter.public(), claimed)
 
 
 def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
@@ -139,14 +210,15 @@ def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
 
 def _compare(
     case: Case, known: Knowledge, certificate: dict[str, Any], *, whole: bool
-) -> list[Check]:
-    """Every verdict and figure again; not `whole`: as far as they go without a model's view."""
+) -> tuple[dict[str, Any], dict[str, list[Links]], list[Check]]:
+    """Every verdict and figure again; not `whole`: as far as they go without a model's view. And
+    what checks are made of: figures, and everybody's links."""
     part, worst = case.partition, np.zeros(len(case.table.events))
     held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
-    exact, contradictory, absent, kinds = True, False, False, Counter[str]()
-    contradicted, open_ = False, False
-    checks = []
+    exact, impossible, kinds = True, set[int](), Counter[str]()
+    checks, told = [], []
+    nearest: dict[str, list[Links]] = {}
     claimed, sizes = certificate["audit"], part.pair_people[held]
     judges = [as_adversaries(one["name"])[0] for one in claimed["adversaries"]]
     alone = all(map(reads_whole, judges))
@@ -164,9 +236,10 @@ def _compare(
         name = f"worst posterior of the {adversary.name} adversary"
         checks.append(Check(name, near, "" if near else detail))
         checks += _check_fit(mine, one, case.table.event_rows)
+        told.append({"name": adversary.name, **mine.public()})
+        name = WHOLE if reads_whole(adversary) else "one-view"
+        nearest.setdefault(name, []).extend(Links.of(case, lens) for lens in lenses)
         if reads_whole(adversary) and not alone:  # their figures are not those of one view
-            contradicted |= mine.robust is False
-            open_ |= mine.robust is None
             continue
         exact &= mine.posteriors["estimate"] == 0
         kinds.update(mine.posteriors)
@@ -177,17 +250,9 @@ def _compare(
         for judged in (lens.judged for lens in (*lenses, *beside)):
             breach |= judged.breach
             undecided |= judged.undecided
-            contradictory |= len(judged.contradictory) > 0
-            absent |= judged.absent > 0
+            impossible.update(judged.contradictory.tolist())
             np.maximum(worst, judged.event_worst, out=worst)
     undecided &= ~breach
-    told_by_absence = claimed["absence"] is not None and not claimed["absence"]["kept"]
-    robust = robustness(
-        breach=bool(breach.any()) or told_by_absence or absent or contradicted,
-        undecided=bool(undecided.any()) or open_,
-        contradictory=contradictory,
-    )
-    checks.append(_same_verdict("verdict", robust, claimed["robust"], whole=whole))
     for event, largest in zip(certificate["events"], worst, strict=True):
         stated = event["worst_posterior"]
         near = _near(largest, stated, AGREEMENT if exact else ESTIMATES_AGREE, whole=whole)
@@ -201,7 +266,16 @@ def _compare(
         for name, mask in [("problematic", breach), ("undecided", undecided)][: 1 + whole]:
             found = int(sizes[mask].sum())
             checks.append(_same_figure(f"{name} people", found, claimed[name], whole=whole))
-    return checks
+    figures = {
+        "adversaries": told,
+        "problematic": int(sizes[breach].sum()),
+        "undecided": int(sizes[undecided].sum()),
+        "contradictory": int(part.copies[sorted(impossible)].sum()),
+    }
+    if "contradictory" in claimed and whole:
+        name = "contradictory groups"
+        checks.append(same_figure(name, figures["contradictory"], claimed["contradictory"]))
+    return figures, nearest, checks
 
 
 def _check_fit(

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.display import card, counted, number
+from shoal.check_words import in_short
+from shoal.checks import Check as Judged
+from shoal.checks import checks_in, plain
+from shoal.checks import verdict as verdict_on
+from shoal.display import card, counted
 from shoal.engines import Engine, default_engine
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
@@ -36,8 +40,9 @@ class Verification:
     checks: tuple[Check, ...]
     recomputed: bool
     """Whether posteriors were recomputed from the original table."""
-    robust: bool | None
-    """What the certificate says of the release: a confirmed certificate may well say False."""
+    verdict: tuple[Judged, ...]
+    """The checks of its verdict, as the certificate lists them; of an older one that lists none,
+    as its figures tell."""
     worst_posterior: float
     """The largest posterior that the certificate states."""
     adversaries: tuple[str, ...]
@@ -69,10 +74,13 @@ class Verification:
     def _figures(self) -> list[tuple[str, str]]:
         """What the certificate says, and which checks failed."""
         wrong = [check for check in self.checks if not check.passed]
-        link = f"largest link {number(self.worst_posterior)}{limit_named(self.limit)}"
         robust = f"{verdict_words(self.robust)} to the {adversaries_words(self.adversaries)}"
+        robust += limit_named(self.limit)
         figures = [
-            ("the certificate says", f"{robust}, {link}"),
+            (
+                "the certificate says",
+                f"{robust}; {in_short(self.verdict)}",
+            ),
             ("judged", self.judged_words()),
             ("checks", f"{len(self.checks) - len(wrong):,} of {len(self.checks):,} passed"),
         ]
@@ -91,6 +99,11 @@ class Verification:
         return f"{limits}; {shown}; min_support {self.min_support:,}"
 
     @property
+    def robust(self) -> bool | None:
+        """The verdict on what the certificate says: a confirmed one may well say False."""
+        return verdict_on(self.verdict)
+
+    @property
     def confirmed(self) -> bool:
         return all(check.passed for check in self.checks)
 
@@ -99,6 +112,7 @@ class Verification:
             "confirmed": self.confirmed,
             "recomputed": self.recomputed,
             "robust": self.robust,
+            "verdict": plain(self.verdict),
             "worst_posterior": self.worst_posterior,
             "adversaries": list(self.adversaries),
             "limit": self.limit,
@@ -151,7 +165,7 @@ def verify(
         return Verification(
             checks=tuple(checks),
             recomputed=recomputed,
-            robust=claimed["robust"],
+            verdict=checks_in(claimed),
             worst_posterior=claimed["worst_posterior"],
             adversaries=tuple(one["name"] for one in claimed["adversaries"]),
             limit=certificate["limit"],

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.check_words import VERDICT_TONES, coloured, words
+from shoal.checks import Check, checks_in, most_people, verdict
 from shoal.errors import ShoalError
 from shoal.facts import Facts, load_facts
 from shoal.project import Run
 from shoal.report import measured, sentences
 from shoal.report.words import judged
 from shoal.wording import (
-    absence_words,
-    counter_words,
     exposed_words,
-    judges_words,
     limit_named,
-    limit_words,
     open_words,
     percent,
-    undecided_words,
     verdict_words,
 )
 from shoal.workbench.texts import say
@@ -32,7 +29,7 @@ Figures = list[tuple[str, Any]]
 class Verdict:
     """A judgement as the page shows it."""
 
-    robust: bool | None
+    checks: tuple[Check, ...]
     headline: str
     story: str
     meaning: str
@@ -43,8 +40,16 @@ class Verdict:
     """The most exposed people, where the table is at hand: a heading, QIs, and a line for each."""
 
     @property
+    def robust(self) -> bool | None:
+        return verdict(self.checks)
+
+    @property
     def tone(self) -> str:
-        return {True: "yes", False: "no", None: "open"}[self.robust]
+        return VERDICT_TONES[self.robust]
+
+    @property
+    def listed(self) -> list[tuple[str, str, str, str]]:
+        return coloured(self.checks)
 
 
 def of_run(run: Run) -> Verdict | None:
@@ -59,6 +64,13 @@ def of_run(run: Run) -> Verdict | None:
     return None if facts is None else _of_facts(facts, figures)
 
 
+def certified(found: Mapping[str, Any]) -> tuple[str, list[tuple[str, str, str, str]]]:
+    """Of what `verify` found: the class of its colour, green only if a robust release is confirmed,
+    and the checks that the certificate lists (earlier versions kept none)."""
+    robust = found["robust"] if found["confirmed"] else False
+    return VERDICT_TONES[robust], coloured(checks_in({"checks": found.get("verdict", [])}))
+
+
 def facts_of(run: Run) -> Facts | None:
     """What is kept of a release for its report; None if it cannot be read."""
     try:
@@ -71,16 +83,17 @@ def _of_facts(facts: Facts, figures: Mapping[str, Any]) -> Verdict:
     """The report's own sentences."""
     found = facts.verdict
     worst = found["worst"]
+    checks = sentences.checks(facts)
     return Verdict(
-        robust=found["robust"],
+        checks=checks,
         headline=sentences.verdict_sentence(facts, public=False),
         story=sentences.story(worst, public=False, undecided=found["undecided"]),
         meaning=f"{sentences.meaning(facts)} {sentences.known_sentence(facts, public=False)}",
         beside=[
-            *sentences.beside(facts, public=False),
+            *sentences.in_short(facts, public=False),
             *([(say("attack.title"), measured.attack_sentence(facts))] if facts.attack else []),
         ],
-        risk=_risk(found),
+        risk=_risk(found, checks),
         lost=[
             (say("lost.rows"), found["suppressed"]),
             (say("lost.carriers"), found["suppressed_carriers"]),
@@ -108,32 +121,22 @@ def _people(facts: Facts) -> Mapping[str, Any] | None:
 
 def _of_figures(found: Mapping[str, Any], meaning: str) -> Verdict:
     """The same from the figures of an audit."""
-    limit, r = found["limit"], f"{found['r']:g}"
-    share = limit_words(percent(1 / found["r"]), limit)
-    headline = say(
-        "verdict.audit",
-        verdict=verdict_words(found["robust"]).capitalize(),
-        r=f"r = {r}{limit_named(limit)}",
-        people=f"{found['problematic']:,}",
-        published=f"{found['published']:,}",
-        share=share,
-    )
-    carriers = found["carriers"] + found["suppressed_carriers"]
-    open_ = [(say("verdict.undecided"), undecided_words(f"{found['undecided']:,} people") + ".")]
-    worst = found["worst"] and {"shared": 1, **found["worst"], "limit": 1 / found["r"]}
+    checks = checks_in(found)
+    robust = verdict(checks)
+    telling = {True: "kept", False: "broken", None: "undecided"}[robust]
+    worst = found["worst"] and {"shared": 1, "limit": 1 / found["r"], **found["worst"]}
     return Verdict(
-        robust=found["robust"],
-        headline=headline,
+        checks=checks,
+        headline=say(
+            "verdict.audit",
+            verdict=verdict_words(robust).capitalize(),
+            r=f"r = {found['r']:g}{limit_named(found['limit'])}",
+            checks=" ".join(f"{words(one)}." for one in checks if one.state == telling),
+        ),
         story=sentences.story(worst, public=False, undecided=found["undecided"]),
         meaning=meaning,
-        beside=[
-            (say("verdict.judges"), judges_words(found["adversaries"], found.get("all_views"))),
-            *(open_ if found["undecided"] else []),
-            (say("verdict.open_people"), open_words(found["shown_openly"])),
-            (say("verdict.counter"), counter_words(found["counter"], carriers)),
-            (say("verdict.absence"), absence_words(found["absence"], found["suppressed"], limit)),
-        ],
-        risk=_risk(found),
+        beside=[(say("verdict.open_people"), open_words(found["shown_openly"]))],
+        risk=_risk(found, checks),
         lost=[
             (say("lost.rows"), found["suppressed"]),
             (say("lost.carriers"), found["suppressed_carriers"]),
@@ -142,12 +145,12 @@ def _of_figures(found: Mapping[str, Any], meaning: str) -> Verdict:
     )
 
 
-def _risk(found: Mapping[str, Any]) -> Figures:
+def _risk(found: Mapping[str, Any], checks: Iterable[Check]) -> Figures:
     worst = found["worst"]["posterior"] if found["worst"] else 0.0
     return [
         (say("risk.published", rows=f"{found['rows']:,}"), found["published"]),
         (say("risk.carriers"), found["carriers"]),
-        (say("risk.problematic"), found["problematic"]),
+        (say("risk.problematic"), most_people(checks)),
         (say("risk.known"), found["known_before"]),
         (say("risk.worst"), percent(worst)),
         (say("risk.guess"), percent(found["guess_rate"])),

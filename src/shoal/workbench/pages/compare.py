@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from shoal.checks import checks_in, most_people
 from shoal.project import Run
 from shoal.wording import percent
 from shoal.workbench.bench import Visit, go
@@ -61,6 +62,12 @@ def _share(key: str) -> Callable[[Figures], str]:
     return lambda found: percent(found[key])
 
 
+def _worst(found: Figures) -> str:
+    """The link of one view that comes nearest to its limit."""
+    told = [one.worst for one in checks_in(found) if one.name == "one-view"]
+    return percent(found["worst_posterior"] if told[0] is None else told[0])
+
+
 def _verdict(found: Figures) -> str:
     return say(f"verdict.{ {True: 'yes', False: 'no', None: 'open'}[found['robust']] }")
 
@@ -81,8 +88,8 @@ LINES: dict[str, Callable[[Figures], str]] = {
     "verify": lambda found: say(
         "runs.confirmed" if found["verify"].get("confirmed") else "runs.refuted"
     ),
-    "worst": _share("worst_posterior"),
-    "problematic": _count("problematic"),
+    "worst": _worst,
+    "problematic": lambda found: f"{most_people(checks_in(found)):,}",
     "undecided": _count("undecided"),
     "known": _count("known_before"),
     "guess": _share("guess_rate"),

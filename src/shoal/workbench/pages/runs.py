@@ -119,6 +119,7 @@ def _page(
     verdict = verdicts.of_run(run) if template in ("decide", "judged") else None
     if template in ("decide", "judged") and verdict is None:
         template = "ended"
+    found = run.result(1) if state == "done" else None
     return visit.page(
         template,
         status=visit.status(errors),
@@ -128,7 +129,8 @@ def _page(
         progress=run.progress,
         verdict=verdict,
         unfit=unfitting(run) if (state, kind) == ("done", "anonymize") else [],
-        found=run.result(1) if state == "done" else None,
+        found=found,
+        certified=verdicts.certified(found) if found and kind == "verify" else None,
         checked=run.result("verify") if state == "done" else None,
         attacks=run.attacks if state == "done" else [],
         surest_of=surest_table,

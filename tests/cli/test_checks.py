@@ -1,0 +1,240 @@
+"""One verdict: every combination of checks against exit code, files, colours and words."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal import check_words, checks
+from shoal.auditing.audit import audit
+from shoal.check_words import LABELS, TONES, lines, titled
+from shoal.checks import Check, State, checks_in, checks_of, most_people, plain, verdict
+from shoal.facts import Facts
+from shoal.report import render
+from shoal.table import Table
+from shoal.workbench import verdicts
+from tests.cli.program import SPEC, shoal_
+from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE
+
+STATES: tuple[State, ...] = ("kept", "broken", "undecided", "not asked")
+ASKED = ("one-view", "all-views", "certainty", "counting", "suppression")
+POSSIBLE: list[tuple[State, ...]] = [
+    states
+    for states in product(STATES, repeat=len(ASKED))
+    if all(state != "undecided" for state in states[2:])  # these are counted, and so decided
+]
+CODES = {True: 0, False: 1, None: 3}
+COLOURS = {True: "yes", False: "no", None: "open"}
+
+
+def listed(states: tuple[State, ...]) -> tuple[Check, ...]:
+    """Checks in these states, about different numbers of people."""
+    about = [
+        Check(name, state, {"kept": 0, "not asked": None}.get(state, 11 * (place + 1)))
+        for place, (name, state) in enumerate(zip(ASKED, states, strict=True))
+    ]
+    return (*about, *(Check(name, "not asked") for name in ("person", "releases", "attack")))
+
+
+def expected(states: tuple[State, ...]) -> bool | None:
+    if "broken" in states:
+        return False
+    return None if "undecided" in states else True
+
+
+@pytest.mark.parametrize("states", POSSIBLE, ids="-".join)
+def test_the_rule_the_words_and_the_colours_of_all_combinations(
+    states: tuple[State, ...], facts: Facts
+) -> None:
+    found = listed(states)
+    robust = verdict(found)
+    assert robust is expected(states)
+    assert checks_in({"checks": plain(found)}) == found
+    assert (most_people(found) > 0) is (robust is False)
+    text = "\n".join(lines(found))
+    for one, _, said in titled(found):
+        assert f"{LABELS[one.state]} " in text
+        assert said in text
+        if one.state in ("broken", "undecided"):
+            assert said.startswith(f"{one.people} people ")
+    told = replace(facts, verdict={**facts.verdict, "checks": plain(found)})
+    for shown in (
+        verdicts._of_facts(told, {"values_changed": 0, "pooled": 0, "mean_size_with_event": 1.0}),
+        verdicts._of_figures(
+            {**told.verdict, "limit": "absolute", "worst": None, "guess_rate": 0.0}, ""
+        ),
+    ):
+        assert (shown.robust, shown.tone) == (robust, COLOURS[robust])
+        assert [tone for tone, *_ in shown.listed] == [TONES[one.state] for one in found]
+        assert dict(shown.risk)[verdicts.say("risk.problematic")] == most_people(found)
+
+
+@pytest.fixture(scope="module")
+def facts() -> Facts:
+    from shoal.report import audit_facts
+
+    table = Table.from_frame(SEXES, SEXES_SPEC)
+    return audit_facts(audit(table, WIDE), table)
+
+
+FEW: list[tuple[State, ...]] = [
+    ("kept",) * 5,
+    ("kept", "undecided", "kept", "kept", "kept"),
+    ("undecided", "not asked", "kept", "kept", "kept"),
+    ("undecided", "undecided", "kept", "broken", "kept"),
+    *(
+        tuple("broken" if place == one else "kept" for place in range(5))  # type: ignore[misc]
+        for one in range(5)
+    ),
+]
+
+
+@pytest.mark.parametrize("edition", ["internal", "public"])
+@pytest.mark.parametrize("states", FEW, ids="-".join)
+def test_the_page_has_the_verdicts_colour_and_no_harmless_tile(
+    states: tuple[State, ...], edition: Any, facts: Facts
+) -> None:
+    found = listed(states)
+    robust = verdict(found)
+    told = replace(facts, verdict={**facts.verdict, "checks": plain(found)})
+    page = render(told, edition=edition)
+    assert f'<section class="verdict {COLOURS[robust]}" id="verdict"' in page
+    tones = re.findall(r'<div class="(yes|no|open|none)"><dt>', page)
+    assert tones == [TONES[one.state] for one in found]
+    (tile,) = re.findall(r"<dt>people above a limit[^<]*</dt><dd>([^<]*)</dd>", page)
+    assert (tile == "0") is (robust is not False)
+
+
+@pytest.mark.parametrize("states", FEW, ids="-".join)
+def test_exit_code_files_and_lists_agree(
+    states: tuple[State, ...], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = listed(states)
+    robust, judge = verdict(found), shoal.api.anonymize.judge
+
+    def judging(*given: Any, **more: Any) -> Any:
+        return replace(judge(*given, **more), checks=found)
+
+    monkeypatch.setattr("shoal.api.anonymize.judge", judging)
+    given = ["anonymize", home / "table.csv", *SPEC, "--out", tmp_path / "out"]
+    done = shoal_(*given)
+    assert done.returncode == CODES[robust], done.stderr
+    assert (tmp_path / "out").exists() is (robust is True)
+    for line in lines(found):
+        assert line in done.stdout
+    done = shoal_(*given, "--write-anyway", "--force", "--json")
+    assert done.returncode == CODES[robust], done.stderr
+    told = json.loads(done.stdout)
+    assert (told["robust"], told["checks"]) == (robust, plain(found))
+    certificate = json.loads((tmp_path / "out" / "certificate.json").read_text("utf-8"))
+    assert certificate["audit"]["checks"] == plain(found)
+    page = " ".join((tmp_path / "out" / "README.txt").read_text("utf-8").split())
+    for line in lines(found):
+        assert " ".join(line.split()) in page
+
+
+# --- a real table for each check that breaks it ---------------------------------------------------
+
+ALONE = (WIDE[0], -1, *WIDE[2:])
+"""A man with x is missing, and nobody else."""
+HALF = (0, -1, 0, 0, -1, 0, *WIDE[6:])
+"""Of two men who are missing one carries x, and four more come into question."""
+BY_GROUP = (0, *[1] * 9, 2, 3, 0, 0, 2, 2, 3, 3, 2, 3)
+"""One man is the only one of his group with x, and one of all others carries it."""
+
+
+@pytest.mark.parametrize(
+    ("groups", "names", "broken"),
+    [
+        (WIDE, ("joint", "binary"), []),
+        (tuple(range(20)), ("joint",), ["one-view", "certainty", "counting"]),
+        (CERTAIN, ("joint", "binary"), ["certainty", "counting"]),
+        (CERTAIN, ("joint", "binary", "all-views"), ["all-views", "certainty", "counting"]),
+        (BY_GROUP, ("joint", "binary"), ["certainty"]),
+        (ALONE, ("joint", "binary"), ["certainty", "counting", "suppression"]),
+        (HALF, ("joint", "binary"), ["suppression"]),
+    ],
+)
+def test_real_groups_break_each_check(
+    groups: tuple[int, ...], names: tuple[str, ...], broken: list[str]
+) -> None:
+    found = audit(Table.from_frame(SEXES, SEXES_SPEC), groups, adversary=names)
+    assert [one.name for one in found.checks if one.state == "broken"] == broken
+    assert found.robust is not bool(broken)
+    assert found.to_dict()["robust"] is found.robust
+    for one in found.checks:
+        if one.state == "broken":
+            assert one.people
+
+
+def test_people_who_are_certain_by_counting_are_never_under_a_robust_verdict(
+    tmp_path: Path,
+) -> None:
+    """Groups that answer all readers of one view: robust and exit code 0, once."""
+    table = SEXES.with_columns(group=pl.Series(CERTAIN))
+    table.write_csv(tmp_path / "t.csv")
+    given = ["--qi", "sex", "--sensitive", "v", "--protect", "x", "-r", "3", "--min-support", "5"]
+    given += ["--groups", "group", "--adversary", "joint", "--report", tmp_path / "r.html"]
+    done = shoal_("audit", tmp_path / "t.csv", *given)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("NOT ROBUST")
+    assert "BROKEN       Certain by counting: 2 people are certain" in done.stdout
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert '<section class="verdict no"' in page
+    assert not re.search(r"people above a limit[^<]*</dt><dd>0<", page)
+
+
+def test_an_attack_that_succeeds_is_part_of_the_verdict_of_a_page(facts: Facts) -> None:
+    told = {"attackers": [], "beaten_by": ["insider"], "others": []}
+    shown = checks.attacked(checks_in(facts.verdict), told)
+    assert verdict(shown) is False
+    assert verdict(checks.attacked(checks_in(facts.verdict), {**told, "beaten_by": []})) is True
+    few = {**told, "beaten_by": [], "withstood": None}
+    assert checks.attacked(checks_in(facts.verdict), few) == checks_in(facts.verdict)
+
+
+def test_one_more_check_is_a_function_and_a_sentence(
+    facts: Facts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that a new check needs; every page, text and file shows it."""
+
+    def judge(found: checks.Figures) -> Any:
+        return checks._state(found["readable"], 0, found["readable"] == 0)
+
+    figures = {**audit(Table.from_frame(SEXES, SEXES_SPEC), WIDE).public(), "readable": 8}
+    monkeypatch.setitem(checks._CHECKS, "readable", judge)
+    monkeypatch.setitem(check_words.TITLES, "readable", "Readable")
+    said: dict[State, str] = {"broken": "{people} {are} published with their exact value"}
+    monkeypatch.setitem(check_words._WORDS, "readable", said)
+    found = checks_of(figures)
+    assert verdict(found) is False
+    line = "Readable: 8 people are published with their exact value."
+    assert any(one.endswith(line) for one in lines(found))
+    page = render(replace(facts, verdict={**facts.verdict, "checks": plain(found)}))
+    assert "8 people are published with their exact value." in page
+
+
+@pytest.mark.parametrize(
+    ("counter", "certain"), [(None, "not asked"), ({"certain_in_worst_view": 2}, "broken")]
+)
+def test_older_figures_are_judged_by_the_same_rule(counter: Any, certain: State) -> None:
+    """Certificates of the first format say nothing of counting; those of the third, beside."""
+    told = counter and {"kept": False, "carriers_in_worst_view": 2, **counter}
+    figures = {
+        "adversaries": [{"name": "joint", "robust": True}],
+        "problematic": 0,
+        "undecided": 0,
+        "counter": told,
+        "absence": None,
+    }
+    found = {one.name: one.state for one in checks_in(figures)}
+    assert found["certainty"] == certain
+    assert verdict(checks_in(figures)) is (certain != "broken")
