@@ -17,6 +17,7 @@ from shoal.wording import (
     pooled_words,
     public_absence_words,
     public_counter_words,
+    readable_words,
     readers_of_one_view,
     some,
     undecided_words,
@@ -109,6 +110,15 @@ def test_what_absence_tells_in_words() -> None:
         assert words(kept, 0, "prior") == "Nobody is missing, so that absence tells nothing."
         assert "at most one in r carry an event" in words(kept, 5, "absolute")
         assert "one in r, or the class's own share, carry" in words(kept, 5, "prior")
+
+
+def test_who_can_be_read_in_words() -> None:
+    assert readable_words(0, 0, "diagnosis") == "Nobody is published with their exact diagnosis."
+    assert readable_words(1, 0, ["a", "b"]) == "1 person is published with their exact value."
+    assert readable_words(39_645, 6_858, "diagnosis") == (
+        "39,645 people are published with their exact diagnosis; for 6,858 of them it can be read "
+        "by their attributes."
+    )
 
 
 def test_who_is_shown_openly_in_words() -> None:

@@ -31,8 +31,8 @@ from shoal.wording import (
     EXIT_CODES,
     WHOLE,
     judges_words,
-    open_words,
     pooled_words,
+    readable_words,
     undecided_words,
     verdict_words,
     weights_words,
@@ -175,7 +175,8 @@ def _figures(release: Release) -> dict[str, Any]:
         "pooled": certificate["groups"]["pooled"],
         "pooled_people": release.pooled_people,
         "weights": certificate.get("weights"),
-        "shown_openly": certificate["groups"]["shown_openly"],
+        "readable": audit.readable,
+        "readable_by_attributes": audit.readable_by_attributes,
         "r": certificate["r"],
         "limit": certificate["limit"],
         "events": [
@@ -225,16 +226,28 @@ def show_verdict(figures: dict[str, Any]) -> None:
     say(known_line(figures["known_before"], limit=limit))
 
 
+def _why_readable(readable: int, method: dict[str, Any]) -> str:
+    """Why ART publishes people so."""
+    if not readable or method["name"] != "art":
+        return ""
+    if method["parameters"]["condition"] == "bound":
+        return " The paper's own variant leaves people without an event alone."
+    if method["parameters"]["smallest_group"] == 1:
+        return " --smallest-group 1 publishes people without an event alone."
+    return " Nobody like them with another value was left to share a group with."
+
+
 def _show(release: Release) -> None:
     figures, say = _figures(release), typer.echo
+    certificate, audit = release.certificate, release.audit
     show_verdict(figures)
     say(
         f"The best guess is right in {percent(figures['guess_rate'])} of the groups (measured, not "
         "guaranteed)."
     )
-    assert release.audit is not None
-    say(absence_line(release.audit))
-    say(counter_line(release.audit))
+    assert audit is not None
+    say(absence_line(audit))
+    say(counter_line(audit))
     say(
         f"{figures['published']:,} of {figures['rows']:,} rows in {figures['groups']:,} groups; "
         f"{figures['groups_with_event']:,} hold an event, {figures['mean_size_with_event']:.1f} "
@@ -243,7 +256,12 @@ def _show(release: Release) -> None:
     )
     if figures["pooled"]:
         say(pooled_words(figures["pooled"], figures["pooled_people"]))
-    say(open_words(figures["shown_openly"]))
+    say(
+        readable_words(
+            audit.readable, audit.readable_by_attributes, certificate["spec"]["sensitive"]
+        )
+        + _why_readable(audit.readable, certificate["method"])
+    )
     if figures["weights"] is not None:
         say(weights_words(figures["weights"]["people"]))
     if figures["values_changed"]:

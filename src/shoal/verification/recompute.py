@@ -18,6 +18,7 @@ from shoal.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import count_classes
 from shoal.auditing.measures import Lens, adversary_verdict
+from shoal.auditing.readable import count_readable
 from shoal.auditing.verdict import AdversaryVerdict, robustness
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
@@ -93,7 +94,18 @@ def recompute(
     before = _same_figure("known before", int(people.sum()), stated, whole=whole)
     absence = check_absence(case, known, certificate, record)
     counter = _check_counter(case, known, certificate["audit"]["counter"])
+    checks += _check_readable(table, lines, certificate["groups"])
     return [*checks, before, counter, absence, *_compare(case, known, certificate, whole=whole)]
+
+
+def _check_readable(table: Table, lines: Lines, claimed: dict[str, Any]) -> list[Check]:
+    """Who can be read by their attributes, if the certificate says it."""
+    if "readable_by_attributes" not in claimed:
+        return []
+    held = (lines.value_group, lines.value_code)
+    found = count_readable(table, lines.group, lines.signature, lines.everybody, *held)
+    stated = claimed["readable_by_attributes"]
+    return [same_figure("people readable by attributes", found.by_attributes, stated)]
 
 
 def _check_totals(totals: pl.DataFrame, table: Table) -> Check:

@@ -18,8 +18,8 @@ from shoal.wording import (
     judges_words,
     limit_named,
     limit_words,
-    open_words,
     percent,
+    readable_words,
     undecided_words,
     verdict_words,
 )
@@ -129,7 +129,10 @@ def _of_figures(found: Mapping[str, Any], meaning: str) -> Verdict:
         beside=[
             (say("verdict.judges"), judges_words(found["adversaries"], found.get("all_views"))),
             *(open_ if found["undecided"] else []),
-            (say("verdict.open_people"), open_words(found["shown_openly"])),
+            (
+                say("verdict.readable"),
+                readable_words(found["readable"], found["readable_by_attributes"]),
+            ),
             (say("verdict.counter"), counter_words(found["counter"], carriers)),
             (say("verdict.absence"), absence_words(found["absence"], found["suppressed"], limit)),
         ],
