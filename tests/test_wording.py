@@ -12,6 +12,7 @@ from shoal.wording import (
     open_words,
     plain_percent,
     pooled_words,
+    readable_words,
     readers_of_one_view,
     some,
     stratum_words,
@@ -52,6 +53,15 @@ def test_a_verdict_and_its_words(
 )
 def test_shares_in_messages(share: float, text: str) -> None:
     assert plain_percent(share) == text
+
+
+def test_who_can_be_read_in_words() -> None:
+    assert readable_words(0, 0, "diagnosis") == "Nobody is published with their exact diagnosis."
+    assert readable_words(1, 0, ["a", "b"]) == "1 person is published with their exact value."
+    assert readable_words(39_645, 6_858, "diagnosis") == (
+        "39,645 people are published with their exact diagnosis; for 6,858 of them it can be read "
+        "by their attributes."
+    )
 
 
 def test_who_is_shown_openly_in_words() -> None:

@@ -93,8 +93,18 @@ def apart_words(columns: str) -> str:
     )
 
 
+def readable_words(count: int, by_attributes: int, column: Any = "value") -> str:
+    """Who is published with a value that can be read, in a sensitive column or in one of some."""
+    exact = f"published with their exact {visible(column) if isinstance(column, str) else 'value'}"
+    if not count:
+        return f"Nobody is {exact}."
+    known = f"; for {by_attributes:,} of them it can be read by their attributes"
+    whom = "1 person is" if count == 1 else f"{count:,} people are"
+    return f"{whom} {exact}{known if by_attributes else ''}."
+
+
 def open_words(count: int) -> str:
-    """Who is published alone, with a value that everybody can read."""
+    """The same of older releases: who is published alone."""
     if not count:
         return "Nobody is published in a group of one that shows their value."
     whom = "1 person is" if count == 1 else f"{count:,} people are each"

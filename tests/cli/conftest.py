@@ -25,6 +25,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             protect=(shoal.Event(HOSPITAL_EVENT),),
             r=3,
         ),
+        smallest_group=1,
     )
     assert made.row_groups is not None
     labels = [f"g{gid}" if gid >= 0 else None for gid in made.row_groups]

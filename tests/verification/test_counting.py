@@ -12,6 +12,7 @@ import pytest
 
 import shoal
 from shoal.adversaries.adversary import BOTH
+from shoal.auditing.readable import readable_people
 from shoal.table import Table
 from shoal.verification.verify import Verification, verify
 from tests.forging import edit, listed_anew, mend
@@ -151,28 +152,29 @@ def test_the_readme_says_it(tmp_path: Path) -> None:
     assert "kept Counting, per stratum: 0 people" in " ".join(text.split())
 
 
-def test_who_is_shown_openly_is_said_and_counted_again(tmp_path: Path) -> None:
+def test_who_can_be_read_is_said_and_counted_again(tmp_path: Path) -> None:
     """Four men and four women are alone; the release by itself tells it."""
     release = made(tmp_path, WIDE)
     found = shoal.Release.load(release)
-    assert found.certificate["groups"]["shown_openly"] == 8
-    assert shoal.audit(SEXES, SEXES_SPEC, groups=WIDE).shown_openly == 8
+    assert found.certificate["groups"]["readable"] == 8
+    assert "shown_openly" not in found.certificate["groups"]
+    assert shoal.audit(SEXES, SEXES_SPEC, groups=WIDE).readable == 8
     text = " ".join((release / "README.txt").read_text(encoding="utf-8").split())
-    assert "8 people are each published in a group of one, which shows their value openly" in text
+    assert "8 people are published with their exact v." in text
     assert "never who has which" not in text
     file = release / "certificate.json"
-    changed = file.read_text(encoding="utf-8").replace('"shown_openly": 8', '"shown_openly": 0')
+    changed = file.read_text(encoding="utf-8").replace('"readable": 8', '"readable": 0')
     file.write_text(changed, encoding="utf-8")
     mend(release)
-    assert failures(verify(release)) == ["people shown openly"]
+    assert failures(verify(release)) == ["readable people"]
 
 
 def test_a_pooled_value_shows_nobody() -> None:
     table = Table.from_frame(SEXES, SEXES_SPEC)
     groups = Fixed(WIDE).anonymize(table)
     pooled = replace(groups, pooled=np.ones(len(groups.copies), bool))
-    assert groups.shown_openly(table) == 8
-    assert pooled.shown_openly(table) == 0
+    assert readable_people(table, groups) == (8, 0)
+    assert readable_people(table, pooled) == (0, 0)
 
 
 # --- Absence --------------------------------------------------------------------------------
@@ -230,3 +232,16 @@ def test_the_readme_says_what_absence_tells(tmp_path: Path) -> None:
 
     assert "BROKEN Left out: 1 person is linked above the limit by being" in told("alone", ALONE)
     assert "kept Left out: 0 people are linked above the limit" in told("hidden", HIDDEN)
+
+
+@pytest.mark.parametrize("name", ["readable", "readable_by_attributes"])
+def test_a_certificate_that_keeps_quiet_of_readable_people_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    release = made(tmp_path, WIDE)
+    file = release / "certificate.json"
+    told = json.loads(file.read_text(encoding="utf-8"))
+    del told["groups"][name]
+    file.write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(shoal.InputError, match=r"in groups|something|another kind"):
+        verify(release)

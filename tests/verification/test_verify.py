@@ -194,7 +194,7 @@ def put(*path: Any, value: Any) -> Callable[[Any], None]:
         put("groups", "smallest", value=9),
         put("groups", "largest", value=900),
         put("groups", "mean_with_event", value=1.5),
-        put("groups", "shown_openly", value=0),
+        put("groups", "readable", value=1),
     ],
 )
 def test_every_edited_figure_is_caught(folder: Path, change: Callable[[Any], None]) -> None:

@@ -40,6 +40,7 @@ from shoal.auditing.measures import (
     worst_witness,
 )
 from shoal.auditing.models import other_models
+from shoal.auditing.readable import readable_people
 from shoal.auditing.row_risks import People
 from shoal.auditing.seen import Lens, Seen
 from shoal.auditing.verdict import Audit
@@ -197,6 +198,7 @@ def _assemble(
 ) -> Audit:
     table, part = case.table, case.partition
     absence = count_missing(case, knowledge, missing_people(table, grouping))
+    readable = readable_people(table, grouping)
     lenses = seen.judged
     risks = row_risks(case, seen, seen.people, before)
     breach = risks.worst["problematic"].to_numpy()
@@ -230,7 +232,8 @@ def _assemble(
         suppressed=table.rows - part.published,
         suppressed_carriers=table.carriers - carriers,
         groups=part.all_groups,
-        shown_openly=grouping.shown_openly(table),
+        readable=readable.people,
+        readable_by_attributes=readable.by_attributes,
         views=len(knowledge.views),
         knowledge=knowledge.source,
         worst=worst_witness(risks, table),

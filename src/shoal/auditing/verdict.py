@@ -147,8 +147,12 @@ class Audit:
     suppressed: int
     suppressed_carriers: int
     groups: int
-    shown_openly: int
-    """People in a group of one that publishes their value."""
+    readable: int
+    """People in a group that publishes one value, in some sensitive column: whoever knows their
+    group reads it."""
+    readable_by_attributes: int
+    """Those of them whose value whoever knows their attributes reads: all groups of people with
+    these attributes publish the same one."""
     views: int
     knowledge: str
     worst: Witness | None
@@ -321,7 +325,8 @@ class Audit:
                 "suppressed",
                 "suppressed_carriers",
                 "groups",
-                "shown_openly",
+                "readable",
+                "readable_by_attributes",
                 "views",
                 "knowledge",
                 "known_before",

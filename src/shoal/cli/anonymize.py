@@ -29,8 +29,8 @@ from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
     EXIT_CODES,
-    open_words,
     pooled_words,
+    readable_words,
     verdict_words,
     weights_words,
     written_words,
@@ -174,7 +174,8 @@ def _figures(release: Release) -> dict[str, Any]:
         "pooled": certificate["groups"]["pooled"],
         "pooled_people": release.pooled_people,
         "weights": certificate.get("weights"),
-        "shown_openly": certificate["groups"]["shown_openly"],
+        "readable": audit.readable,
+        "readable_by_attributes": audit.readable_by_attributes,
         "r": certificate["r"],
         "limit": certificate["limit"],
         "events": [
@@ -197,8 +198,20 @@ def _figures(release: Release) -> dict[str, Any]:
     }
 
 
+def _why_readable(readable: int, method: dict[str, Any]) -> str:
+    """Why ART publishes people so."""
+    if not readable or method["name"] != "art":
+        return ""
+    if method["parameters"]["condition"] == "bound":
+        return " The paper's own variant leaves people without an event alone."
+    if method["parameters"]["smallest_group"] == 1:
+        return " --smallest-group 1 publishes people without an event alone."
+    return " Nobody like them with another value was left to share a group with."
+
+
 def _show(release: Release, facts: Facts | None) -> None:
     figures, audit, say = _figures(release), release.audit, typer.echo
+    certificate = release.certificate
     assert audit is not None
     word = verdict_words(audit.robust).upper()
     r = common_r([(event["label"], event["r"]) for event in figures["events"]])
@@ -224,7 +237,12 @@ def _show(release: Release, facts: Facts | None) -> None:
     )
     if figures["pooled"]:
         say(pooled_words(figures["pooled"], figures["pooled_people"]))
-    say(open_words(figures["shown_openly"]))
+    say(
+        readable_words(
+            audit.readable, audit.readable_by_attributes, certificate["spec"]["sensitive"]
+        )
+        + _why_readable(audit.readable, certificate["method"])
+    )
     if figures["weights"] is not None:
         say(weights_words(figures["weights"]["people"]))
     if figures["values_changed"]:

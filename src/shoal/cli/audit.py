@@ -263,10 +263,11 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
     figures = [
         ("Published rows and groups", f"{result.published:,} in {result.groups:,} groups"),
         (
-            "Shown openly",
-            f"{result.shown_openly:,} people, each in a group of one with their value"
-            if result.shown_openly
-            else "nobody",
+            "Exact values",
+            f"{result.readable:,} people are published with theirs; "
+            f"{result.readable_by_attributes:,} of them can be read by their attributes"
+            if result.readable
+            else "nobody is published with theirs",
         ),
         (
             "Problematic people",

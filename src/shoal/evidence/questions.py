@@ -11,7 +11,7 @@ from shoal.facts import Facts
 from shoal.facts.bins import Record
 from shoal.report.sentences import checks, checks_said, known_sentence
 from shoal.report.words import judged
-from shoal.wording import open_words, percent, quoted
+from shoal.wording import percent, quoted, readable_words
 
 Attacks = Sequence[Attacked]
 Answer = tuple[str, str, list[str]]
@@ -46,7 +46,11 @@ def _singling_out(facts: Facts, certificate: Record, attacks: Attacks) -> list[s
         f"{groups['count']:,} groups were published, of {groups['smallest']:,} to "
         f"{groups['largest']:,} people; groups that hold a protected event have "
         f"{groups['mean_with_event']:.1f} people on average.",
-        open_words(facts.verdict["shown_openly"]),
+        readable_words(
+            facts.verdict["readable"],
+            facts.verdict["readable_by_attributes"],
+            facts.spec["sensitive"],
+        ),
     ]
     if certificate["form"] == "bucketized":
         told.append(

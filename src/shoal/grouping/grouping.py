@@ -242,12 +242,6 @@ class Grouping:
             return value
         return np.where(self.pooled[self.group], table.masked[value], value).astype(np.int32)
 
-    def shown_openly(self, table: Table) -> int:
-        """How many people are in a group of one that publishes a value (a pooled one is none)."""
-        told = (self.sizes == 1)[self.group]
-        told &= self.published_values(table) < len(table.values)
-        return int(self.copies[self.group[told]].sum())
-
     def carriers(self, table: Table) -> int:
         """How many of the published people carry an event."""
         return int(self.people[table.value_event[self.value] >= 0].sum())

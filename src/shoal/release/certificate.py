@@ -80,7 +80,8 @@ def make_certificate(
             "count": grouping.count,
             "with_event": with_event,
             "pooled": 0 if grouping.pooled is None else int(copies[grouping.pooled].sum()),
-            "shown_openly": grouping.shown_openly(table),
+            "readable": audit.readable,
+            "readable_by_attributes": audit.readable_by_attributes,
             "smallest": int(sizes.min()),
             "largest": int(sizes.max()),
             "mean_with_event": (

@@ -20,9 +20,18 @@ from shoal.wording import (
     limit_words,
     open_words,
     pooled_words,
+    readable_words,
     verdict_words,
     weights_words,
 )
+
+
+def _readable(release: Release) -> str:
+    groups = release.certificate["groups"]
+    if "readable" not in groups:
+        return open_words(groups["shown_openly"])
+    figures = groups["readable"], groups["readable_by_attributes"]
+    return readable_words(*figures, release.spec.sensitive)
 
 
 def readme_text(release: Release, names: dict[str, str]) -> str:
@@ -37,7 +46,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         filled(
             f"{rows['published']:,} people in {groups['count']:,} groups. Within a group it is "
             "published who belongs to it and which values occur in it, not who has which, unless "
-            "all of them have the same one. " + open_words(groups["shown_openly"])
+            "all of them have the same one. " + _readable(release)
         ),
         "\n".join(
             [

@@ -21,10 +21,10 @@ from shoal.wording import (
     limit_words,
     listed,
     lower_words,
-    open_words,
     people,
     percent,
     quoted,
+    readable_words,
     through,
     verdict_words,
 )
@@ -139,7 +139,7 @@ def _who(witness: Record) -> str:
 def in_short(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     """What else is a part of the decision."""
     lines = [
-        ("Shown openly", _open(facts.verdict["shown_openly"], public=public)),
+        ("Exact values", _readable(facts, public=public)),
         ("Counts of carriers by class of people", class_errors_in_short(facts)),
     ]
     return [(name, sentence) for name, sentence in lines if sentence]
@@ -156,11 +156,12 @@ def meaning(facts: Facts) -> str:
     }[verdict(checks(facts))]
 
 
-def _open(count: int, *, public: bool) -> str:
-    """Who is shown openly; few people are only called few in the public edition."""
+def _readable(facts: Facts, *, public: bool) -> str:
+    """Whose value can be read; few people are only called few in the public edition."""
+    count, known = (facts.verdict[name] for name in ("readable", "readable_by_attributes"))
     if public and 0 < count < FEW:
-        return f"Fewer than {FEW} people are published in a group of one, which shows their value."
-    return open_words(count)
+        return f"Fewer than {FEW} people are published with their exact value."
+    return readable_words(count, 0 if public and known < FEW else known, facts.spec["sensitive"])
 
 
 def _weights(facts: Facts) -> str:
@@ -181,7 +182,7 @@ def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
             "What they see",
             "The whole release: who is in which group, and which values of "
             f"{quoted(spec['sensitive'])} occur in each group, but not who has which, unless all "
-            f"of a group have the same one. {_open(verdict['shown_openly'], public=public)}"
+            f"of a group have the same one. {_readable(facts, public=public)}"
             f"{_weights(facts)}",
         ),
         ("Whom they recognise", f"Everybody, by {listed(spec['qi'])}."),

@@ -20,6 +20,7 @@ from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import Counting, count_classes
 from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import Lens, adversary_verdict
+from shoal.auditing.readable import count_readable
 from shoal.auditing.verdict import AdversaryVerdict
 from shoal.checks import BEFORE_CHECKS, checks_in, checks_of, verdict
 from shoal.checks import Check as Judged
@@ -104,6 +105,7 @@ def recompute(
     if counter.nearest is not None:
         nearest["counting"] = [Links(*(np.array([one]) for one in counter.nearest))]
     found |= {"counter": stated["counter"] and counter.public(), "absence": stated["absence"]}
+    checks += _check_readable(table, lines, certificate["groups"])
     checks += [before, _check_counter(counter, stated["counter"]), absence, *compared]
     if "checks" not in stated:
         robust = verdict(one for one in checks_of(found) if one.name in BEFORE_CHECKS)
@@ -165,6 +167,16 @@ def _same_checks(
             not whole or any(one.attain(told.worst, told.limit, agree) for one in links)
         )
         yield Check(f"worst of {one.name}", near, "" if near else "it is another")
+
+
+def _check_readable(table: Table, lines: Lines, claimed: dict[str, Any]) -> list[Check]:
+    """Who can be read by their attributes, if the certificate says it."""
+    if "readable_by_attributes" not in claimed:
+        return []
+    held = (lines.value_group, lines.value_code)
+    found = count_readable(table, lines.group, lines.signature, lines.everybody, *held)
+    stated = claimed["readable_by_attributes"]
+    return [same_figure("people readable by attributes", found.by_attributes, stated)]
 
 
 def _check_totals(totals: pl.DataFrame, table: Table) -> Check:

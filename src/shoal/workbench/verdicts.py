@@ -16,8 +16,8 @@ from shoal.report.words import judged
 from shoal.wording import (
     exposed_words,
     limit_named,
-    open_words,
     percent,
+    readable_words,
     verdict_words,
 )
 from shoal.workbench.texts import say
@@ -135,7 +135,12 @@ def _of_figures(found: Mapping[str, Any], meaning: str) -> Verdict:
         ),
         story=sentences.story(worst, public=False, undecided=found["undecided"]),
         meaning=meaning,
-        beside=[(say("verdict.open_people"), open_words(found["shown_openly"]))],
+        beside=[
+            (
+                say("verdict.readable"),
+                readable_words(found["readable"], found["readable_by_attributes"]),
+            )
+        ],
         risk=_risk(found, checks),
         lost=[
             (say("lost.rows"), found["suppressed"]),

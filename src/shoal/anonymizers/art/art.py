@@ -1,9 +1,9 @@
 """ART: A-groups in which nobody can be linked to a protected event above their limit.
 
 Every carrier of an event is hidden in a group whose other members are so like it that every
-posterior of every reader stays within its limit (1/r) in every view; all other rows stay as they
-are. Wong, Fu, Wang, Xu, Pei and Yu, "Anonymization with Worst-Case Distribution-Based Background
-Knowledge", 2009, section 4.
+posterior of every reader stays within its limit (1/r) in every view; all others are in groups in
+which their value cannot be read. Wong, Fu, Wang, Xu, Pei and Yu, "Anonymization with Worst-Case
+Distribution-Based Background Knowledge", 2009, section 4.
 
 Steps (the same numbers stand in attempts.py)
 1. Code the free rows as cells: (signature, published value) with how many rows are free.
@@ -19,16 +19,18 @@ Steps (the same numbers stand in attempts.py)
    past `max_suppression` stop with a diagnosis.
 6. Take decoys into groups, so that counting over all groups tells nothing either (decoys.py).
 7. Join groups in which all public counts together make somebody too sure (joining.py).
+8. Gather everybody else into groups of r that hold more than one value (everybody.py).
 
 Departures from the paper. Its condition (Theorem 1) is not sufficient against its own adversary,
 and wastes far more rows; its groups are grown around carriers, row by row, and so point at them.
 `condition="bound"`, `selection="closest"` is that variant, kept as the reference that attackers
-succeed on (bound.py). Pure groups, pools, blind cells and mixed groups are ours. Rows without an
-event that nobody needs are published alone.
+succeed on (bound.py). Pure groups, pools, blind cells and mixed groups are ours. It publishes rows
+without an event that nobody needs alone (`smallest_group=1`), which shows their value.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -42,6 +44,7 @@ from shoal.anonymizers.art.blind import Blindness
 from shoal.anonymizers.art.bound import merge_by_bound
 from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.dealing import deal_values
+from shoal.anonymizers.art.everybody import gather_everybody
 from shoal.anonymizers.art.outset import refuse_impossible, refuse_large
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
@@ -77,10 +80,12 @@ class Art:
     """bucketized: exact QI values; generalized: a range of values for each group."""
     hierarchies: Mapping[str, Hierarchy] | None = None
     """Hierarchies for the generalized form."""
-    smallest_group: int = 1
-    """Fewest people of a group; 1 lets people without an event whom nobody needs stand alone."""
+    smallest_group: int | None = None
+    """Fewest people of a group; None means r rounded up for people without an event whom nobody
+    needs, and 1 that each of them is published alone, with their exact value."""
     largest: int = 200
-    """Largest number of partners of one carrier."""
+    """Largest number of partners of one carrier; and of people who are in one group only so that
+    it holds another value."""
     readers: tuple[str | Reader, ...] = ("joint", "binary")
     """Whom every group answers."""
     knowledge: Knowledge | None = None
@@ -109,7 +114,7 @@ class Art:
                 )
         for name, given in (
             ("cell", self.cell is not None),
-            ("smallest_group", self.smallest_group > 1),
+            ("smallest_group", (self.smallest_group or 1) > 1),
         ):
             if given and self.condition == "bound":
                 raise InputError(
@@ -140,7 +145,7 @@ class Art:
                 refuse_large(asked)
             best = group_blindly(
                 asked,
-                Blindness(cell=self.cell, largest=self.largest, least=self.smallest_group),
+                Blindness(cell=self.cell, largest=self.largest, least=self.smallest_group or 1),
                 most_lost=min(self.max_suppression, FEW) * table.carriers,
                 may_lose=min(self.max_suppression, MANY) * table.carriers,
                 seed=seed,
@@ -152,12 +157,28 @@ class Art:
         else:
             made = groups.grouping(hidden=("pure", "pooled"))
             made = deal_values(table, made, np.random.default_rng(seed))
+        if self.condition == "joint" and self.smallest_group != 1:
+            made = self._gathered(table, made)  # 8
         grouping = replace(made, claims=self._claims(table, groups) | claims)
         self._check_suppression(table, grouping, seed)
         if self.form == "bucketized":
             return grouping
         recodings = generalize(table, grouping.group, grouping.signature, self.hierarchies or {})
         return replace(grouping, form=self.form, recodings=recodings)
+
+    def _gathered(self, table: Table, made: Grouping) -> Grouping:
+        """The groups with everybody in one of them."""
+        strict = self.smallest_group is not None
+        smallest = self.smallest_group or math.ceil(float(table.event_r.max()))
+        made = gather_everybody(table, made, smallest, self.largest, strict=strict)
+        small = int(made.sizes.min(initial=smallest)) if made.published else smallest
+        if strict and small < smallest:
+            raise InputError(
+                "smallest-group",
+                f"A group of {small} people finds no {smallest - small} more who could join it.",
+                "Ask for a smaller smallest_group, or for a larger r.",
+            )
+        return made
 
     def _check_several(self) -> None:
         if self.condition == "bound":

@@ -16,9 +16,9 @@ from shoal.grouping import Grouping
 from shoal.grouping.pairs import starts
 from shoal.table import Table
 
-GroupKind = Literal["pure", "pooled", "mixed", "bound", "alike", "open"]
-"""Alike: of people of one signature, whatever they hold; open: of people without an event."""
-GROUP_KINDS: tuple[GroupKind, ...] = ("pure", "pooled", "mixed", "bound", "alike", "open")
+GroupKind = Literal["pure", "pooled", "mixed", "bound", "alike"]
+"""Alike: of people of one signature, whatever they hold."""
+GROUP_KINDS: tuple[GroupKind, ...] = ("pure", "pooled", "mixed", "bound", "alike")
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

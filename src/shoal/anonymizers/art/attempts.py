@@ -20,7 +20,6 @@ from shoal.anonymizers.art.assembly import Assembly
 from shoal.anonymizers.art.blind import Blindness, hide_blindly
 from shoal.anonymizers.art.cells import Cells
 from shoal.anonymizers.art.decoys import add_decoys
-from shoal.anonymizers.art.everybody import gather_everybody
 from shoal.anonymizers.art.joining import join_revealing
 from shoal.anonymizers.art.mixed import mix_events
 from shoal.grouping import Progress, silent
@@ -108,8 +107,6 @@ def group_blindly(
         if not 0 < sure.sum() <= STUBBORN:
             break
         crowd[sure] *= CROWDS
-    if how.least > 1:
-        gather_everybody(best.groups, asked, how.least, random)
     return best
 
 

@@ -1,60 +1,79 @@
-"""Nobody alone: people whom no carrier needs, in groups of lookalikes."""
+"""Nobody alone: people whom no case needs are published in groups in which no value can be read.
+
+Groups with an event stay as they are. The others stand in a row by their attributes, those with
+many values last, so that neighbours have most in common; signatures with enough people for a group
+of their own stand apart from the rest, as counts are exact in such a group. The row is cut in two,
+again and again, as long as neither side can be read (kernels/gather.py). That a stretch was not cut
+tells that one of its sides could be read, and not which.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymizers.art.asked import Asked
-from shoal.anonymizers.art.assembly import Assembly
-from shoal.anonymizers.art.columns import Columns
-from shoal.anonymizers.art.kernels.cut import cut
-from shoal.anonymizers.art.lookalikes import NOISE
-from shoal.errors import InputError
+from shoal.anonymizers.art.kernels.gather import gather
+from shoal.grouping import Grouping
+from shoal.table import Table
 
 Ints = NDArray[np.int64]
 
 
 def gather_everybody(
-    groups: Assembly, asked: Asked, smallest: int, random: np.random.Generator
-) -> None:
-    """Groups of at least `smallest` people for everybody without an event who is free, cut as
-    carriers' cells are, whatever value they hold. Fewer people than that are left out."""
-    cells, table = groups.cells, groups.table
-    small = groups.smallest()
-    if small is not None and small < smallest:
-        raise InputError(
-            "smallest-group",
-            f"A group of {small} people finds no {smallest - small} more who could join it.",
-            "Ask for a smaller smallest_group, or for a larger r.",
-        )
-    filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
-    if cells.free[filler].sum() < smallest:
-        for cell in np.repeat(filler, cells.free[filler]):
-            groups.withhold(int(cell))
-        return
-    kinds, kind = np.unique(cells.signature[filler], return_inverse=True)
-    x = int(np.flatnonzero(table.value_event >= 0)[0])
-    _, columns = Columns.of(asked, kinds, x, len(table.values)).finite()
-    people = np.bincount(kind, cells.free[filler], len(kinds)).astype(np.int64)
-    noise = random.random(len(kinds), np.float32)
-    owner, of_kind, number = _one_by_one(
-        *cut(columns.places(people), people, noise * NOISE, smallest)
+    table: Table, grouping: Grouping, smallest: int, largest: int, *, strict: bool
+) -> Grouping:
+    """The same with groups of at least `smallest` people in place of people published alone; a
+    group that can be read is made only where a stretch of `largest` people holds no other value.
+    Fewer people than that are left out, or, unless it is `strict`, one group if they differ."""
+    alone = (grouping.sizes == 1) & ~grouping.holding(table)
+    line, kept = (np.flatnonzero(some[grouping.group]) for some in (alone, ~alone))
+    people, value = grouping.people[line], grouping.value[line]
+    codes = value[:, None] if table.several is None else table.several.codes[value]
+    if people.sum() < smallest and (strict or (codes == codes[:1]).all(axis=0).any()):
+        line, people, codes = line[:0], people[:0], codes[:0]
+    of_line = _groups(table, grouping.signature[line], people, codes, smallest, largest)
+    count, more = int((~alone).sum()), int(of_line.max(initial=-1)) + 1
+    both, pooled, weight = np.append(kept, line), grouping.pooled, grouping.weight
+    return Grouping.of_lines(
+        table,
+        np.append((np.cumsum(~alone) - 1)[grouping.group[kept]], count + of_line).astype(np.int32),
+        grouping.signature[both],
+        grouping.value[both],
+        np.append(grouping.rows[kept], people),
+        copies=np.append(grouping.copies[~alone], np.ones(more, np.int64)),
+        pooled=None if pooled is None else np.append(pooled[~alone], np.zeros(more, bool)),
+        weight=None if weight is None else weight[both],
     )
-    # People of one kind are dealt to its cells at random, whatever they hold.
-    person = random.permutation(np.repeat(filler, cells.free[filler]))
-    person = person[np.argsort(cells.signature[person], kind="stable")]
-    by_kind = np.argsort(of_kind, kind="stable")
-    group = np.repeat(owner[by_kind], number[by_kind])
-    order = np.argsort(group, kind="stable")
-    np.subtract.at(cells.free, person, 1)
-    for members in np.split(person[order], np.flatnonzero(np.diff(group[order])) + 1):
-        groups.add(members, "open")
 
 
-def _one_by_one(cell: Ints, kind: Ints, number: Ints, times: Ints) -> tuple[Ints, Ints, Ints]:
-    """Cells that were cut, those that are alike one after another."""
-    each = np.repeat(np.arange(len(cell)), times)
-    within = np.arange(len(each)) - np.repeat(np.cumsum(times) - times, times)
-    before = np.cumsum(np.maximum.reduceat(times, np.flatnonzero(np.diff(cell, prepend=-1))))
-    return np.append(0, before)[cell[each]] + within, kind[each], number[each]
+def _groups(
+    table: Table,
+    signature: NDArray[np.integer],
+    people: Ints,
+    codes: NDArray[np.integer],
+    smallest: int,
+    largest: int,
+) -> Ints:
+    """The group of each line."""
+    if not len(signature):
+        return np.zeros(0, np.int64)
+    known, at = np.unique(signature, return_inverse=True)
+    total = np.bincount(at, people).astype(np.int64)
+    by_width = np.argsort([len(column) for column in table.qi], kind="stable")
+    keys = np.column_stack([total < smallest, table.signatures[known][:, by_width]])
+    row = np.lexsort(keys.T[::-1])
+    keys, place = keys[row], np.empty(len(row), np.int64)
+    place[row] = np.arange(len(row))
+    order = np.argsort(place[at], kind="stable")
+    first = np.flatnonzero(np.diff(place[at][order], prepend=-1))
+    codes = codes[order].astype(np.int64)
+    common = np.cumprod(keys[1:] == keys[:-1], axis=1).sum(axis=1)
+    made = gather(
+        total[row],
+        np.minimum.reduceat(codes, first),
+        np.maximum.reduceat(codes, first),
+        np.append(0, common).astype(np.int64),
+        smallest,
+        largest,
+    )
+    return np.asarray(made[place[at]])

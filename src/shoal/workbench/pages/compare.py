@@ -100,7 +100,7 @@ LINES: dict[str, Callable[[Figures], str]] = {
     "changed": _count("values_changed"),
     "groups": _count("groups"),
     "size": lambda found: f"{found['mean_size_with_event']:.1f}",
-    "open": _count("shown_openly"),
+    "readable": lambda found: f"{found.get('readable', found.get('shown_openly', 0)):,}",
     "qi": lambda found: ", ".join(found["spec"].get("qi", [])),
     "min_support": lambda found: str(found["spec"].get("min_support", 100)),
     "time": lambda found: duration(sum(found["seconds"].values())),
