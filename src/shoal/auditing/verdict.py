@@ -13,6 +13,7 @@ from shoal.auditing.counting import Counting
 from shoal.auditing.models import Models
 from shoal.auditing.row_risks import RowRisks
 from shoal.display import at_r, card, counted, number, risk_histogram
+from shoal.grouping.lookup import Lookup
 from shoal.knowledge import Fitted
 from shoal.spec import Limit
 from shoal.table.frames import like
@@ -156,6 +157,8 @@ class Audit:
     definition of robustness and so of the verdict."""
     absence: Counting
     """What the missing people tell, class by class: part of the verdict."""
+    lookup: Lookup
+    """How many people have a published combination of QI values that few share."""
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
@@ -296,6 +299,7 @@ class Audit:
         plain["all_views"] = self.all_views
         plain["counter"] = self.counter.to_dict()
         plain["absence"] = self.absence.to_dict()
+        plain["lookup"] = self.lookup.to_dict()
         plain["guess_rate"] = self.guess_rate.worst
         plain["guess_rate_view"] = list(self.guess_rate.view)
         plain["guess_rate_known_before"] = self.guess_rate.known_before

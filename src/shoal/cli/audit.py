@@ -29,6 +29,7 @@ from shoal.wording import (
     judges_words,
     limit_named,
     limit_words,
+    lookup_words,
     lower_words,
     undecided_words,
     verdict_words,
@@ -278,6 +279,7 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
             if result.shown_openly
             else "nobody",
         ),
+        ("Looked up by attributes", lookup_words(result.lookup.to_dict())),
         (
             "Problematic people",
             f"{result.problematic:,}; {share} of the {result.carriers:,} who carry an event",

@@ -8,7 +8,12 @@ from collections.abc import Sequence
 from shoal.evidence.contents import Attacked, Evidence
 from shoal.facts import Facts
 from shoal.facts.bins import Record
-from shoal.report.sentences import absence_sentence, counter_sentence, known_sentence
+from shoal.report.sentences import (
+    absence_sentence,
+    counter_sentence,
+    known_sentence,
+    lookup_sentence,
+)
 from shoal.report.words import judged
 from shoal.wording import open_words, people, percent, quoted
 
@@ -52,6 +57,7 @@ def _singling_out(facts: Facts, certificate: Record, attacks: Attacks) -> list[s
             "The form bucketized publishes everybody's quasi-identifiers as they are: it hides who "
             "has which sensitive value, not who is in the table."
         )
+    told += filter(None, [lookup_sentence(facts)])
     return [*told, _matched(attacks, "singling-out", "all quasi-identifiers")]
 
 

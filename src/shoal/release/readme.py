@@ -16,6 +16,7 @@ from shoal.wording import (
     apart_words,
     judges_words,
     limit_words,
+    lookup_words,
     open_words,
     pooled_words,
     public_absence_words,
@@ -38,7 +39,8 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         filled(
             f"{rows['published']:,} people in {groups['count']:,} groups. Within a group it is "
             "published who belongs to it and which values occur in it, not who has which, unless "
-            "all of them have the same one. " + open_words(groups["shown_openly"])
+            "all of them have the same one. "
+            + " ".join([open_words(groups["shown_openly"]), *_looked_up(certificate)])
         ),
         "\n".join(
             [
@@ -166,6 +168,12 @@ def _verdict(certificate: dict[str, Any]) -> str:
     if undecided:
         told += f" {undecided_words(_counted(audit['undecided'], 'person'))}."
     return told
+
+
+def _looked_up(certificate: dict[str, Any]) -> list[str]:
+    """Who can be looked up; older certificates do not say."""
+    lookup = certificate["audit"].get("lookup")
+    return [] if lookup is None else [lookup_words(lookup)]
 
 
 def _known_before(certificate: dict[str, Any]) -> str:

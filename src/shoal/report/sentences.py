@@ -20,6 +20,7 @@ from shoal.wording import (
     limit_named,
     limit_words,
     listed,
+    lookup_words,
     lower_words,
     open_words,
     people,
@@ -158,11 +159,19 @@ def beside(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     """What stands beside the verdict, and is as much a part of the decision."""
     lines = [
         ("Shown openly", _open(facts.verdict["shown_openly"], public=public)),
+        ("Looked up by attributes", lookup_sentence(facts)),
         ("Counting, class by class", counter_sentence(facts, public=public)),
         ("Absence", absence_sentence(facts, public=public)),
         ("Counts of carriers by class of people", class_errors_in_short(facts)),
     ]
     return [(name, sentence) for name, sentence in lines if sentence]
+
+
+def lookup_sentence(facts: Facts) -> str:
+    """Who can be looked up by published attributes, which anybody can count; records that older
+    versions kept do not say."""
+    lookup = facts.verdict.get("lookup")
+    return "" if lookup is None else lookup_words(lookup)
 
 
 def counter_sentence(facts: Facts, *, public: bool) -> str:

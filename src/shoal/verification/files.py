@@ -129,6 +129,7 @@ def check_tables(release: Release) -> list[Check]:
         same_figure("largest group", int(qi.sizes.max(initial=0)), claimed["largest"]),
         same_figure("pooled groups", int(pooled), claimed["pooled"]),
         _check_openly(release, sensitive),
+        _check_lookup(release),
         _check_members(release),
         _check_masks(release, sensitive),
         _check_holding(release, sensitive),
@@ -176,6 +177,16 @@ def _check_openly(release: Release, sensitive: Runs) -> Check:
     alone = sensitive.sums(sensitive.lines["count"].to_numpy()) == 1
     openly = sensitive.weight[shown.to_series().to_numpy() & alone[sensitive.group]].sum()
     return same_figure(name, int(openly), claimed)
+
+
+def _check_lookup(release: Release) -> Check:
+    """How many people have a combination of QI values that few share."""
+    name, claimed = "people with rare combinations", release.certificate["audit"].get("lookup")
+    if claimed is None:
+        return Check(name, True, UNSAID)
+    found = release.lookup.to_dict()
+    figures = {key: found[key] for key in ("unique", "fewer_than")}
+    return same_figures(name, figures, {key: claimed[key] for key in figures})
 
 
 def _check_members(release: Release) -> Check:

@@ -31,6 +31,7 @@ from shoal.release.record import Record
 from shoal.table import IntArray, Table
 from shoal.table.combining import with_pairs
 from shoal.table.frames import free_name
+from shoal.table.k_anonymity import Cost
 from shoal.utility.published import same_groups
 from shoal.verification.absence import check_absence
 from shoal.verification.files import UNSAID, Check, same_figure, same_figures
@@ -67,6 +68,7 @@ def recompute(
     checks = [
         same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
         _same_source(known, claimed),
+        _same_cost(table.cost, certificate["audit"].get("lookup", {})),
         _same_views(views, claimed, whole=whole),
         *fitted,
     ]
@@ -94,6 +96,12 @@ def recompute(
     absence = check_absence(case, known, certificate, record)
     counter = _check_counter(case, known, certificate["audit"]["counter"])
     return [*checks, before, counter, absence, *_compare(case, known, certificate, whole=whole)]
+
+
+def _same_cost(cost: Cost | None, claimed: dict[str, Any]) -> Check:
+    """What it cost that at least k people share every combination."""
+    same = claimed.get("cost") == (None if cost is None else cost.to_dict())
+    return Check("cost of k", same, "" if same else "it is another")
 
 
 def _check_totals(totals: pl.DataFrame, table: Table) -> Check:

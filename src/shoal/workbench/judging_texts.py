@@ -146,6 +146,7 @@ JUDGING = {
     "verdict.judges": "Who judged",
     "verdict.undecided": "Undecided",
     "verdict.open_people": "Shown openly",
+    "verdict.lookup": "Looked up by attributes",
     "verdict.counter": "Counting, class by class",
     "verdict.absence": "Absence",
     "risk.title": "Who is at risk",

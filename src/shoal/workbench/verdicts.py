@@ -18,6 +18,7 @@ from shoal.wording import (
     judges_words,
     limit_named,
     limit_words,
+    lookup_words,
     open_words,
     percent,
     undecided_words,
@@ -130,6 +131,11 @@ def _of_figures(found: Mapping[str, Any], meaning: str) -> Verdict:
             (say("verdict.judges"), judges_words(found["adversaries"], found.get("all_views"))),
             *(open_ if found["undecided"] else []),
             (say("verdict.open_people"), open_words(found["shown_openly"])),
+            *(
+                [(say("verdict.lookup"), lookup_words(found["lookup"]))]
+                if "lookup" in found
+                else []
+            ),
             (say("verdict.counter"), counter_words(found["counter"], carriers)),
             (say("verdict.absence"), absence_words(found["absence"], found["suppressed"], limit)),
         ],
