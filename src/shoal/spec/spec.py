@@ -83,7 +83,7 @@ class Spec:
     says of a person before anything is published, if that is more already."""
     k: int | None = None
     """Every published combination of QI values is shared by at least so many people: columns are
-    recoded further for it. None asks for nothing, and how many share theirs is said all the same."""
+    recoded further for it. None asks for nothing; how many share theirs is said all the same."""
     publish_members: bool = False
     """Publish the member values of a set event instead of its label."""
     publish_apart: bool = False
@@ -237,8 +237,8 @@ class Spec:
                 raise InputError(
                     "recode-level",
                     f'Level 0 leaves "{name}" as it is.',
-                    "Give a level of at least 1, or k too: the hierarchy of a QI is then climbed as "
-                    "far as k needs.",
+                    "Give a level of at least 1, or k too: the hierarchy of a QI is then climbed "
+                    "as far as k needs.",
                 )
             if name not in published:
                 raise InputError(

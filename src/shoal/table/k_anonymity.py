@@ -17,8 +17,8 @@ generalization); Gionis, Tassa: "k-Anonymization with Minimal Loss of Informatio
    helps most for its loss, then descend where that still holds.
 4. Recode, and blank out the QI values of the people whose combination is still too rare.
 
-The loss of a person in a QI is the information log2(people with the recoded value / people with the
-value), and that of a node is its mean over people as a share of that of suppressing the QI, averaged
+The loss of a person in a QI is the information log2(people with the recoded value / people with
+the value); that of a node is its mean over people, as a share of that of suppressing the QI, summed
 over QIs.
 """
 
@@ -259,8 +259,8 @@ class _Lattice:
         stay = [chain.name for chain in self.chains if chain.fixed]
         return InputError(
             "k-unreached",
-            f"No recoding of the QIs lets at least {self.k:,} people share every combination, short "
-            "of suppressing all of them"
+            f"No recoding of the QIs lets at least {self.k:,} people share every combination, "
+            "short of suppressing all of them"
             + (f" ({', '.join(stay)}, known in bands too, cannot be recoded)." if stay else "."),
             f"The largest k that recoding reaches is {largest:,}."
             if largest > 1
