@@ -234,7 +234,7 @@ def test_what_stands_beside_the_verdict_is_in_the_first_screen(
         html = report.render_release(*made, edition=edition)
         start, end = html.index('<dl class="beside">'), html.index('<dl class="figures">')
         assert html.index('id="verdict"') < start < end < html.index('id="risk"')
-        names = ["Shown openly", "Counting, class by class", "Absence"]
+        names = ["Shown openly", "Looked up by attributes", "Counting, class by class", "Absence"]
         names += ["Counts of carriers by class of people"] if edition == "internal" else []
         assert re.findall("<dt>(.*)</dt>", html[start:end]) == names
 
