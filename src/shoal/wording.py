@@ -111,6 +111,30 @@ def open_words(count: int) -> str:
     return f"{whom} published in a group of one, which shows their value openly."
 
 
+def lookup_words(lookup: Mapping[str, Any]) -> str:
+    """Who can be looked up by a combination of attributes, and what it cost that few can."""
+    k, few, unique = lookup["fewer_than"]["k"], lookup["fewer_than"]["people"], lookup["unique"]
+    if not few:
+        told = f"At least {k:,} people share every published combination of attributes."
+    else:
+        told = (
+            f"{people(few)} of the release {'has' if few == 1 else 'have'} a published combination "
+            f"of attributes that fewer than {k:,} people share, {unique:,} of them one that nobody "
+            "else has: whoever knows these attributes finds the record."
+        )
+        told += f" At least {k:,} were asked for." if lookup["asked"] else ""
+    cost = lookup.get("cost")
+    if cost is None:
+        return told
+    lost = [f"{visible(name)} {percent(one)}" for name, one in cost["lost"].items() if one]
+    blanked = cost["blanked"]
+    return (
+        f"{told} For that, recoding took of the information of "
+        f"{', '.join(lost) if lost else 'the attributes nothing'}; "
+        f"{people(blanked)} {'is' if blanked == 1 else 'are'} published without attributes."
+    )
+
+
 def pooled_words(groups: int, hidden: int) -> str:
     """Whose values outside every event are published as one."""
     where = "1 group" if groups == 1 else f"{groups:,} groups"

@@ -237,7 +237,7 @@ def test_what_stands_beside_the_verdict_is_in_the_first_screen(
         start, end = html.index('<dl class="beside">'), html.index('<dl class="figures">')
         assert html.index('id="verdict"') < start < end < html.index('id="risk"')
         assert html.index('id="verdict"') < html.index('<dl class="checks">') < start
-        names = ["Exact values"]
+        names = ["Exact values", "Looked up by attributes"]
         names += ["Counts of carriers by class of people"] if edition == "internal" else []
         assert re.findall("<dt>(.*)</dt>", html[start:end]) == names
 

@@ -48,6 +48,7 @@ def test_recipes_go_through_toml_unchanged() -> None:
         ({"date": "month"}, "dates by month"),
         ({"nominal": True}, "numbers taken as categories"),
         ({"hierarchy": "my/icd.csv", "level": 2}, "values raised to level 2 of icd.csv"),
+        ({"suppress": True}, "every value suppressed (*)"),
     ],
 )
 def test_what_is_done_in_words(recipe: dict[str, Any], words: str) -> None:
@@ -106,7 +107,9 @@ def test_hierarchies_lie_beside_the_spec(tmp_path: Path) -> None:
         ({"age": {"nominal": 1}}, "recode-value", "nominal is 1."),
         ({"age": {"rare": True}}, "recode-value", "rare is True."),
         ({"age": {"hierarchy": 7}}, "recode-value", "hierarchy is 7."),
-        ({"age": {"hierarchy": "a.csv", "level": 0}}, "recode-value", "level is 0."),
+        ({"age": {"hierarchy": "a.csv", "level": -1}}, "recode-value", "level is -1."),
+        ({"age": {"hierarchy": "a.csv", "level": 0}}, "recode-level", "as it is"),
+        ({"age": {"suppress": 1}}, "recode-value", "suppress is 1."),
         ({"age": {"bands": 10, "level": 2}}, "recode-level", "without a hierarchy"),
         ({"age": {"bands": 10, "cuts": [3]}}, "recode-both", "recoded by bands and by cuts"),
         ([("age", {"bands": 5}), ("age", {"bands": 9})], "name-twice", 'names "age" twice'),

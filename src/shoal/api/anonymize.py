@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from shoal.release.certificate import make_certificate
 from shoal.release.models import describe_models, model_files
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.spec import Spec, checked_seed
-from shoal.table import IntArray
+from shoal.table import IntArray, Table
 
 SEED_BITS = 62
 
@@ -83,6 +84,7 @@ def anonymize(
     )
     check_names(table)
     check_columns(chosen, table)
+    chosen = _of_at_least(chosen, table)
     clock.lap("read")
     known = Knowledge.of(table, getattr(chosen, "knowledge", None) or knowledge, model=model)
     check_groups(table)
@@ -184,6 +186,19 @@ def _answered(grouping: Grouping) -> list[str]:
 def _gids(dealt: Dealt) -> IntArray:
     """The gid of every row, -1 where it is not published."""
     return np.where(dealt.group >= 0, dealt.group + 1, -1).astype(np.int32)
+
+
+def _of_at_least(method: Anonymizer, table: Table) -> Anonymizer:
+    """The method with groups of at least k people, if what it publishes are ranges of groups."""
+    ranged = getattr(method, "form", None) == "generalized"
+    size = "smallest_group" if ranged else "k" if hasattr(method, "k") else None
+    k = table.spec.k
+    if k is None or size is None:
+        return method
+    least = getattr(method, size)
+    if (math.ceil(table.event_r.max()) if least is None else least) >= k:
+        return method
+    return replace(method, **{size: k})  # type: ignore[type-var]
 
 
 def _knowing(method: Anonymizer, known: Knowledge) -> Anonymizer:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from shoal.adversaries.adversary import USUAL, Adversaries
 from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.api.inputs import Known, frame_of, spec_of, table_of
-from shoal.api.released import align, align_large, no_audit_by_engine, spec_of_own
+from shoal.api.released import align, align_large, is_own, no_audit_by_engine, spec_of_own
 from shoal.auditing.align import labels_of
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
 from shoal.engines import Engine, engine_of
 from shoal.errors import InputError
 from shoal.grouping import Progress, silent
+from shoal.grouping.lookup import lookup_of
 from shoal.knowledge import Knowledge, warn_of_time
+from shoal.release.folder import load
 from shoal.spec import Limit, Spec
 from shoal.table import IntArray
 
@@ -85,13 +89,21 @@ def audit(
     if key is not None and released is None:
         raise InputError("key-alone", "key has nothing to align.", "Use it with released.")
     engine = engine or engine_of(data)
+    lookup = None
     if released is not None:
         asked = spec_of(data, spec or spec_of_own(released), knowledge=knowledge)
+        k, own = asked.k, is_own(released)
+        # What another tool made is held against k, and the table is not recoded for it.
+        asked = asked if own else asked.with_(k=None)
         if engine is None:
             aligned = align(frame_of(data), released, asked, key=key)
         else:
             aligned = align_large(data, released, asked, key=key, engine=engine, progress=progress)
         table, groups, rows = aligned
+        if own:
+            lookup = replace(load(Path(released)).lookup, cost=table.cost)
+        else:
+            lookup = lookup_of(table, groups, k=k, exact=False)
     elif engine is not None:
         raise no_audit_by_engine()
     elif isinstance(groups, str):
@@ -113,5 +125,6 @@ def audit(
         seed=seed,
         rows=rows,
         models=models,
+        lookup=lookup,
         progress=progress,
     )

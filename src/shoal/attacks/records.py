@@ -8,7 +8,7 @@ import numpy as np
 from shoal.attacks.attacker import Matches, NotApplicableError
 from shoal.attacks.odds import Ints
 from shoal.attacks.scene import Scene
-from shoal.table import IntArray, factorize
+from shoal.grouping.lookup import sharing
 
 
 class SinglingOut:
@@ -18,7 +18,7 @@ class SinglingOut:
     reasoning = "knows all QIs of a person, and looks for a record that can only be theirs"
 
     def attack(self, scene: Scene) -> Matches:
-        return Matches(scene.grouping.people, alike(scene, range(len(scene.table.qi))))
+        return Matches(scene.grouping.people, _alike(scene))
 
 
 class Linkability:
@@ -32,24 +32,9 @@ class Linkability:
         if count < 2:
             raise NotApplicableError("One QI cannot be split between two files.")
         halves = range(count // 2), range(count // 2, count)
-        fits = [alike(scene, half) for half in halves]
+        fits = [_alike(scene, half) for half in halves]
         return Matches(scene.grouping.people, np.maximum(*fits))
 
 
-def alike(scene: Scene, attributes: range) -> Ints:
-    """For each line of the grouping, how many published records show the same in some QIs."""
-    shown = [_shown(scene, position) for position in attributes]
-    line, keys = factorize([codes for codes, _ in shown], [size for _, size in shown])
-    return np.bincount(line, scene.grouping.people, len(keys)).astype(np.int64)[line]
-
-
-def _shown(scene: Scene, position: int) -> tuple[IntArray, int]:
-    """What lines show of one QI, in codes, and how many there may be: the value, a range, or where
-    ranges are not known here whatever is the group's own."""
-    grouping, table = scene.grouping, scene.table
-    if grouping.recodings:
-        recoding = grouping.recodings[position]
-        return recoding.node[grouping.group], len(recoding.labels)
-    if scene.exact:
-        return table.signatures[grouping.signature, position], len(table.qi[position])
-    return grouping.group, len(grouping.copies)
+def _alike(scene: Scene, attributes: range | None = None) -> Ints:
+    return sharing(scene.table, scene.grouping, attributes, exact=scene.exact)

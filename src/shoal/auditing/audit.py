@@ -46,6 +46,7 @@ from shoal.auditing.seen import Lens, Seen
 from shoal.auditing.verdict import Audit
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
+from shoal.grouping.lookup import Lookup, lookup_of
 from shoal.grouping.partition import Partition, number_groups
 from shoal.knowledge import Knowledge, check_groups, event_chances
 from shoal.spec import Limit, checked_r, checked_seed
@@ -68,6 +69,7 @@ def audit(
     seed: int = 0,
     rows: IntArray | None = None,
     models: bool = False,
+    lookup: Lookup | None = None,
     progress: Progress = silent,
 ) -> Audit:
     """Judges a grouping of a table.
@@ -78,7 +80,8 @@ def audit(
     to `budget` steps per group and view; beyond it, certified bounds, and estimates (from `seed`)
     that can call a breach but never call a table robust; the adversary of all views alone decides
     by estimates. `models` adds the thresholds of other
-    models of privacy.
+    models of privacy. `lookup` tells who shares a published combination of QI values, where what is
+    published of them is not what the table has.
     """
     grouping, labels, rows = grouped(table, groups, rows)
     partition = Partition.of(table, grouping)
@@ -104,6 +107,8 @@ def audit(
     apart = seen if all(map(reads_whole, adversaries)) else Seen(case, people)
     _judge_all(case, adversaries, known, seen, apart, progress)
     found = _assemble(case, known, adversaries, seen, apart, strength, before, grouping)
+    if lookup is not None:
+        found = replace(found, lookup=lookup)
     return replace(found, models=other_models(table, grouping)) if models else found
 
 
@@ -255,6 +260,7 @@ def _assemble(
         counter=count_classes(case, knowledge),
         certain=0 if part.distorted else certain_people(case, knowledge),
         absence=absence,
+        lookup=lookup_of(table, grouping),
         risks=risks,
         native=table.native,
         fitted=knowledge.models,

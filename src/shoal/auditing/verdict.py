@@ -17,6 +17,7 @@ from shoal.check_words import in_short
 from shoal.checks import Check, checks_of, verdict
 from shoal.checks import plain as as_plain
 from shoal.display import at_r, card, counted, risk_histogram
+from shoal.grouping.lookup import Lookup
 from shoal.knowledge import Fitted
 from shoal.spec import Limit
 from shoal.table.frames import like
@@ -188,6 +189,8 @@ class Audit:
     """People who are certain to carry an event where classes are counted group by group."""
     absence: Counting
     """What the missing people tell, class by class."""
+    lookup: Lookup
+    """How many people have a published combination of QI values that few share."""
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
@@ -227,6 +230,7 @@ class Audit:
             "certain": self.certain,
             "counter": self.counter.public(),
             "absence": {"kept": self.absence.kept, "carriers": self.absence.carriers},
+            "lookup": self.lookup.to_dict(),
         }
 
     @property
@@ -335,6 +339,7 @@ class Audit:
         plain["checks"] = as_plain(self.checks)
         plain["counter"] = self.counter.to_dict()
         plain["absence"] = self.absence.to_dict()
+        plain["lookup"] = self.lookup.to_dict()
         plain["guess_rate"] = self.guess_rate.worst
         plain["guess_rate_view"] = list(self.guess_rate.view)
         plain["guess_rate_known_before"] = self.guess_rate.known_before

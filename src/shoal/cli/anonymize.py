@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shoal.anonymizers.registry import method_names
+from shoal.anonymizers.registry import method_names, parameters_of
 from shoal.checks import plain
 from shoal.cli import options as o
 from shoal.cli.audit import (
@@ -29,6 +30,7 @@ from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
     EXIT_CODES,
+    lookup_words,
     pooled_words,
     readable_words,
     verdict_words,
@@ -93,6 +95,8 @@ def anonymize(
 ) -> None:
     """Make a release folder. Exit code 0: robust, and written; 1: not robust; 3: could not judge;
     2: refused. Nothing is written but a robust release, unless --write-anyway says so."""
+    if asked.k is not None and "k" in {one.name for one in parameters_of(method)}:
+        tuned, asked = tuned | {"k": asked.k}, replace(asked, k=None)
     spec = asked.make_spec()
     record, inside = _private(private, out)
     if not force:
@@ -192,6 +196,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "known_before": audit.known_before,
         "counter": audit.counter.to_dict(),
         "absence": audit.absence.to_dict(),
+        "lookup": audit.lookup.to_dict(),
         "guess_rate": audit.guess_rate.worst,
         "claims": certificate["method"]["claims"],
         "seconds": release.seconds,
@@ -243,6 +248,7 @@ def _show(release: Release, facts: Facts | None) -> None:
         )
         + _why_readable(audit.readable, certificate["method"])
     )
+    say(lookup_words(figures["lookup"]))
     if figures["weights"] is not None:
         say(weights_words(figures["weights"]["people"]))
     if figures["values_changed"]:

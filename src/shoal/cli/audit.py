@@ -27,6 +27,7 @@ from shoal.wording import (
     exposed_words,
     limit_named,
     limit_words,
+    lookup_words,
     lower_words,
     stratum_words,
     verdict_words,
@@ -269,6 +270,7 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
             if result.readable
             else "nobody is published with theirs",
         ),
+        ("Looked up by attributes", lookup_words(result.lookup.to_dict())),
         (
             "Problematic people",
             f"{result.problematic:,}; {share} of the {result.carriers:,} who carry an event",

@@ -121,6 +121,14 @@ class SpecOptions:
             "beforehand if that is more (absolute).",
         ),
     ] = None
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k",
+            help="At least so many people share every published combination of QI values: columns "
+            "are recoded further for it. Of mondrian and mask: the fewest rows of a class.",
+        ),
+    ] = None
     min_support: Annotated[
         int | None,
         typer.Option("--min-support", help="Rows that must share QI values to be known (100)."),
@@ -196,6 +204,7 @@ class SpecOptions:
             "protect": [parse_event(text) for text in self.protect] if self.protect else None,
             "r": self.r,
             "limit": self.limit,
+            "k": self.k,
             "min_support": self.min_support,
             "max_attributes": self.max_attributes,
             "views": [_split(text) for text in self.view] if self.view else None,
@@ -294,7 +303,7 @@ def _method_options() -> list[inspect.Parameter]:
     for method in method_names():
         for one in parameters_of(method):
             kind = _option_type(one.type)
-            if kind is not None:
+            if kind is not None and one.name != "k":  # an option of the spec
                 kinds.setdefault(one.name, kind)
                 usual = "" if one.default is None else f" ({one.default})"
                 helps.setdefault(one.name, []).append(f"{method}{usual}: {one.help}")

@@ -9,7 +9,7 @@ from itertools import compress
 from shoal.evidence.contents import Attacked, Evidence
 from shoal.facts import Facts
 from shoal.facts.bins import Record
-from shoal.report.sentences import checks, checks_said, known_sentence
+from shoal.report.sentences import checks, checks_said, known_sentence, lookup_sentence
 from shoal.report.words import judged
 from shoal.wording import percent, quoted, readable_words
 
@@ -57,6 +57,7 @@ def _singling_out(facts: Facts, certificate: Record, attacks: Attacks) -> list[s
             "The form bucketized publishes everybody's quasi-identifiers as they are: it hides who "
             "has which sensitive value, not who is in the table."
         )
+    told += filter(None, [lookup_sentence(facts)])
     return [*told, _matched(attacks, "singling-out", "all quasi-identifiers")]
 
 

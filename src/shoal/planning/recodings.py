@@ -24,7 +24,7 @@ PARTS = (8, 4)
 def few_events(table: Table, events: Sequence[int]) -> Table:
     """The same people, counted, with these events only: all other values are one, whose number
     makes no difference to what is possible for these. What was recoded stays so."""
-    spec = table.spec.with_(recode=())
+    spec = table.spec.with_(recode=(), k=None)
     if table.several is None:
         spec = spec.with_(protect=[table.events[event] for event in events])
     return Table.from_cells(_cells(table, events), spec, rows=ROWS)

@@ -12,6 +12,7 @@ from shoal._version import __version__
 from shoal.auditing.verdict import Audit
 from shoal.checks import BEFORE_CHECKS, checks_in, checks_of, plain, verdict
 from shoal.grouping import Grouping
+from shoal.grouping.lookup import USUAL_K
 from shoal.knowledge import Knowledge
 from shoal.release.stated import FORMAT
 from shoal.release.weights import DIGITS, weight_column
@@ -183,6 +184,19 @@ def _counter_contradiction(counter: Mapping[str, Any]) -> bool:
     )
 
 
+def _lookup_contradiction(lookup: Mapping[str, Any], published: int, k: int | None) -> bool:
+    """Whether what it says of shared combinations cannot be true at once, or is not what the spec
+    asks for."""
+    few, cost = lookup["fewer_than"], lookup.get("cost")
+    return (
+        lookup["asked"] is not (k is not None)
+        or few["k"] != (k or USUAL_K)
+        or not lookup["unique"] <= few["people"] <= published
+        or (cost is not None) is not lookup["asked"]
+        or (cost is not None and cost["k"] != k)
+    )
+
+
 def _columns(spec: Spec, number: int) -> dict[str, Any]:
     """Of several sensitive columns: those that an event is of, and how it is shown there."""
     if len(spec.sensitive_columns) == 1 or spec.protect is None:
@@ -268,6 +282,10 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         (
             "what it says of counting class by class does not fit together",
             audit["counter"] is not None and _counter_contradiction(audit["counter"]),
+        ),
+        (
+            "what it says of shared combinations does not fit together",
+            "lookup" in audit and _lookup_contradiction(audit["lookup"], rows["published"], spec.k),
         ),
         ("adversaries are named twice", len(judges) < len(audit["adversaries"])),
         (

@@ -18,6 +18,7 @@ from shoal.wording import (
     adversaries_words,
     apart_words,
     limit_words,
+    lookup_words,
     open_words,
     pooled_words,
     readable_words,
@@ -46,7 +47,8 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         filled(
             f"{rows['published']:,} people in {groups['count']:,} groups. Within a group it is "
             "published who belongs to it and which values occur in it, not who has which, unless "
-            "all of them have the same one. " + _readable(release)
+            "all of them have the same one. "
+            + " ".join([_readable(release), *_looked_up(certificate)])
         ),
         "\n".join(
             [
@@ -149,6 +151,12 @@ def _verdict(certificate: dict[str, Any]) -> str:
         word = verdict_words(robust, f"{events[0]['r']:g}-robust")
         told = f"The release is {word}, with the limit {limit}"
     return f"{told}: the verdict on the checks below."
+
+
+def _looked_up(certificate: dict[str, Any]) -> list[str]:
+    """Who can be looked up; older certificates do not say."""
+    lookup = certificate["audit"].get("lookup")
+    return [] if lookup is None else [lookup_words(lookup)]
 
 
 def _known_before(certificate: dict[str, Any]) -> str:

@@ -25,10 +25,11 @@ from shoal.display import at_r, card, counted
 from shoal.engines import GID, Distant, Runs
 from shoal.errors import InputError
 from shoal.grouping import FormName, Grouping
+from shoal.grouping.lookup import Lookup
 from shoal.release.forms import form_named
 from shoal.release.weights import weight_column
 from shoal.spec import OTHER, Spec
-from shoal.table import IntArray, Table
+from shoal.table import IntArray, Table, code_column, factorize
 from shoal.table.frames import like
 from shoal.wording import limit_named, verdict_words, visible
 
@@ -236,6 +237,17 @@ class Release:
 
         by = self.sensitive_runs.totals(pooled_line(self.spec).alias("pooled"), "count")
         return int(by.filter("pooled")["count"].sum())
+
+    @property
+    def lookup(self) -> Lookup:
+        """How many people have a published combination of QI values that few share, counted from
+        the published table."""
+        lines = self.qi_runs.lines
+        columns = [code_column(lines[name].cast(pl.String)) for name in self.spec.qi]
+        line, keys = factorize([codes for _, codes in columns], [len(one) for one, _ in columns])
+        people = self.qi_runs.weight
+        sharing = np.bincount(line, people, len(keys)).astype(np.int64)[line]
+        return Lookup.of(sharing, people, self.spec.k)
 
     @cached_property
     def weight(self) -> str | None:

@@ -20,6 +20,7 @@ from shoal.wording import (
     limit_named,
     limit_words,
     listed,
+    lookup_words,
     lower_words,
     people,
     percent,
@@ -140,9 +141,17 @@ def in_short(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     """What else is a part of the decision."""
     lines = [
         ("Exact values", _readable(facts, public=public)),
+        ("Looked up by attributes", lookup_sentence(facts)),
         ("Counts of carriers by class of people", class_errors_in_short(facts)),
     ]
     return [(name, sentence) for name, sentence in lines if sentence]
+
+
+def lookup_sentence(facts: Facts) -> str:
+    """Who can be looked up by published attributes, which anybody can count; records that older
+    versions kept do not say."""
+    lookup = facts.verdict.get("lookup")
+    return "" if lookup is None else lookup_words(lookup)
 
 
 def meaning(facts: Facts) -> str:

@@ -14,9 +14,11 @@ from shoal.spec.checks import listed
 from shoal.spec.events import entry_texts
 
 DatePart = Literal["year", "month", "day"]
+ANY = "*"
+"""The value that stands for any other."""
 RARE = "(rare)"
 """The value that rare values are gathered under."""
-COARSER = ("nominal", "date", "bands", "quantiles", "cuts", "hierarchy")
+COARSER = ("nominal", "date", "bands", "quantiles", "cuts", "hierarchy", "suppress")
 """What can be done to values once codes for missing ones are gone: one of these."""
 
 
@@ -40,7 +42,9 @@ class Recipe:
     hierarchy: str | None = None
     """File of a hierarchy: a value becomes its node."""
     level: int = 1
-    """The level of the hierarchy, 1 next above the values."""
+    """The level of the hierarchy, 1 next above the values; 0 leaves them, for k to raise."""
+    suppress: bool = False
+    """Every value becomes `*`."""
     rare: int | None = None
     """Values with fewer rows than this are gathered under (rare); protected ones never are."""
 
@@ -54,6 +58,7 @@ class Recipe:
             object.__setattr__(self, "bands", width)
         for key, fits, remedy in (
             ("nominal", isinstance(self.nominal, bool), "true or false"),
+            ("suppress", isinstance(self.suppress, bool), "true or false"),
             ("date", self.date in (None, *get_args(DatePart)), "year, month or day"),
             ("bands", self.bands is None or self.bands > 0, "a positive width, such as 10"),
             ("quantiles", _is_whole(self.quantiles, 2), "a whole number of at least 2"),
@@ -61,7 +66,7 @@ class Recipe:
             ("hierarchy", isinstance(self.hierarchy, str | None), "the path of a file"),
             (
                 "level",
-                self.level is not None and _is_whole(self.level, 1),
+                self.level is not None and _is_whole(self.level, 0),
                 "a whole number of at least 1",
             ),
             ("rare", _is_whole(self.rare, 2), "a whole number of at least 2"),
@@ -107,6 +112,8 @@ class Recipe:
             told.append(f"numbers cut at {', '.join(f'{cut:g}' for cut in self.cuts)}")
         if self.hierarchy is not None:
             told.append(f"values raised to level {self.level} of {Path(self.hierarchy).name}")
+        if self.suppress:
+            told.append(f"every value suppressed ({ANY})")
         if self.rare is not None:
             told.append(f"values with fewer than {self.rare:,} rows gathered as {RARE}")
         return ", then ".join(told)
@@ -165,7 +172,7 @@ def parse_recipes(texts: list[str]) -> dict[str, dict[str, Any]]:
     recipes: dict[str, dict[str, Any]] = {}
     for text in texts:
         parts = _OPTION.fullmatch(text)
-        if parts is None or (parts[3] is None) != (parts[2] == "nominal"):
+        if parts is None or (parts[3] is None) != (parts[2] in ("nominal", "suppress")):
             raise InputError(
                 "recode-option",
                 f'--recode "{text}" is not understood.',

@@ -81,6 +81,9 @@ class Spec:
     limit: Limit = "absolute"
     """absolute: 1/r for everybody, as the paper has it; prior: in each view 1/r, or what that view
     says of a person before anything is published, if that is more already."""
+    k: int | None = None
+    """Every published combination of QI values is shared by at least so many people: columns are
+    recoded further for it. None asks for nothing; how many share theirs is said all the same."""
     publish_members: bool = False
     """Publish the member values of a set event instead of its label."""
     publish_apart: bool = False
@@ -104,6 +107,7 @@ class Spec:
             rare_unknown: str | Iterable[str] = (),
             knowledge: str | Path | None = None,
             limit: Limit = "absolute",
+            k: int | None = None,
             publish_members: bool = False,
             publish_apart: bool = False,
         ) -> None: ...
@@ -165,6 +169,8 @@ class Spec:
         _whole("min_support", self.min_support)
         if self.max_attributes is not None:
             _whole("max_attributes", self.max_attributes)
+        if self.k is not None:
+            _whole("k", self.k, least=2)
         if self.limit not in LIMITS:
             raise InputError(
                 "limit", f"limit is {self.limit!r}.", f"Choose among: {', '.join(LIMITS)}."
@@ -225,8 +231,15 @@ class Spec:
 
     def _check_recode(self) -> None:
         published = [*self.qi, *self.sensitive_columns]
-        names = checked_names((name for name, _ in self.recode), "recode")
-        for name in names:
+        checked_names((name for name, _ in self.recode), "recode")
+        for name, recipe in self.recode:
+            if recipe.level == 0 and (self.k is None or name not in self.qi):
+                raise InputError(
+                    "recode-level",
+                    f'Level 0 leaves "{name}" as it is.',
+                    "Give a level of at least 1, or k too: the hierarchy of a QI is then climbed "
+                    "as far as k needs.",
+                )
             if name not in published:
                 raise InputError(
                     "recode-column",
@@ -335,8 +348,10 @@ def _bands(given: Any) -> tuple[tuple[str, float], ...]:
     return tuple(bands)
 
 
-def _whole(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+def _whole(name: str, value: Any, *, least: int = 1) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(
-            "whole-number", f"{name} is {value!r}.", f"Give {name} a whole number of at least 1."
+            "whole-number",
+            f"{name} is {value!r}.",
+            f"Give {name} a whole number of at least {least}.",
         )

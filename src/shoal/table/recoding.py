@@ -21,6 +21,7 @@ from shoal.errors import InputError
 from shoal.spec import MISSING, RARE, Event, Recipe, Spec
 from shoal.spec.bands import band_label
 from shoal.spec.entries import parse_entry
+from shoal.spec.recipe import ANY
 from shoal.table.coding import Column, code_column
 from shoal.table.events import resolve_events
 from shoal.table.hierarchy import read_hierarchy
@@ -41,12 +42,20 @@ def recoded(
     for name, recipe in spec.recode:
         column, codes = code_column(data[name])
         rows = np.bincount(codes, counts, len(column)).astype(np.int64)
-        values = _Values(column, rows.tolist()).recoded(recipe)
-        if recipe.rare is not None:
-            events = [e for e in spec.protect or () if name in (e.column or spec.sensitive_columns)]
-            values = _gathered(values.alias(name), rows, recipe.rare, tuple(events))
+        events = [e for e in spec.protect or () if name in (e.column or spec.sensitive_columns)]
+        values = values_recoded(column, rows, recipe, tuple(events))
         changed.append(values.alias(name)[codes])
     return data.with_columns(changed) if changed else data
+
+
+def values_recoded(
+    column: Column, rows: NDArray[np.int64], recipe: Recipe, events: tuple[Event, ...] = ()
+) -> pl.Series:
+    """What becomes of each value of a column, and of protected `events` among them."""
+    values = _Values(column, rows.tolist()).recoded(recipe)
+    if recipe.rare is None:
+        return values
+    return _gathered(values.alias(column.name), rows, recipe.rare, events)
 
 
 def _gathered(
@@ -119,6 +128,8 @@ class _Values:
             return self._dates(recipe.date)
         if recipe.hierarchy is not None:
             return self._nodes(recipe.hierarchy, recipe.level)
+        if recipe.suppress:
+            return [ANY] * len(self.texts)
         return list(self.texts) if recipe.nominal else None
 
     def _numbers(self) -> list[Fraction | None]:

@@ -9,7 +9,7 @@ engine (shoal.engines) touches them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,8 +23,8 @@ from shoal.spec import Event, Spec
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
 from shoal.table.frames import to_polars
 from shoal.table.identifiers import check_identifiers
+from shoal.table.k_anonymity import Cost, shared
 from shoal.table.published import column_events, published_values, specs_alone
-from shoal.table.recoding import recoded
 from shoal.table.several import Several
 from shoal.wording import visible
 
@@ -102,6 +102,9 @@ class Table:
     """What values are made of, where there are several sensitive columns."""
     counted: People | None = None
     """The codes of each line that was counted, in the order given; None where rows were."""
+    cost: Cost | None = None
+    """What it cost that at least k people share every combination of QI values, if that was asked
+    for."""
     source: Any = None
     """Where an engine can read the rows again, if it can."""
 
@@ -112,7 +115,9 @@ class Table:
         data = to_polars(frame)
         _check_columns(data, spec, rows=data.height)
         check_identifiers(data, spec)
-        return cls._coded(recoded(data, spec), spec, None, native=frame if keep else None)
+        made, spec, cost = shared(data, spec)
+        table = cls._coded(made, spec, None, native=frame if keep else None)
+        return table if cost is None else replace(table, cost=cost)
 
     @classmethod
     def from_cells(cls, cells: Any, spec: Spec, *, rows: str = "rows") -> Table:
@@ -131,7 +136,9 @@ class Table:
             )
         counts = data[rows].cast(pl.Int64).to_numpy()
         _check_columns(data, spec.with_(identifiers=()), rows=int(counts.sum()))
-        return cls._coded(recoded(data, spec, counts), spec, counts, native=None)
+        made, spec, cost = shared(data, spec, counts)
+        table = cls._coded(made, spec, counts, native=None)
+        return table if cost is None else replace(table, cost=cost)
 
     @classmethod
     def _coded(
@@ -188,6 +195,8 @@ class Table:
 
     def answers(self, spec: Spec) -> bool:
         """Whether the table was coded with this spec."""
+        if self.cost is not None and spec.k == self.cost.k and spec.recode == self.cost.asked:
+            spec = spec.with_(recode=self.spec.recode)
         if self.several is not None:
             columns = self.several.columns
             same = spec.sensitive == self.spec.sensitive

@@ -185,6 +185,16 @@ def _check_readable(release: Release, sensitive: Runs) -> Check:
     return same_figure(name, int(sensitive.copies[readable & (sizes == 1)].sum()), stated)
 
 
+def check_lookup(release: Release) -> Check:
+    """How many people have a combination of QI values that few share."""
+    name, claimed = "people with rare combinations", release.certificate["audit"].get("lookup")
+    if claimed is None:
+        return Check(name, True, UNSAID)
+    found = release.lookup.to_dict()
+    figures = {key: found[key] for key in ("unique", "fewer_than")}
+    return same_figures(name, figures, {key: claimed[key] for key in figures})
+
+
 def _check_members(release: Release) -> Check:
     published = published_totals(release)
     for label, total in release.members.group_by("event").agg(pl.col("count").sum()).iter_rows():

@@ -36,6 +36,7 @@ from shoal.release.record import Record
 from shoal.table import IntArray, Table
 from shoal.table.combining import with_pairs
 from shoal.table.frames import free_name
+from shoal.table.k_anonymity import Cost
 from shoal.utility.published import same_groups
 from shoal.verification.absence import check_absence
 from shoal.verification.files import UNSAID, Check, same_figure, same_figures
@@ -74,6 +75,7 @@ def recompute(
     checks = [
         same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
         _same_source(known, claimed),
+        _same_cost(table.cost, certificate["audit"].get("lookup", {})),
         _same_views(views, claimed, whole=whole),
         *fitted,
     ]
@@ -177,6 +179,12 @@ def _check_readable(table: Table, lines: Lines, claimed: dict[str, Any]) -> list
     found = count_readable(table, lines.group, lines.signature, lines.everybody, *held)
     stated = claimed["readable_by_attributes"]
     return [same_figure("people readable by attributes", found.by_attributes, stated)]
+
+
+def _same_cost(cost: Cost | None, claimed: dict[str, Any]) -> Check:
+    """What it cost that at least k people share every combination."""
+    same = claimed.get("cost") == (None if cost is None else cost.to_dict())
+    return Check("cost of k", same, "" if same else "it is another")
 
 
 def _check_totals(totals: pl.DataFrame, table: Table) -> Check:

@@ -24,7 +24,7 @@ from shoal.release.folder import load
 from shoal.release.pair import ROW_GROUPS, belong_together, has_record, is_recorded
 from shoal.release.stated import read_certificate
 from shoal.spec.recipe import public_recipes, with_files
-from shoal.verification.files import Check, check_files, check_tables
+from shoal.verification.files import Check, check_files, check_lookup, check_tables
 from shoal.verification.recompute import coded, recompute
 from shoal.verification.signatures import check_signers
 from shoal.verification.texts import check_texts, check_types
@@ -189,7 +189,7 @@ def verify(
         checks.append(check_weights(release))
         whole = checks[-1].passed
     if whole:
-        checks += check_texts(folder, release)
+        checks += [check_lookup(release), *check_texts(folder, release)]
     if private is not None:
         paired = belong_together(folder, Path(private))
         checks.append(Check("private folder", paired, "" if paired else "of another release"))

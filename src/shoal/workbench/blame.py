@@ -43,6 +43,7 @@ ROLES: Fields = {
     **_of("events", "event-", "events-", "value-missing", "protect-none", "label-taken"),
     **_of("events", "project-path"),
     **_of("r", "r-number", "r-small"),
+    **_of("k", "k-"),
     **_of("min_support", "whole-number"),
     **_of("max_attributes", "views-too-many"),
     **_of("views", "view-"),

@@ -143,6 +143,7 @@ JUDGING = {
     "verdict.audit": "{verdict} at {r}: {checks}",
     "verdict.meaning.audit": "The verdict is that of all checks; what is grey was not asked for.",
     "verdict.readable": "Exact values",
+    "verdict.lookup": "Looked up by attributes",
     "risk.title": "Who is at risk",
     "risk.published": "people published, of {rows}",
     "risk.carriers": "of them carry a protected event",

@@ -64,6 +64,9 @@ ROLES = {
     "strength.r": "r",
     "strength.r.words": "At most 1 in {n}: nobody may be linked to an event with a probability "
     "above {share}.",
+    "strength.k": "k",
+    "strength.k.words": "At least so many people share every published combination of columns; "
+    "columns are made coarser for it. Empty: nothing is asked.",
     "strength.min_support": "min_support",
     "strength.min_support.words": "Outsiders know how common an event is among people who are "
     "alike in something, if there are at least so many of them.",

@@ -16,6 +16,7 @@ from shoal.report.words import judged
 from shoal.wording import (
     exposed_words,
     limit_named,
+    lookup_words,
     percent,
     readable_words,
     verdict_words,
@@ -139,7 +140,12 @@ def _of_figures(found: Mapping[str, Any], meaning: str) -> Verdict:
             (
                 say("verdict.readable"),
                 readable_words(found["readable"], found["readable_by_attributes"]),
-            )
+            ),
+            *(
+                [(say("verdict.lookup"), lookup_words(found["lookup"]))]
+                if "lookup" in found
+                else []
+            ),
         ],
         risk=_risk(found, checks),
         lost=[

@@ -25,9 +25,8 @@ from pathlib import Path
 
 from shoal.errors import InputError, nearest
 from shoal.memory import read_text
+from shoal.spec.recipe import ANY
 from shoal.table.hierarchy.checks import Labels, attribute, check_depth, text_of
-
-ANY = "*"
 
 _FORM_REMEDY = (
     "A hierarchy has exactly one of: values (a list), widths (a list of numbers), or groups "

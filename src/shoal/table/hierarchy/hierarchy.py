@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.spec import MISSING
+from shoal.spec.recipe import ANY
 from shoal.table.hierarchy.checks import (
     Labels,
     attribute,
@@ -37,7 +38,7 @@ from shoal.table.hierarchy.checks import (
     raise_missing,
     text_of,
 )
-from shoal.table.hierarchy.files import ANY, Outline, parse_csv, parse_mapping, parse_toml
+from shoal.table.hierarchy.files import Outline, parse_csv, parse_mapping, parse_toml
 
 __all__ = ["ANY", "MISSING", "Hierarchy", "adult_hierarchies", "read_hierarchy"]
 
