@@ -9,7 +9,7 @@ engine (shoal.engines) touches them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from shoal.display import counted
 from shoal.errors import InputError, nearest
-from shoal.spec import Event, Spec
+from shoal.spec import ROWS_OF_PERSON, Event, Spec
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
 from shoal.table.frames import to_polars
 from shoal.table.identifiers import check_identifiers
+from shoal.table.persons import Persons, by_person
 from shoal.table.published import column_events, published_values, specs_alone
 from shoal.table.recoding import recoded
 from shoal.table.several import Several
@@ -104,6 +105,8 @@ class Table:
     """The codes of each line that was counted, in the order given; None where rows were."""
     source: Any = None
     """Where an engine can read the rows again, if it can."""
+    persons: Persons | None = None
+    """Whose rows are whose, if the spec names the column."""
 
     @classmethod
     def from_frame(cls, frame: Any, spec: Spec, *, keep: bool = True) -> Table:
@@ -111,8 +114,11 @@ class Table:
         `keep` the frame itself can be forgotten: to publish a table needs the codes only."""
         data = to_polars(frame)
         _check_columns(data, spec, rows=data.height)
+        data, persons = by_person(data, spec, lambda: protected_rows(data, spec))
+        _check_columns(data, spec, rows=data.height)
         check_identifiers(data, spec)
-        return cls._coded(recoded(data, spec), spec, None, native=frame if keep else None)
+        table = cls._coded(recoded(data, spec), spec, None, native=frame if keep else None)
+        return table if persons is None else replace(table, persons=persons)
 
     @classmethod
     def from_cells(cls, cells: Any, spec: Spec, *, rows: str = "rows") -> Table:
@@ -130,7 +136,8 @@ class Table:
                 "cells-count", "A cell has no rows.", "Give only combinations that occur."
             )
         counts = data[rows].cast(pl.Int64).to_numpy()
-        _check_columns(data, spec.with_(identifiers=()), rows=int(counts.sum()))
+        unnamed = spec.with_(identifiers=(), person=None, rows_per_person="all")
+        _check_columns(data, unnamed, rows=int(counts.sum()))
         return cls._coded(recoded(data, spec, counts), spec, counts, native=None)
 
     @classmethod
@@ -330,6 +337,17 @@ class Table:
         }
 
 
+def protected_rows(data: pl.DataFrame, spec: Spec) -> NDArray[np.bool_]:
+    """Which rows have a protected value, of a frame with the sensitive columns and that which names
+    the person."""
+    assert spec.person is not None
+    recode = [pair for pair in spec.recode if pair[0] in spec.sensitive_columns]
+    asked = Spec(
+        qi=spec.person, sensitive=spec.sensitive, protect=spec.protect, r=spec.r, recode=recode
+    )
+    return np.asarray(Table.from_frame(data, asked).row_event >= 0)
+
+
 def count_cells(lines: Lines, member: IntArray, members: int) -> Cells:
     """The lines by signature and sensitive value."""
     return _counted(lines.signature, member, lines.rows, [len(lines.signatures), members])
@@ -359,8 +377,11 @@ def check_roles(columns: Sequence[str], spec: Spec) -> None:
     """An InputError for a column that the spec names and a table lacks."""
     roles = [("QI", name) for name in spec.qi]
     roles += [("sensitive", name) for name in spec.sensitive_columns]
-    for role, name in [*roles, *(("identifier", name) for name in spec.identifiers)]:
-        if name not in columns:
+    roles += [("identifier", name) for name in spec.identifiers]
+    roles += [("person", name) for name in spec.named_person]
+    roles += [("ordering", name) for name in (spec.row_rule.by,) if name is not None]
+    for role, name in roles:
+        if name not in columns and not (name == ROWS_OF_PERSON and role == "QI" and spec.person):
             raise InputError(
                 "column-missing",
                 f'The {role} column "{name}" does not exist{nearest(name, columns)}.',
