@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.auditing.counting import Counting
 from shoal.auditing.models import Models
+from shoal.auditing.persons import PersonVerdict
 from shoal.auditing.row_risks import RowRisks
 from shoal.display import at_r, card, counted, number, risk_histogram
 from shoal.knowledge import Fitted
@@ -163,6 +164,8 @@ class Audit:
     """The models among the views, with their quality."""
     models: Models | None = None
     """The thresholds of other models of privacy that it satisfies, if they were asked for."""
+    persons: PersonVerdict | None = None
+    """What all rows of a person tell together, where somebody has several: part of the verdict."""
 
     @property
     def adversaries(self) -> tuple[str, ...]:
@@ -221,6 +224,8 @@ class Audit:
         if not self.absence.kept:
             missing = f"{self.absence.carriers:,} of {self.suppressed_carriers:,} missing carriers"
             figures.append(("linked by absence", missing))
+        if self.persons is not None:
+            figures.append(("any row of a person", self.persons.words))
         if self.worst is not None:
             link = f"{number(self.worst.posterior)} ({self.worst.kind})"
             figures[2] = (
@@ -303,6 +308,8 @@ class Audit:
         plain["worst_by_event"] = {
             event: witness_dict(witness) for event, witness in self.worst_by_event.items()
         }
+        if self.persons is not None:
+            plain["persons"] = self.persons.to_dict()
         if self.fitted:
             plain["fitted"] = [one.to_dict() for one in self.fitted]
         if self.models is not None:

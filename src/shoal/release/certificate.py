@@ -15,7 +15,7 @@ from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
 from shoal.release.stated import FORMAT
 from shoal.release.weights import DIGITS, weight_column
-from shoal.spec import Spec
+from shoal.spec import RowRule, Spec
 from shoal.table import Table
 
 ROUNDING = 1e-9
@@ -47,6 +47,7 @@ def make_certificate(
         "method": {"name": method, "parameters": dict(parameters), "claims": dict(grouping.claims)},
         "spec": public_spec(table.spec),
         **({"recoded": recoded_words(table.spec)} if table.spec.recode else {}),
+        **({"person": _person(table, audit)} if table.persons is not None else {}),
         "form": grouping.form,
         "r": table.spec.r,
         "limit": table.spec.limit,
@@ -114,6 +115,41 @@ def make_certificate(
     }
 
 
+def _person(table: Table, audit: Audit) -> dict[str, Any]:
+    """What a person is, and what became of their rows; of several, what they tell together."""
+    assert table.persons is not None
+    told = {
+        "column": table.spec.person,
+        "rows_per_person": table.spec.rows_per_person,
+        **table.persons.to_dict(),
+    }
+    if audit.persons is not None:
+        told["any_row"] = {**audit.persons.to_dict(), "worst": _chance(audit.persons.worst)}
+    return told
+
+
+def unit_of_protection(certificate: Mapping[str, Any]) -> tuple[bool | str | None, str]:
+    """Whether people are what is protected: True kept, False broken, None not decided, "not asked"
+    where no column names people; and that in words."""
+    told = certificate.get("person")
+    if told is None:
+        return "not asked", "no column names people: each row is taken for a person"
+    column = told["column"]
+    if "any_row" in told:
+        any_row = told["any_row"]
+        return any_row["kept"], (
+            f'{told["rows"]:,} rows of {told["people"]:,} people, by "{column}": that any row of a '
+            f"person has a protected value is at most {any_row['worst']:.3g} likely; "
+            f"{any_row['above']:,} people above their limit, {any_row['undecided']:,} not decided"
+        )
+    rule = RowRule.parse(told["rows_per_person"])
+    if told["rows"] == told["people"]:
+        return True, f'{told["people"]:,} people, one row each, by "{column}"'
+    return True, f'{told["rows"]:,} rows became {told["people"]:,} people, by "{column}": ' + (
+        f"{rule.words} of each"
+    )
+
+
 def _fit(one: AdversaryVerdict) -> dict[str, Any]:
     """Of whoever fits odds: how well, and whom that links among the missing."""
     if one.residual is None:
@@ -176,11 +212,14 @@ def _by_view(audit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [one for one in told if one["name"] != "all-views"] or list(told)
 
 
-def _combined(audit: Mapping[str, Any]) -> bool | None:
-    """The verdict of all adversaries together, and of what absence tells."""
+def _combined(certificate: Mapping[str, Any]) -> bool | None:
+    """The verdict of all adversaries together, of what absence tells, and of all rows of a
+    person."""
+    audit, person = certificate["audit"], certificate.get("person", {})
     absence = audit["absence"]  # certificates of the older format do not speak of it
     verdicts = [one["robust"] for one in audit["adversaries"]]
     verdicts += [] if absence is None else [absence["kept"]]
+    verdicts += [person["any_row"]["kept"]] if "any_row" in person else []
     if False in verdicts:
         return False
     return None if None in verdicts else True
@@ -213,6 +252,28 @@ def _columns(spec: Spec, number: int) -> dict[str, Any]:
         return {}
     event = spec.protect[number]
     return {"columns": list(event.column), "shown": event.label}
+
+
+def _person_contradiction(certificate: Mapping[str, Any], spec: Spec) -> bool:
+    """Whether what it says of people cannot be true at once, or is not the spec's."""
+    told = certificate.get("person")
+    if told is None or spec.person is None:
+        return (told is None) is not (spec.person is None)
+    most, kept_rows = spec.row_rule.most, certificate["rows"]["table"]
+    any_row = told.get("any_row")
+    kept = any_row is None or (
+        any_row["kept"] is (False if any_row["above"] else True if not any_row["undecided"] else None)
+        or (any_row["kept"] is None and not any_row["several"])
+    )
+    return (
+        (told["column"], told["rows_per_person"]) != (spec.person, spec.rows_per_person)
+        or not told["people"] <= kept_rows <= told["rows"]
+        or (most is None and kept_rows != told["rows"])
+        or (most is not None and kept_rows > most * told["people"])
+        or (any_row is None) is not (told["most_rows"] == 1)
+        or (told["most_rows"] == 1) is not (kept_rows == told["people"])
+        or not kept
+    )
 
 
 def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
@@ -254,6 +315,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             "columns that are published apart are judged together",
             spec.publish_apart and "together" in judges,
         ),
+        ("what it says of people does not fit together", _person_contradiction(certificate, spec)),
         ("r differs from the spec's", certificate["r"] != spec.r),
         ("limit differs from the spec's", certificate["limit"] != spec.limit),
         (
@@ -278,7 +340,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         ),
         (
             "its adversaries and what absence tells say something else than the whole",
-            _combined(audit) is not audit["robust"]
+            _combined(certificate) is not audit["robust"]
             or abs(max(one["worst_posterior"] for one in _by_view(audit)) - max(worst)) > ROUNDING,
         ),
         ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),

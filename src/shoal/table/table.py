@@ -329,6 +329,25 @@ class Table:
         """The r of each event."""
         return np.array([event.r or self.spec.r for event in self.events], dtype=np.float64)
 
+    def stronger(self, times: float) -> Table:
+        """The same people with every r so many times as large."""
+        several = self.several
+        if several is not None:
+            aspects = [replace(one, table=one.table.stronger(times)) for one in several.aspects]
+            several = replace(
+                several,
+                columns=tuple(one.stronger(times) for one in several.columns),
+                masks=several.masks.stronger(times),
+                aspects=tuple(aspects),
+            )
+
+        def of(events: Sequence[Event]) -> tuple[Event, ...]:
+            return tuple(replace(one, r=one.r and one.r * times) for one in events)
+
+        protect = None if self.spec.protect is None else of(self.spec.protect)
+        spec = self.spec.with_(r=self.spec.r * times, protect=protect)
+        return replace(self, spec=spec, events=of(self.events), several=several)
+
     def describe(self, signature: int) -> dict[str, str]:
         """A signature's QI values, as text."""
         codes = self.signatures[signature]
