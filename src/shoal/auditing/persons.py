@@ -123,7 +123,8 @@ class ByPerson:
             self._above |= lower > limit + ROUNDING
             estimated = np.bincount(self._person, unsure, len(upper)) > 0
             self._open |= (upper > limit + ROUNDING) | estimated
-            self._worst = max(self._worst, float(upper.max(initial=0.0)))
+            if one.limit is None:  # the limits of whoever has their own are others
+                self._worst = max(self._worst, float(upper.max(initial=0.0)))
 
     def _any(self, chance: Floats) -> Floats:
         return _any(chance, self._place_person, len(self._above))

@@ -23,8 +23,8 @@ def refuse_repeats(column: str, named: int, distinct: int) -> None:
             f'The identifier "{name}" repeats: {named:,} rows have one of {distinct:,} values. '
             "Each row would be protected as if it were another person.",
             f'If it names people, say so instead: --person "{name}" with --rows-per-person event, '
-            "for one row each, or all, which keeps every row and bounds the chance of any. If it "
-            "does not, leave it out: columns without a role are not published either.",
+            "for one row per person, or all, which keeps every row and bounds the chance of any. "
+            "If it does not, leave it out: columns without a role are not published either.",
         )
 
 
