@@ -40,15 +40,14 @@ def test_encounters_are_refused_with_the_counts(encounters: Path, large: int) ->
 
 @pytest.mark.parametrize("large", [1 << 40, 0], ids=["whole", "streamed"])
 def test_the_advice_of_the_refusal_is_taken(encounters: Path, large: int) -> None:
-    asked = SPEC.with_(
-        identifiers=["encounter_id"], person="patient_nbr", rows_per_person="event"
-    )
+    asked = SPEC.with_(identifiers=["encounter_id"], person="patient_nbr", rows_per_person="event")
     table = PolarsEngine(large=large).count(encounters, asked)
     assert table.persons is not None
     assert (table.rows, table.persons.given, table.persons.count) == (71_518, 101_766, 71_518)
-    assert table.carriers > PolarsEngine().count(
-        encounters, asked.with_(rows_per_person="first")
-    ).carriers, "whoever ever has the event has it"
+    assert (
+        table.carriers
+        > PolarsEngine().count(encounters, asked.with_(rows_per_person="first")).carriers
+    ), "whoever ever has the event has it"
 
 
 @pytest.mark.slow

@@ -99,7 +99,7 @@ def _person_block(guesses: list[Guess]) -> str:
     return (
         "# Rows are not people: this column says whose they are, and is never published.\n"
         f"person = {toml_string(column)}  # {reason}\n"
-        "# One row each, with the protected value if any row has one; or first, last by COLUMN, all.\n"
+        "# One row each, with the protected value if any row has one; or first, all and more\n"
         'rows_per_person = "event"\n'
     )
 

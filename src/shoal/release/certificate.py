@@ -118,7 +118,7 @@ def make_certificate(
 def _person(table: Table, audit: Audit) -> dict[str, Any]:
     """What a person is, and what became of their rows; of several, what they tell together."""
     assert table.persons is not None
-    told = {
+    told: dict[str, Any] = {
         "column": table.spec.person,
         "rows_per_person": table.spec.rows_per_person,
         **table.persons.to_dict(),
@@ -262,7 +262,8 @@ def _person_contradiction(certificate: Mapping[str, Any], spec: Spec) -> bool:
     most, kept_rows = spec.row_rule.most, certificate["rows"]["table"]
     any_row = told.get("any_row")
     kept = any_row is None or (
-        any_row["kept"] is (False if any_row["above"] else True if not any_row["undecided"] else None)
+        any_row["kept"]
+        is (False if any_row["above"] else True if not any_row["undecided"] else None)
         or (any_row["kept"] is None and not any_row["several"])
     )
     return (
