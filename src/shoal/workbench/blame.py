@@ -47,6 +47,7 @@ ROLES: Fields = {
     **_of("r", "r-number", "r-small"),
     **_of("min_support", "whole-number"),
     **_of("max_attributes", "views-too-many"),
+    **_of("rows_per_person", "rows-per-person"),
     **_of("views", "view-"),
     **_of("rare_unknown", "rare-", "qi-rare"),
     **_of("knowledge", "knowledge-"),
