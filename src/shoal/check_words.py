@@ -18,6 +18,8 @@ TITLES = {
     "joint": "Joint adversary",
     "binary": "Binary adversary",
     "person": "One row, one person",
+    "lookup": "Looked up by attributes",
+    "readable": "Exact values",
     "releases": "Other releases",
     "attack": "Attacks",
 }
@@ -40,6 +42,7 @@ _CROWDED = (
     "others in groups that hold it"
 )
 _MISSING = f"{_PEOPLE}linked above the limit by being left out"
+_SHARED = "{people} {have} a combination of attributes that fewer people share"
 _NOBODY = "Nobody judged who "
 _WORDS: dict[str, dict[State, str]] = {
     "one-view": {
@@ -78,7 +81,18 @@ _WORDS: dict[str, dict[State, str]] = {
         "not asked": f"{_NOBODY}knows only how common an event is (the binary adversary)",
     },
     "person": {
+        "kept": f"{_PEOPLE}above their limit by all of their rows together",
+        "broken": f"{_PEOPLE}above their limit by all of their rows together",
+        "undecided": "{people} could not be decided by all of their rows together",
         "not asked": "Each row counts as a person; people with several rows were not looked for",
+    },
+    "lookup": {
+        "kept": f"{_SHARED} than was asked for",
+        "broken": f"{_SHARED} than was asked for",
+        "not asked": f"{_SHARED} than five, or than was asked for (`--k`)",
+    },
+    "readable": {
+        "not asked": f"{_PEOPLE}published with their exact value, which no event protects",
     },
     "releases": {"not asked": "Other releases of the same people are not covered"},
     "attack": {
@@ -96,7 +110,9 @@ def words(check: Check, shown: Shown = "{:,}".format) -> str:
     count = shown(number)
     one = count == "1"
     said = _WORDS[check.name][check.state].format(
-        people=f"{count} {'person' if one else 'people'}", are="is" if one else "are"
+        people=f"{count} {'person' if one else 'people'}",
+        are="is" if one else "are",
+        have="has" if one else "have",
     )
     return f"{said[0].upper()}{said[1:]}{_nearest(check)}"
 

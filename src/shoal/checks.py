@@ -143,6 +143,24 @@ def _suppression(found: Figures) -> _Found:
     return _NOT_ASKED if absence is None else _state(absence["carriers"], 0, absence["kept"])
 
 
+def _unit(found: Figures) -> _Found:
+    unit = found.get("unit")
+    return _NOT_ASKED if unit is None else _state(unit["above"], unit["undecided"], unit["kept"])
+
+
+def _lookup(found: Figures) -> _Found:
+    lookup = found.get("lookup")
+    if lookup is None:
+        return _NOT_ASKED
+    few = lookup["fewer_than"]["people"]
+    return _state(few, 0, few == 0) if lookup["asked"] else ("not asked", few)
+
+
+def _readable(found: Figures) -> _Found | None:
+    """Nothing is promised of values outside events."""
+    return ("not asked", found["readable"]) if "readable" in found else None
+
+
 def _left_out(reader: str) -> Callable[[Figures], _Found | None]:
     """One of the usual readers of one view: named where others judged and this one did not."""
 
@@ -161,7 +179,9 @@ _CHECKS: dict[str, Callable[[Figures], _Found | None]] = {
     "suppression": _suppression,
     "joint": _left_out("joint"),
     "binary": _left_out("binary"),
-    "person": lambda _: _NOT_ASKED,
+    "person": _unit,
+    "lookup": _lookup,
+    "readable": _readable,
     "releases": lambda _: _NOT_ASKED,
     "attack": lambda _: _NOT_ASKED,
 }

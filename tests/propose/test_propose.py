@@ -120,9 +120,10 @@ def test_identifiers_by_name_and_by_uniqueness() -> None:
         )
     )
     found = roles(proposal)
-    assert {name for name, role in found.items() if role == "identifier"} == {
-        *("patientNbr", "hash", "serial"),
-    }
+    assert {name for name, role in found.items() if role == "identifier"} == {"hash", "serial"}
+    assert found["patientNbr"] == "person", "it repeats, and so says whose rows are whose"
+    assert 'person = "patientNbr"' in proposal.to_toml()
+    assert 'rows_per_person = "event"' in proposal.to_toml()
     assert found["email"] == "unpublished", "it repeats, and so tells nobody apart"
     assert found["admission_type_id"] == "qi"
     assert reasons(proposal)["hash"] == "nearly unique: 200 values in 200 rows"

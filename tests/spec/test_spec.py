@@ -126,8 +126,9 @@ def test_an_unknown_key_is_refused_with_the_nearest_name() -> None:
         'plan.toml has an unknown key "min_suport" (did you mean "min_support"?).'
     )
     assert raised.value.remedy == (
-        "Known keys: bands, identifiers, k, knowledge, limit, max_attributes, min_support, "
-        "protect, publish_apart, publish_members, qi, r, rare_unknown, recode, sensitive, views."
+        "Known keys: bands, identifiers, k, knowledge, limit, max_attributes, min_support, person, "
+        "protect, publish_apart, publish_members, qi, r, rare_unknown, recode, rows_per_person, "
+        "sensitive, views."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import secrets
 import time
@@ -94,34 +95,41 @@ def anonymize(
     if model is not None:
         chosen = searching
     clock.lap("knowledge")
-    grouping = canonical(table, searching.anonymize(table, seed=drawn, progress=progress))
-    if not grouping.published:
-        raise InputError(
-            "nothing-published",
-            f"Nobody can be published at r = {table.spec.r:g}: too few people are left for groups "
-            "that hide those who carry an event, with all who are left out so that absence tells "
-            "nothing.",
-            "Lower r, or smallest_group where one was given, protect rarer values, raise "
-            "min_support, or make a QI coarser (--recode age:bands=10); `shoal plan` says what "
-            "stands in the way.",
+    # A person's rows add up: limits are divided until all of them together keep the person's.
+    times = _divisors(table)
+    for number, divided in enumerate(times):
+        try:
+            found = searching.anonymize(
+                table if divided == 1 else table.stronger(divided), seed=drawn, progress=progress
+            )
+        except InputError:
+            if number == 0:
+                raise
+            break
+        if number and not found.published:
+            break
+        grouping = canonical(table, found)
+        _refuse_nothing(grouping, table)
+        clock.lap("search")
+        dealt = rows_with.deal(table, grouping, seed=drawn)
+        clock.lap("deal")
+        audit = judge(
+            table,
+            grouping,
+            knowledge=known,
+            adversary=[*_answered(grouping), *judging(adversary, known, table.spec)],
+            seed=seed or 0,
+            rows=None if dealt is None else dealt.group,
+            progress=progress,
         )
-    clock.lap("search")
-    dealt = rows_with.deal(table, grouping, seed=drawn)
-    clock.lap("deal")
-    audit = judge(
-        table,
-        grouping,
-        knowledge=known,
-        adversary=[*_answered(grouping), *judging(adversary, known, table.spec)],
-        seed=seed or 0,
-        rows=None if dealt is None else dealt.group,
-        progress=progress,
-    )
-    clock.lap("audit")
-    if not all(audit.by_adversary[one].robust for one in _answered(grouping)):
-        raise InternalError(
-            "the auditor refutes ART's groups; nothing is released. Please report this table's spec"
-        )
+        clock.lap("audit")
+        if not all(audit.by_adversary[one].robust for one in _answered(grouping)):
+            raise InternalError(
+                "the auditor refutes ART's groups; nothing is released. Please report this table's "
+                "spec"
+            )
+        if audit.persons is None or audit.persons.kept:
+            break
     qi, sensitive, members, ranges = build_tables(table, grouping, dealt, seed=drawn)
     models = model_files(table, known, seed=drawn)
     certificate = make_certificate(
@@ -154,6 +162,26 @@ def anonymize(
         native=table.native,
         engine=rows_with,
     )
+
+
+def _refuse_nothing(grouping: Grouping, table: Table) -> None:
+    if not grouping.published:
+        raise InputError(
+            "nothing-published",
+            f"Nobody can be published at r = {table.spec.r:g}: too few people are left for groups "
+            "that hide those who carry an event, with all who are left out so that absence tells "
+            "nothing.",
+            "Lower r, or smallest_group where one was given, protect rarer values, raise "
+            "min_support, or make a QI coarser (--recode age:bands=10); `shoal plan` says what "
+            "stands in the way.",
+        )
+
+
+def _divisors(table: Table) -> list[int]:
+    """By how much limits of rows are divided, one after the other: at last by the most rows that
+    one person has, which is enough for all of them together."""
+    most = 1 if table.persons is None else table.persons.most_rows
+    return [*itertools.takewhile(lambda one: one < most, (1 << n for n in range(32))), most]
 
 
 def _secret_seed() -> int:

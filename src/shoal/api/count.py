@@ -40,4 +40,4 @@ def count(
     """
     chosen = engine or default_engine()
     counted = chosen.counted(data, spec_of(data, spec), progress=progress)
-    return counted.cells if out is None else write_cells(counted, out)
+    return counted.cells if out is None else write_cells(counted, out, spec)

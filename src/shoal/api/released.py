@@ -55,8 +55,16 @@ def align_large(
             "An engine aligns the file of another tool by a key, and none is named.",
             "Name a column that both have with --key, or leave the engine out.",
         )
+    if spec.person not in (None, key):
+        raise InputError(
+            "engine-person",
+            f'An engine joins by the key "{key}", and does not tell whose rows are whose.',
+            f'Name the person as the key, --key "{spec.person}", or leave the engine out.',
+        )
     columns = [*spec.qi, *spec.sensitive_columns]
-    return align_counted(engine.pairs(table, released, columns, key=key, progress=progress), spec)
+    once = [name for name in spec.identifiers if name != key]
+    pairs = engine.pairs(table, released, columns, key=key, once=once, progress=progress)
+    return align_counted(pairs, spec)
 
 
 def no_audit_by_engine() -> InputError:

@@ -40,6 +40,7 @@ from shoal.auditing.measures import (
     worst_witness,
 )
 from shoal.auditing.models import other_models
+from shoal.auditing.persons import ByPerson, PersonVerdict
 from shoal.auditing.readable import readable_people
 from shoal.auditing.row_risks import People
 from shoal.auditing.seen import Lens, Seen
@@ -105,8 +106,10 @@ def audit(
     people = People(table, partition, rows, labels)
     seen = Seen(case, people)
     apart = seen if all(map(reads_whole, adversaries)) else Seen(case, people)
-    _judge_all(case, adversaries, known, seen, apart, progress)
-    found = _assemble(case, known, adversaries, seen, apart, strength, before, grouping)
+    persons = ByPerson(case, rows)
+    _judge_all(case, adversaries, known, seen, apart, persons, progress)
+    of_people = persons.verdict()
+    found = _assemble(case, known, adversaries, seen, apart, strength, before, grouping, of_people)
     if lookup is not None:
         found = replace(found, lookup=lookup)
     return replace(found, models=other_models(table, grouping)) if models else found
@@ -119,6 +122,7 @@ def grouped(
     labels = None
     if not isinstance(groups, Grouping):
         series = groups if isinstance(groups, pl.Series) else _series(groups)
+        series = series if table.persons is None else table.persons.labels(series)
         if len(series) != table.rows:
             raise InputError(
                 "groups-length",
@@ -155,6 +159,7 @@ def _judge_all(
     knowledge: Knowledge,
     seen: Seen,
     apart: Seen,
+    persons: ByPerson,
     progress: Progress,
 ) -> None:
     """Every adversary through every view, taken in one after another; apart from them, whoever
@@ -167,13 +172,17 @@ def _judge_all(
     judgements = (task() for task in tasks) if few else _ahead(tasks)
     for number, ((one, view, _), judgement) in enumerate(zip(pairs, judgements, strict=True)):
         seen.take(Lens(one.adversary.name, view, judgement))
+        persons.take(view, judgement)
         progress("judging", number + 1, len(pairs))
     for whole in filter(reads_whole, adversaries):
         progress("all views", 0, 1)
-        apart.take(Lens(whole.name, *whole.judge_whole(case, knowledge)))
+        lens = Lens(whole.name, *whole.judge_whole(case, knowledge))
+        apart.take(lens)
+        persons.take(lens.view, lens.judged)
         progress("all views", 1, 1)
     for lens in judge_beside(case, adversaries, knowledge, even):
         seen.take(lens, beside=True)
+        persons.take(lens.view, lens.judged)
 
 
 def _ahead(tasks: Sequence[Callable[[], Judgement]]) -> Iterator[Judgement]:
@@ -200,6 +209,7 @@ def _assemble(
     r: float,
     before: NDArray[np.float64],
     grouping: Grouping,
+    persons: PersonVerdict | None,
 ) -> Audit:
     table, part = case.table, case.partition
     absence = count_missing(case, knowledge, missing_people(table, grouping))
@@ -264,5 +274,6 @@ def _assemble(
         risks=risks,
         native=table.native,
         fitted=knowledge.models,
+        persons=persons,
     )
     return found.checked(nearest(apart) if any(map(reads_whole, adversaries)) else None)

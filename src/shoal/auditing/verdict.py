@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.auditing.counting import Counting
 from shoal.auditing.models import Models
+from shoal.auditing.persons import PersonVerdict
 from shoal.auditing.row_risks import RowRisks
 from shoal.check_words import in_short
 from shoal.checks import Check, checks_of, verdict
@@ -198,6 +199,8 @@ class Audit:
     """The models among the views, with their quality."""
     models: Models | None = None
     """The thresholds of other models of privacy that it satisfies, if they were asked for."""
+    persons: PersonVerdict | None = None
+    """What all rows of a person tell together, where somebody has several: part of the verdict."""
 
     @property
     def robust(self) -> bool | None:
@@ -231,7 +234,17 @@ class Audit:
             "counter": self.counter.public(),
             "absence": {"kept": self.absence.kept, "carriers": self.absence.carriers},
             "lookup": self.lookup.to_dict(),
+            "readable": self.readable,
+            "unit": self._unit(),
         }
+
+    def _unit(self) -> dict[str, Any] | None:
+        """Whether people are what is protected, and not rows; None if no column names them."""
+        if self.risks.table.persons is None:
+            return None
+        if self.persons is None:
+            return {"kept": True, "above": 0, "undecided": 0}
+        return {name: getattr(self.persons, name) for name in ("kept", "above", "undecided")}
 
     @property
     def adversaries(self) -> tuple[str, ...]:
@@ -347,6 +360,8 @@ class Audit:
         plain["worst_by_event"] = {
             event: witness_dict(witness) for event, witness in self.worst_by_event.items()
         }
+        if self.persons is not None:
+            plain["persons"] = self.persons.to_dict()
         if self.fitted:
             plain["fitted"] = [one.to_dict() for one in self.fitted]
         if self.models is not None:

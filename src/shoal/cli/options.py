@@ -170,6 +170,21 @@ class SpecOptions:
     identifiers: Annotated[
         str | None, typer.Option("--identifiers", help="Columns that name people: a,b.")
     ] = None
+    person: Annotated[
+        str | None,
+        typer.Option(
+            "--person",
+            help="The column that names the person (or household) where rows are not people.",
+        ),
+    ] = None
+    rows_per_person: Annotated[
+        str | None,
+        typer.Option(
+            "--rows-per-person",
+            help="What becomes of a person's rows: one each by 'first', 'last by COLUMN' or "
+            "'event'; or 'first 3', or all, with the chance of any bounded (all).",
+        ),
+    ] = None
     publish_members: Annotated[
         bool,
         typer.Option(
@@ -212,6 +227,8 @@ class SpecOptions:
             "rare_unknown": _split(self.rare_unknown),
             "knowledge": self.knowledge,
             "identifiers": _split(self.identifiers),
+            "person": self.person,
+            "rows_per_person": self.rows_per_person,
             "publish_members": self.publish_members or None,
             "publish_apart": self.publish_apart or None,
         }

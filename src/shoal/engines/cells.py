@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from shoal.engines.counting import Counted
 from shoal.errors import InputError
 from shoal.sources.read import file_kind, read_table
+from shoal.spec import Spec
 from shoal.storage import replace_file
+from shoal.table.persons import Persons
 
 FORMAT = "shoal-cells/1"
 NOTE = b"shoal"
 
 
-def write_cells(counted: Counted, path: str | Path) -> pl.DataFrame:
-    """Writes the cells, and gives them."""
+def write_cells(counted: Counted, path: str | Path, spec: Spec) -> pl.DataFrame:
+    """Writes the cells that a spec asks for, and gives them."""
     import pyarrow.parquet as pq
 
     if file_kind(Path(path)) != "parquet":
@@ -31,7 +34,10 @@ def write_cells(counted: Counted, path: str | Path) -> pl.DataFrame:
             "Name a .parquet file.",
         )
     cells = counted.cells
-    note = json.dumps({"format": FORMAT, "count": counted.count.name})
+    told: dict[str, Any] = {"format": FORMAT, "count": counted.count.name}
+    if counted.persons is not None:
+        told["person"] = {"rule": spec.rows_per_person, **counted.persons.to_dict()}
+    note = json.dumps(told)
     table = cells.to_arrow()
     with replace_file(path) as new:
         pq.write_table(table.replace_schema_metadata({NOTE: note}), new, compression="zstd")
@@ -60,4 +66,8 @@ def read_cells(source: str | Path) -> Counted | None:
             f'The cells have no column "{count}" of whole numbers.',
             "Count the rows of each combination of values into one.",
         )
-    return Counted(frame.drop(count), frame[count])
+    lines, person = frame.drop(count), told.get("person")
+    if person is None:
+        return Counted(lines, frame[count])
+    persons = Persons(person["rows"], person["people"])
+    return Counted(lines, frame[count], persons=persons, rule=person["rule"])

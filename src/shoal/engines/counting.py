@@ -15,6 +15,7 @@ from shoal.sources.streamed import Rows
 from shoal.spec import Spec
 from shoal.table import IntArray, Table
 from shoal.table.frames import free_name
+from shoal.table.persons import Persons
 
 ROWS = "rows"
 MERGED = 1 << 21
@@ -122,10 +123,20 @@ class Counted:
     count: pl.Series
     rows: Rows | None = None
     """Where the rows can be read again, if they can."""
+    persons: Persons | None = None
+    """The people that they are, if somebody saw who is who."""
+    rule: str | None = None
+    """By which rule they were chosen, where cells come from a file."""
 
     @classmethod
-    def of(cls, cells: pl.DataFrame, columns: Sequence[str], rows: Rows | None = None) -> Counted:
-        return cls(cells.select(columns), cells[count_name(columns)], rows)
+    def of(
+        cls,
+        cells: pl.DataFrame,
+        columns: Sequence[str],
+        rows: Rows | None = None,
+        persons: Persons | None = None,
+    ) -> Counted:
+        return cls(cells.select(columns), cells[count_name(columns)], rows, persons)
 
     @property
     def cells(self) -> pl.DataFrame:
@@ -139,9 +150,18 @@ class Counted:
         return summed.sort(typed.columns)
 
     def table(self, spec: Spec) -> Table:
+        asked = spec.person is not None
+        if asked and (self.persons is None or self.rule not in (None, spec.rows_per_person)):
+            raise InputError(
+                "cells-person",
+                "These cells were counted without looking at whose rows are whose."
+                if self.persons is None
+                else f'These cells were counted with rows_per_person = "{self.rule}".',
+                "Count them again with the same --person and --rows-per-person, or leave both out.",
+            )
         table = Table.from_cells(self._typed.with_columns(self.count), spec, rows=self.count.name)
         source = None if self.rows is None else CountedRows(self.lines, self.rows)
-        return replace(table, source=source)
+        return replace(table, source=source, persons=self.persons if asked else None)
 
     @property
     def _typed(self) -> pl.DataFrame:

@@ -104,9 +104,10 @@ class Joining(Engine, Protocol):
         columns: Sequence[str],
         *,
         key: str,
+        once: Sequence[str] = (),
         progress: Progress = silent,
     ) -> Pairs:
         """Pairs of the columns of a table and of those that the release has too, joined by the
         column `key`; an InputError for keys that do not tell people apart, or that the table
-        lacks."""
+        lacks, and for a column of `once`, identifiers of the table, that repeats."""
         ...

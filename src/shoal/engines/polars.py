@@ -12,6 +12,7 @@ from shoal.engines.cells import read_cells
 from shoal.engines.counting import Counted, columns_of, count_rows
 from shoal.engines.dealing import deal, dealt_parts
 from shoal.engines.engine import Dealt, Part
+from shoal.engines.persons import frame_by_person, rows_by_person
 from shoal.engines.runs import Runs
 from shoal.grouping import Grouping
 from shoal.grouping.grouping import Progress, silent
@@ -21,7 +22,6 @@ from shoal.spec import Spec
 from shoal.table import Table
 from shoal.table.frames import to_polars
 from shoal.table.identifiers import check_identifiers, check_streamed
-from shoal.table.table import check_roles
 
 LARGE = 1 << 28
 """A file that would take more bytes in memory is read some rows at a time."""
@@ -51,15 +51,16 @@ class PolarsEngine:
         columns = columns_of(spec)
         rows = self._open(source) if isinstance(source, str | Path) else None
         if rows is not None:
-            check_roles(rows.names, spec)
-            check_streamed(lambda: rows.frames(spec.identifiers), spec)
-            cells = count_rows(rows.coded_frames(columns), columns, progress=progress)
-            cells = cells.cast({name: rows.schema[name] for name in columns})
-            return Counted.of(cells, columns, rows)
+            left, persons = rows_by_person(rows, spec)
+            check_streamed(lambda: left.frames(spec.identifiers), spec)
+            cells = count_rows(left.coded_frames(columns), columns, progress=progress)
+            cells = cells.cast({name: left.schema[name] for name in columns})
+            return Counted.of(cells, columns, left, persons)
         frame = self._read(source) if isinstance(source, str | Path) else to_polars(source)
-        check_roles(frame.columns, spec)
+        frame, persons = frame_by_person(frame, spec)
         check_identifiers(frame, spec)
-        return Counted.of(count_rows([frame.select(columns)], columns), columns)
+        cells = count_rows([frame.select(columns)], columns)
+        return Counted.of(cells, columns, persons=persons)
 
     def _open(self, source: str | Path) -> Rows | None:
         return open_rows(source, separator=self._separator, encoding=self._encoding)

@@ -142,7 +142,7 @@ def _reasons(project: Project, run: Run) -> dict[str, str]:
 
 
 def _role(spec: Mapping[str, Any], column: str) -> str | None:
-    for role in ("qi", "sensitive", "identifiers"):
+    for role in ("qi", "sensitive", "identifiers", "person"):
         named = spec.get(role, ())
         if column in ([named] if isinstance(named, str) else named):
             return role
@@ -155,6 +155,7 @@ def _columns(private: Path, reasons: dict[str, str]) -> list[Column]:
     recoded = dict(spec.recode)
     roles = {
         "identifies people; not published": spec.identifiers,
+        "says whose rows are whose; not published": spec.named_person,
         "quasi-identifier": spec.qi,
         "sensitive": spec.sensitive_columns,
     }

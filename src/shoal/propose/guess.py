@@ -103,6 +103,12 @@ def _by_itself(column: pl.Series, distinct: int) -> Guess:
     if naming := words & NAMING_WORDS:
         return guess(identifier, f"its name says {_any(naming)}")
     if (numbering := words & NUMBERING_WORDS) and distinct >= filled / 2:
+        if distinct < filled:
+            return guess(
+                "person",
+                f"its name says {_any(numbering)}, and it repeats: {distinct:,} values in "
+                f"{filled:,} rows",
+            )
         return guess("identifier", f"its name says {_any(numbering)}, {distinct:,} values")
     if distinct >= UNIQUE_SHARE * filled and filled >= ENOUGH_ROWS:
         if column.dtype.is_float():
@@ -133,7 +139,7 @@ def _sensitive(guesses: dict[str, Guess], distinct: dict[str, int], rows: int) -
             continue
         ranks = [SENSITIVE_WORDS.index(word) for word in words if word in SENSITIVE_WORDS]
         spread = distinct[name] <= rows / 2 or rows < ENOUGH_ROWS
-        if ranks and guess.role != "identifier" and distinct[name] > 1 and spread:
+        if ranks and guess.role not in ("identifier", "person") and distinct[name] > 1 and spread:
             candidates.append((min(ranks), name, SENSITIVE_WORDS[min(ranks)]))
     if not candidates:
         return None

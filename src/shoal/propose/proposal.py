@@ -10,7 +10,7 @@ from shoal.spec.toml_text import toml_string
 from shoal.wording import plain_percent
 
 Shares = tuple[tuple[str, float], ...]
-Role = Literal["sensitive", "qi", "identifier", "unpublished"]
+Role = Literal["sensitive", "qi", "identifier", "person", "unpublished"]
 PROPOSED_R = 5
 SHOWN_VALUES = 20
 
@@ -65,7 +65,8 @@ class Proposal:
             + _list("qi", self.columns("qi"), none="No column looks like one: name them here."),
             "# Identifiers: name people directly, and are never published.\n"
             + _list("identifiers", self.columns("identifier"), none="No column looks like one."),
-            _unpublished_block(self.columns("unpublished")),
+            _person_block(self.columns("person")),
+            _unpublished_block([*self.columns("person")[1:], *self.columns("unpublished")]),
             _strength_block(self),
             _knowledge_block(self),
             _recode_block(self.recodings),
@@ -89,6 +90,18 @@ def _list(key: str, guesses: list[Guess], *, none: str) -> str:
         return f"# {none}\n{key} = []\n"
     lines = [f"    {toml_string(guess.column)},  # {guess.reason}\n" for guess in guesses]
     return f"{key} = [\n{''.join(lines)}]\n"
+
+
+def _person_block(guesses: list[Guess]) -> str:
+    if not guesses:
+        return ""
+    column, reason = guesses[0].column, guesses[0].reason
+    return (
+        "# Rows are not people: this column says whose they are, and is never published.\n"
+        f"person = {toml_string(column)}  # {reason}\n"
+        "# One row each, with the protected value if any row has one; or first, all and more\n"
+        'rows_per_person = "event"\n'
+    )
 
 
 def _unpublished_block(guesses: list[Guess]) -> str:

@@ -46,6 +46,7 @@ def make_certificate(
         "method": {"name": method, "parameters": dict(parameters), "claims": dict(grouping.claims)},
         "spec": public_spec(table.spec),
         **({"recoded": recoded_words(table.spec)} if table.spec.recode else {}),
+        **({"person": _person(table, audit)} if table.persons is not None else {}),
         "form": grouping.form,
         "r": table.spec.r,
         "limit": table.spec.limit,
@@ -92,6 +93,19 @@ def make_certificate(
         **({"weights": _weights(table, grouping)} if grouping.weight is not None else {}),
         "seed": {"given": False} if seed is None else {"given": True, "value": seed},
     }
+
+
+def _person(table: Table, audit: Audit) -> dict[str, Any]:
+    """What a person is, and what became of their rows; of several, what they tell together."""
+    assert table.persons is not None
+    told: dict[str, Any] = {
+        "column": table.spec.person,
+        "rows_per_person": table.spec.rows_per_person,
+        **table.persons.to_dict(),
+    }
+    if audit.persons is not None:
+        told["any_row"] = {**audit.persons.to_dict(), "worst": min(audit.persons.worst, 1.0)}
+    return told
 
 
 def _weights(table: Table, grouping: Grouping) -> dict[str, Any]:
@@ -205,6 +219,33 @@ def _columns(spec: Spec, number: int) -> dict[str, Any]:
     return {"columns": list(event.column), "shown": event.label}
 
 
+def _person_contradiction(certificate: Mapping[str, Any], spec: Spec) -> bool:
+    """Whether what it says of people cannot be true at once, or is not the spec's."""
+    told, unit = certificate.get("person"), certificate["audit"].get("unit")
+    named = ("kept", "above", "undecided")
+    alone = {"kept": True, "above": 0, "undecided": 0}
+    any_row = (told or {}).get("any_row")
+    if unit != (told and ({name: any_row[name] for name in named} if any_row else alone)):
+        return True
+    if told is None or spec.person is None:
+        return (told is None) is not (spec.person is None)
+    most, kept_rows = spec.row_rule.most, certificate["rows"]["table"]
+    kept = any_row is None or (
+        any_row["kept"]
+        is (False if any_row["above"] else True if not any_row["undecided"] else None)
+        or (any_row["kept"] is None and not any_row["several"])
+    )
+    return (
+        (told["column"], told["rows_per_person"]) != (spec.person, spec.rows_per_person)
+        or not told["people"] <= kept_rows <= told["rows"]
+        or (most is None and kept_rows != told["rows"])
+        or (most is not None and kept_rows > most * told["people"])
+        or (any_row is None) is not (told["most_rows"] == 1)
+        or (told["most_rows"] == 1) is not (kept_rows == told["people"])
+        or not kept
+    )
+
+
 def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
     """What in a certificate cannot be true at once, or an empty text."""
     rows, audit, events = certificate["rows"], certificate["audit"], certificate["events"]
@@ -243,6 +284,11 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         (
             "columns that are published apart are judged together",
             spec.publish_apart and "together" in judges,
+        ),
+        ("what it says of people does not fit together", _person_contradiction(certificate, spec)),
+        (
+            "what it says of readable people does not fit together",
+            "readable" in audit and audit["readable"] != certificate["groups"].get("readable"),
         ),
         ("r differs from the spec's", certificate["r"] != spec.r),
         ("limit differs from the spec's", certificate["limit"] != spec.limit),

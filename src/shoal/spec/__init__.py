@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shoal.spec.checks import checked_r, checked_seed
 from shoal.spec.events import Event, as_event, parse_event
+from shoal.spec.person import ROWS_OF_PERSON, RowRule
 from shoal.spec.recipe import RARE, Recipe
 from shoal.spec.spec import (
     LIMITS,
@@ -23,10 +24,12 @@ __all__ = [
     "MISSING",
     "OTHER",
     "RARE",
+    "ROWS_OF_PERSON",
     "Event",
     "InputWarning",
     "Limit",
     "Recipe",
+    "RowRule",
     "Spec",
     "as_event",
     "band_name",

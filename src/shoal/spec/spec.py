@@ -19,6 +19,7 @@ from shoal.spec.events import (
     check_events,
     of_columns,
 )
+from shoal.spec.person import RowRule
 from shoal.spec.places import read_spec_file
 from shoal.spec.recipe import Recipe, RecipeLike, as_recipes, public_recipes
 from shoal.spec.toml_text import toml_text
@@ -60,7 +61,14 @@ class Spec:
     """Protected events; None protects each value of the sensitive attribute on its own."""
     identifiers: tuple[str, ...] = ()
     """Columns that name people directly; never published. Rows are people: a table in which one of
-    these repeats is refused, each looked at by itself."""
+    these repeats is refused, each looked at by itself, unless `person` says whose rows they are."""
+    person: str | None = None
+    """The column that names the person, or whatever else is to be hidden, as a household: whose
+    rows are whose. Never published, but for its name."""
+    rows_per_person: str = "all"
+    """What becomes of a person's rows. One each: "first" in the table's order, "last by COLUMN", or
+    "event", the first with the sensitive value of the first row that has a protected one. Several:
+    "all", or "first 3"; then the chance that any of them has a protected value is bounded."""
     min_support: int = 100
     """How many rows must share a signature before the adversary knows its distribution."""
     max_attributes: int | None = None
@@ -99,6 +107,8 @@ class Spec:
             r: float,
             protect: Iterable[EventLike] | None = None,
             identifiers: str | Iterable[str] = (),
+            person: str | None = None,
+            rows_per_person: str = "all",
             min_support: int = 100,
             max_attributes: int | None = None,
             views: Iterable[str | Iterable[str]] | None = None,
@@ -158,6 +168,9 @@ class Spec:
             (self.sensitive_columns, "sensitive", self.qi, "a QI"),
             (self.identifiers, "identifier", self.qi, "a QI"),
             (self.identifiers, "identifier", self.sensitive_columns, "sensitive"),
+            (self.named_person, "person", self.qi, "a QI"),
+            (self.named_person, "person", self.sensitive_columns, "sensitive"),
+            (self.named_person, "person", self.identifiers, "an identifier"),
         ):
             for name in names:
                 if name in taken:
@@ -166,6 +179,7 @@ class Spec:
                         f'Column "{name}" is both {other} and {role}.',
                         "Give each column one role.",
                     )
+        self._check_person()
         _whole("min_support", self.min_support)
         if self.max_attributes is not None:
             _whole("max_attributes", self.max_attributes)
@@ -189,6 +203,36 @@ class Spec:
         check_events(self.protect, self.sensitive_columns)
         if self.publish_apart:
             check_apart(self.protect, self.sensitive_columns)
+
+    def _check_person(self) -> None:
+        if self.person is not None and (not isinstance(self.person, str) or not self.person):
+            raise InputError(
+                "person-name", f"person is {self.person!r}.", "Name one column of the table."
+            )
+        rule = self.row_rule
+        if self.person is None and rule.kind != "all":
+            raise InputError(
+                "person-none",
+                f'rows_per_person is "{self.rows_per_person}", and nothing says whose rows are '
+                "whose.",
+                "Name the column with person.",
+            )
+        if rule.by in self.sensitive_columns:
+            raise InputError(
+                "rows-per-person",
+                f'"{rule.by}" is sensitive, and which row is published would tell of it.',
+                "Choose the last row by a column that is not.",
+            )
+
+    @property
+    def row_rule(self) -> RowRule:
+        """What becomes of a person's rows."""
+        return RowRule.parse(self.rows_per_person)
+
+    @property
+    def named_person(self) -> tuple[str, ...]:
+        """The column that names the person, if there is one."""
+        return () if self.person is None else (self.person,)
 
     def _check_views(self) -> None:
         known = [*self.qi, *(band_name(name, width) for name, width in self.bands)]
@@ -271,7 +315,8 @@ class Spec:
         return replace(self, **changes)
 
     def published(self) -> Spec:
-        """What others may read of the spec: no column that is not published, no folder."""
+        """What others may read of the spec: no column that is not published but those that say
+        what a person is, no folder."""
         return self.with_(identifiers=(), knowledge=None, recode=public_recipes(self.recode))
 
     @classmethod

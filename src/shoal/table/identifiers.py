@@ -22,14 +22,20 @@ def refuse_repeats(column: str, named: int, distinct: int) -> None:
             "identifier-repeats",
             f'The identifier "{name}" repeats: {named:,} rows have one of {distinct:,} values. '
             "Each row would be protected as if it were another person.",
-            "Give a table with one row per person; or leave the column out of identifiers, if it "
-            "does not tell people apart: columns without a role are not published either.",
+            f'If it names people, say so instead: --person "{name}" with --rows-per-person event, '
+            "for one row per person, or all, which keeps every row and bounds the chance of any. "
+            "If it does not, leave it out: columns without a role are not published either.",
         )
+
+
+def checked_identifiers(spec: Spec) -> tuple[str, ...]:
+    """The identifiers that must not repeat: none where a person may have several rows."""
+    return spec.identifiers if spec.person is None or spec.row_rule.most == 1 else ()
 
 
 def check_identifiers(data: pl.DataFrame, spec: Spec) -> None:
     """An InputError for an identifier of a frame that repeats."""
-    for name in spec.identifiers:
+    for name in checked_identifiers(spec):
         named = present(data[name])
         refuse_repeats(name, len(named), named.n_unique())
 
@@ -38,9 +44,10 @@ def check_streamed(frames: Callable[[], Iterable[pl.DataFrame]], spec: Spec) -> 
     """The same for rows that come some after the other, in frames with all identifiers. Of each
     value a hash is kept: different hashes are of different values, and only values that share one
     are looked at again."""
-    if not spec.identifiers:
+    names = checked_identifiers(spec)
+    if not names:
         return
-    hashes: dict[str, list[pl.Series]] = {name: [] for name in spec.identifiers}
+    hashes: dict[str, list[pl.Series]] = {name: [] for name in names}
     for frame in frames():
         for name, parts in hashes.items():
             parts.append(present(frame[name]).hash())

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from shoal.display import counted
 from shoal.errors import InputError, nearest
-from shoal.spec import Event, Spec
+from shoal.spec import ROWS_OF_PERSON, Event, Spec
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
 from shoal.table.frames import to_polars
 from shoal.table.identifiers import check_identifiers
 from shoal.table.k_anonymity import Cost, shared
+from shoal.table.persons import Persons, by_person
 from shoal.table.published import column_events, published_values, specs_alone
 from shoal.table.several import Several
 from shoal.wording import visible
@@ -107,6 +108,8 @@ class Table:
     for."""
     source: Any = None
     """Where an engine can read the rows again, if it can."""
+    persons: Persons | None = None
+    """Whose rows are whose, if the spec names the column."""
 
     @classmethod
     def from_frame(cls, frame: Any, spec: Spec, *, keep: bool = True) -> Table:
@@ -114,10 +117,12 @@ class Table:
         `keep` the frame itself can be forgotten: to publish a table needs the codes only."""
         data = to_polars(frame)
         _check_columns(data, spec, rows=data.height)
+        data, persons = by_person(data, spec, lambda: protected_rows(data, spec))
+        _check_columns(data, spec, rows=data.height)
         check_identifiers(data, spec)
         made, spec, cost = shared(data, spec)
         table = cls._coded(made, spec, None, native=frame if keep else None)
-        return table if cost is None else replace(table, cost=cost)
+        return replace(table, cost=cost, persons=persons)
 
     @classmethod
     def from_cells(cls, cells: Any, spec: Spec, *, rows: str = "rows") -> Table:
@@ -135,7 +140,8 @@ class Table:
                 "cells-count", "A cell has no rows.", "Give only combinations that occur."
             )
         counts = data[rows].cast(pl.Int64).to_numpy()
-        _check_columns(data, spec.with_(identifiers=()), rows=int(counts.sum()))
+        unnamed = spec.with_(identifiers=(), person=None, rows_per_person="all")
+        _check_columns(data, unnamed, rows=int(counts.sum()))
         made, spec, cost = shared(data, spec, counts)
         table = cls._coded(made, spec, counts, native=None)
         return table if cost is None else replace(table, cost=cost)
@@ -331,12 +337,42 @@ class Table:
         """The r of each event."""
         return np.array([event.r or self.spec.r for event in self.events], dtype=np.float64)
 
+    def stronger(self, times: float) -> Table:
+        """The same people with every r so many times as large."""
+        several = self.several
+        if several is not None:
+            aspects = [replace(one, table=one.table.stronger(times)) for one in several.aspects]
+            several = replace(
+                several,
+                columns=tuple(one.stronger(times) for one in several.columns),
+                masks=several.masks.stronger(times),
+                aspects=tuple(aspects),
+            )
+
+        def of(events: Sequence[Event]) -> tuple[Event, ...]:
+            return tuple(replace(one, r=one.r and one.r * times) for one in events)
+
+        protect = None if self.spec.protect is None else of(self.spec.protect)
+        spec = self.spec.with_(r=self.spec.r * times, protect=protect)
+        return replace(self, spec=spec, events=of(self.events), several=several)
+
     def describe(self, signature: int) -> dict[str, str]:
         """A signature's QI values, as text."""
         codes = self.signatures[signature]
         return {
             column.name: column.labels[code] for column, code in zip(self.qi, codes, strict=True)
         }
+
+
+def protected_rows(data: pl.DataFrame, spec: Spec) -> NDArray[np.bool_]:
+    """Which rows have a protected value, of a frame with the sensitive columns and that which names
+    the person."""
+    assert spec.person is not None
+    recode = [pair for pair in spec.recode if pair[0] in spec.sensitive_columns]
+    asked = Spec(
+        qi=spec.person, sensitive=spec.sensitive, protect=spec.protect, r=spec.r, recode=recode
+    )
+    return np.asarray(Table.from_frame(data, asked).row_event >= 0)
 
 
 def count_cells(lines: Lines, member: IntArray, members: int) -> Cells:
@@ -368,8 +404,11 @@ def check_roles(columns: Sequence[str], spec: Spec) -> None:
     """An InputError for a column that the spec names and a table lacks."""
     roles = [("QI", name) for name in spec.qi]
     roles += [("sensitive", name) for name in spec.sensitive_columns]
-    for role, name in [*roles, *(("identifier", name) for name in spec.identifiers)]:
-        if name not in columns:
+    roles += [("identifier", name) for name in spec.identifiers]
+    roles += [("person", name) for name in spec.named_person]
+    roles += [("ordering", name) for name in (spec.row_rule.by,) if name is not None]
+    for role, name in roles:
+        if name not in columns and not (name == ROWS_OF_PERSON and role == "QI" and spec.person):
             raise InputError(
                 "column-missing",
                 f'The {role} column "{name}" does not exist{nearest(name, columns)}.',

@@ -107,6 +107,7 @@ def recompute(
     if counter.nearest is not None:
         nearest["counting"] = [Links(*(np.array([one]) for one in counter.nearest))]
     found |= {"counter": stated["counter"] and counter.public(), "absence": stated["absence"]}
+    found |= {name: stated[name] for name in ("lookup", "readable", "unit") if name in stated}
     checks += _check_readable(table, lines, certificate["groups"])
     checks += [before, _check_counter(counter, stated["counter"]), absence, *compared]
     if "checks" not in stated:

@@ -39,6 +39,8 @@ def taken_on_trust(
     words = [] if recomputed else ["that people and values are the table's", *BY_THE_TABLE.values()]
     if certificate["format"] == OLDEST:
         words.append("what certificates of the oldest format do not say of counting and absence")
+    if "any_row" in certificate.get("person", {}):
+        words.append("what all rows of a person tell together")
     if recorded:
         return tuple(words)
     models = "models" in certificate["knowledge"]

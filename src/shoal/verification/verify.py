@@ -199,6 +199,10 @@ def verify(
     recipes = with_files(public_recipes(release.spec.recode), hierarchies or {})
     asked = release.spec.with_(recode=recipes)
     original = (engine or default_engine()).count(table, asked)
+    if original.persons is not None:
+        told = certificate["person"]
+        same = all(told[key] == count for key, count in original.persons.to_dict().items())
+        checks.append(Check("rows of people", same, "" if same else "the table has others"))
     if original.spec.protect != release.spec.protect:
         checks.append(Check("events", False, "the certificate names no values of the table"))
     labels = [event.label for event in original.events]

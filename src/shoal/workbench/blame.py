@@ -39,13 +39,16 @@ DATABASE: Fields = _of("database", "url-", "database-", "project-path", "csv-", 
 ROLES: Fields = {
     **_of("columns", "qi-", "sensitive-", "role-", "name-twice", "column-", "value-name"),
     **_of("columns", "band-", "recode-", "spec-", "hierarchy-", "missing-label", "decimal-long"),
-    **_of("columns", "cells-many", "too-large", "csv-inexact", "output-type", "identifier-"),
+    **_of(
+        "columns", "cells-many", "too-large", "csv-inexact", "output-type", "identifier-", "person-"
+    ),
     **_of("events", "event-", "events-", "value-missing", "protect-none", "label-taken"),
     **_of("events", "project-path"),
     **_of("r", "r-number", "r-small"),
     **_of("k", "k-"),
     **_of("min_support", "whole-number"),
     **_of("max_attributes", "views-too-many"),
+    **_of("rows_per_person", "rows-per-person"),
     **_of("views", "view-"),
     **_of("rare_unknown", "rare-", "qi-rare"),
     **_of("knowledge", "knowledge-"),

@@ -11,11 +11,12 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.propose import Proposal
-from shoal.spec import Event, as_event
+from shoal.spec import ROWS_OF_PERSON, Event, as_event
 from shoal.spec.recipe import Recipe, parse_recipes
 from shoal.workbench.forms import number_or_text
 
-ROLES = ("qi", "sensitive", "identifier", "unpublished")
+ROLES = ("qi", "sensitive", "identifier", "person", "unpublished")
+KEYS = {"qi": "qi", "sensitive": "sensitive", "identifier": "identifiers", "person": "person"}
 Draft = dict[str, Any]
 
 
@@ -34,13 +35,13 @@ def names(value: Any) -> list[str]:
 
 def fits(draft: Mapping[str, Any], columns: Sequence[str]) -> bool:
     """Whether all columns that a draft has a role for are there."""
-    wanted = {name for key in ("qi", "sensitive", "identifiers") for name in names(draft.get(key))}
-    return bool(wanted) and wanted <= set(columns)
+    wanted = {name for key in KEYS.values() for name in names(draft.get(key))}
+    return bool(wanted) and wanted <= {*columns, ROWS_OF_PERSON}
 
 
 def role_of(draft: Mapping[str, Any], column: str) -> str:
     """The role that a draft gives a column."""
-    for role, key in (("qi", "qi"), ("sensitive", "sensitive"), ("identifier", "identifiers")):
+    for role, key in KEYS.items():
         if column in names(draft.get(key)):
             return role
     return "unpublished"
@@ -50,7 +51,13 @@ def with_roles(draft: Draft, roles: Mapping[str, str]) -> Draft:
     """The draft with columns in other roles; what only the old ones had goes with them."""
     changed = dict(draft)
     by_role = {role: [name for name, one in roles.items() if one == role] for role in ROLES}
-    changed["qi"], changed["identifiers"] = by_role["qi"], by_role["identifier"]
+    counted = [ROWS_OF_PERSON] if ROWS_OF_PERSON in names(draft.get("qi")) else []
+    counted = counted if by_role["person"] and ROWS_OF_PERSON not in roles else []
+    changed["qi"], changed["identifiers"] = [*by_role["qi"], *counted], by_role["identifier"]
+    person = by_role["person"]
+    changed["person"] = person[0] if len(person) == 1 else person
+    if not person:
+        changed.pop("rows_per_person", None)
     sensitive = by_role["sensitive"]
     changed["sensitive"] = sensitive[0] if len(sensitive) == 1 else sensitive
     if sensitive != names(draft.get("sensitive")):
@@ -217,7 +224,7 @@ def without_empty(draft: Draft) -> Draft:
     return {
         key: value
         for key, value in draft.items()
-        if not (key in ("bands", "recode", "identifiers", "rare_unknown") and not value)
+        if not (key in ("bands", "recode", "identifiers", "person", "rare_unknown") and not value)
     }
 
 

@@ -23,8 +23,9 @@ from shoal.storage.location import source_path
 from shoal.table import Table, code_column
 from shoal.table.frames import to_polars
 from shoal.table.identifiers import check_identifiers
+from shoal.table.persons import by_person
 from shoal.table.recoding import recoded
-from shoal.table.table import check_roles
+from shoal.table.table import check_roles, protected_rows
 from shoal.workbench.profiles import Profile, profile_of
 
 Key = TypeVar("Key")
@@ -106,10 +107,13 @@ class Held:
     def _coded(self, spec: Spec) -> Table:
         columns = (*spec.qi, *spec.sensitive_columns)
         check_roles(self.columns, spec)
-        check_identifiers(self.frame, spec)
-        cells = _kept(
-            self._cells, columns, lambda: count_rows([self.frame.select(columns)], list(columns))
-        )
+        frame, persons = by_person(self.frame, spec, lambda: protected_rows(self.frame, spec))
+        check_identifiers(frame, spec)
+
+        def counted() -> pl.DataFrame:
+            return count_rows([frame.select(columns)], list(columns))
+
+        cells = counted() if persons else _kept(self._cells, columns, counted)
         return Table.from_cells(cells, spec.with_(identifiers=()), rows=count_name(columns))
 
 

@@ -17,7 +17,7 @@ from shoal.workbench.forms import number_or_text
 from shoal.workbench.held import Held, key_of
 from shoal.workbench.inside import inside
 
-FIGURES = ("r", "k", "min_support", "max_attributes")
+FIGURES = ("r", "k", "min_support", "max_attributes", "rows_per_person")
 CHOICES = ("publish_members", "publish_apart")
 
 

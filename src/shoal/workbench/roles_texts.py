@@ -6,6 +6,7 @@ ROLES = {
     "role.qi": "known to outsiders (QI)",
     "role.sensitive": "sensitive",
     "role.identifier": "names people (identifier)",
+    "role.person": "says whose row it is (person)",
     "role.unpublished": "not published",
     "roles.title": "Roles",
     "roles.lead": "What each column is, what nobody may be linked to, and how strongly. The "
@@ -88,6 +89,10 @@ ROLES = {
     "(columns of the table, value, probability). It takes the place of all that the table itself "
     "would tell them, so that min_support, max_attributes and views do not count. For one "
     "sensitive column.",
+    "strength.rows_per_person": "Rows of a person",
+    "strength.rows_per_person.words": "Only where a column says whose row it is. One row each: "
+    "first, last by COLUMN, or event (the first, with the protected value of whichever has one). "
+    "Several: all, or first 3; then the chance that any of them has a protected value is judged.",
     "strength.published": "How it is published",
     "strength.publish_members": "An event of several values",
     "strength.publish_members.no": "by its label",

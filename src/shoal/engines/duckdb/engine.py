@@ -19,18 +19,20 @@ from shoal.engines.duckdb.pairs import joined_pairs
 from shoal.engines.duckdb.scratch import given_rows, scratch_connection
 from shoal.engines.engine import Dealt, Part
 from shoal.engines.pairs import Pairs
+from shoal.engines.persons import frame_by_person, rows_by_person
 from shoal.engines.runs import Runs
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.grouping.grouping import Progress, silent
 from shoal.sources import read_table, write_parts
 from shoal.sources.database import count_database, distinct_sql, quoted_name, repeats_database
+from shoal.sources.delimited import check_columns
 from shoal.sources.streamed import Rows, open_rows
 from shoal.spec import Spec
 from shoal.storage.location import parse_url
 from shoal.table import Table
-from shoal.table.identifiers import check_identifiers, refuse_repeats
-from shoal.table.table import check_roles
+from shoal.table.identifiers import check_identifiers, checked_identifiers, refuse_repeats
+from shoal.table.persons import Persons, refuse_elsewhere
 
 
 class DuckDBEngine:
@@ -60,21 +62,26 @@ class DuckDBEngine:
 
     def _counted(self, source: str | Path, rows: Rows | None, spec: Spec) -> Counted:
         columns, url = columns_of(spec), parse_url(str(source))
-        needed, name = [*columns, *spec.identifiers], count_name(columns)
+        name, persons = count_name(columns), None
         if url is not None:
-            for one, counts in repeats_database(url, needed, spec.identifiers).items():
-                refuse_repeats(one, *counts)
+            who = [*checked_identifiers(spec), *spec.named_person]
+            for one, counts in repeats_database(url, [*columns, *who], who).items():
+                if one == spec.person:
+                    refuse_elsewhere(spec, *counts)
+                    persons = Persons(counts[0], counts[1])
+                else:
+                    refuse_repeats(one, *counts)
             cells = count_database(url, columns, name)
         elif rows is None:
-            frame = read_table(source, columns=needed)
+            frame, persons = frame_by_person(read_table(source), spec)
             check_identifiers(frame, spec)
             cells = count_rows([frame.select(columns)], columns)
         else:
-            check_roles(rows.names, spec)
-            _check_identifiers(rows, spec)
+            rows, persons = rows_by_person(rows, spec)
+            _check_identifiers(rows, checked_identifiers(spec))
             cells = _counted(rows, columns, name)
         refuse_cells(cells, columns)
-        return Counted.of(cells, columns, rows)
+        return Counted.of(cells, columns, rows, persons)
 
     def pairs(
         self,
@@ -83,9 +90,12 @@ class DuckDBEngine:
         columns: Sequence[str],
         *,
         key: str,
+        once: Sequence[str] = (),
         progress: Progress = silent,
     ) -> Pairs:
-        return joined_pairs(self._opened(table), self._opened(released), columns, key)
+        rows = self._opened(table)
+        _check_identifiers(rows, once)
+        return joined_pairs(rows, self._opened(released), columns, key)
 
     def _opened(self, source: Any) -> Rows:
         rows = self._open(source)
@@ -107,9 +117,10 @@ class DuckDBEngine:
         write_parts(runs.slices(), path)
 
 
-def _check_identifiers(rows: Rows, spec: Spec) -> None:
+def _check_identifiers(rows: Rows, identifiers: Sequence[str]) -> None:
     """An InputError for an identifier that repeats."""
-    for name in spec.identifiers:
+    check_columns(identifiers, rows.names)
+    for name in identifiers:
         kind = rows.schema[name]
         asked = distinct_sql(name, text=kind == pl.String, floating=kind.is_float())
         with scratch_connection() as scratch:

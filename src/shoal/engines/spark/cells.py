@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,49 +14,65 @@ from shoal.engines.spark.rows import KEY, SparkRows
 from shoal.errors import InputError
 from shoal.sources.delimited import check_columns
 from shoal.spec import Spec
-from shoal.table.identifiers import refuse_repeats
+from shoal.table.identifiers import checked_identifiers, refuse_repeats
+from shoal.table.persons import Persons, refuse_elsewhere
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def count_cells(frame: DataFrame, spec: Spec, *, most: int) -> tuple[pl.DataFrame, SparkRows]:
-    """The cells of a frame, and how many rows each has, with where these are. Of all columns only
-    QIs and sensitive ones are read."""
+def count_cells(
+    frame: DataFrame, spec: Spec, *, most: int
+) -> tuple[pl.DataFrame, SparkRows, Persons | None]:
+    """The cells of a frame, and how many rows each has, with where these are, and the people that
+    they are. Of all columns only QIs and sensitive ones are read."""
     names = columns_of(spec)
-    check_columns([*names, *spec.identifiers], frame.columns)
+    check_columns([*names, *spec.identifiers, *spec.named_person], frame.columns)
     check_once(names, frame)
     numbers = {name: f"c{number}" for number, name in enumerate(frame.columns)}
     prepared = _prepared(frame, names)
-    _check_identifiers(prepared, {name: numbers[name] for name in spec.identifiers})
+    check_repeats(frame, checked_identifiers(spec))
+    persons = None
+    if spec.person is not None:
+        ((named, distinct),) = _counts(frame, [spec.person])
+        refuse_elsewhere(spec, named, distinct)
+        persons = Persons(named, distinct)
     columns = [numbers[name] for name in names]
     told = [f'"{name}"' for name in names]
     cells = brought(prepared.select(*columns), told, whose="the table", most=most)
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     found = pl.DataFrame(received(cells[numbers[name]].alias(name), kinds[name]) for name in names)
-    who = {name: numbers[name] for name in spec.identifiers}
+    who = {name: numbers[name] for name in (*spec.identifiers, *spec.named_person)}
     keys, counts = cells[KEY].to_numpy(), cells[ROWS].to_numpy()
-    return found, SparkRows(prepared, columns, who, keys, counts)
+    return found, SparkRows(prepared, columns, who, keys, counts), persons
 
 
-def _check_identifiers(frame: DataFrame, identifiers: Mapping[str, str]) -> None:
-    """An InputError for an identifier that repeats, by what it is called in the frame."""
+def check_repeats(frame: DataFrame, identifiers: Sequence[str]) -> None:
+    """An InputError for an identifier that repeats."""
+    check_columns(identifiers, frame.columns)
+    check_once(identifiers, frame)
+    for name, counts in zip(identifiers, _counts(frame, identifiers), strict=True):
+        refuse_repeats(name, *counts)
+
+
+def _counts(frame: DataFrame, names: Sequence[str]) -> list[tuple[int, int]]:
+    """How many rows have a value of each column, and how many of these are distinct."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    if not identifiers:
-        return
-    kinds = dict(frame.dtypes)
+    if not names:
+        return []
+    numbered = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
+    kinds = dict(numbered.dtypes)
     asked = []
-    for column in identifiers.values():
+    for column in (f"c{frame.columns.index(name)}" for name in names):
         held = F.col(column)
         if kinds[column] == "string":
             held = F.nullif(held, F.lit(""))
         elif kinds[column] in ("float", "double"):
             held = F.nanvl(held, F.lit(None))
         asked += [F.count(held), F.count_distinct(held)]
-    (counts,) = frame.agg(*asked).collect()
-    for name, named, distinct in zip(identifiers, counts[::2], counts[1::2], strict=True):
-        refuse_repeats(name, named, distinct)
+    (counts,) = numbered.agg(*asked).collect()
+    return list(zip(counts[::2], counts[1::2], strict=True))
 
 
 def check_once(names: Sequence[str], frame: DataFrame) -> None:

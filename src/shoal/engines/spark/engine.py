@@ -14,7 +14,7 @@ from shoal.engines.counting import Counted, count_name
 from shoal.engines.engine import Dealt
 from shoal.engines.pairs import Pairs
 from shoal.engines.runs import Runs
-from shoal.engines.spark.cells import count_cells
+from shoal.engines.spark.cells import check_repeats, count_cells
 from shoal.engines.spark.jobs import watched
 from shoal.engines.spark.lines import as_frame
 from shoal.engines.spark.pairs import joined_pairs
@@ -75,9 +75,10 @@ class SparkEngine:
         with watched(self.session, "counting on Spark", told):
             frame = self._frame(source)
             with failures_told():
-                cells, rows = count_cells(frame, spec, most=self.most_cells)
+                cells, rows, persons = count_cells(frame, spec, most=self.most_cells)
         cells = _typed(cells, source)
-        return Counted(cells, pl.Series(count_name(cells.columns), rows.counts)), rows
+        counts = pl.Series(count_name(cells.columns), rows.counts)
+        return Counted(cells, counts, persons=persons), rows
 
     def _frame(self, source: DataFrame | str | Path) -> DataFrame:
         if isinstance(source, str | Path):
@@ -98,12 +99,14 @@ class SparkEngine:
         columns: Sequence[str],
         *,
         key: str,
+        once: Sequence[str] = (),
         progress: Progress = silent,
     ) -> Pairs:
         told = self.progress if progress is silent else progress
         with watched(self.session, "joining on Spark", told):
             mine, theirs = self._frame(table), self._frame(released)
             with failures_told():
+                check_repeats(mine, once)
                 found = joined_pairs(mine, theirs, columns, key, most=self.most_cells)
         return replace(
             found,

@@ -1,0 +1,170 @@
+"""The chance that any of a person's rows has a protected value, where people have several rows.
+
+Whoever judges takes one view at a time, and each row by itself. Groups are independent of each
+other: the chance that some row of a person has an event is one minus the product, over the groups
+that these are in, of the chance that none of them in the group has it. Within a group it is at most
+the sum of its rows' chances, and at least the largest of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.adversaries.judging import Case, Judgement
+from shoal.display import counted, number
+from shoal.grouping.partition import Partition
+from shoal.knowledge import View, event_chances
+from shoal.knowledge.entropy import most_believed
+from shoal.table import IntArray
+
+Floats = NDArray[np.float64]
+ROUNDING = 1e-9
+EXACT, ESTIMATE = 0, 2
+
+
+@dataclass(frozen=True)
+class PersonVerdict:
+    """What is known of people with several rows."""
+
+    kept: bool | None
+    """Whether nobody is above the limit; None: not decided."""
+    worst: float
+    """The largest bound of the chance that any row of a person has an event."""
+    above: int
+    """How many people are above their limit."""
+    undecided: int
+    """Of how many it is not known."""
+    several: int
+    """How many people have rows in several places of groups that hold an event."""
+
+    @property
+    def words(self) -> str:
+        """The figures in words."""
+        if self.kept is None and not self.several:
+            return "not decided: which rows are in which group is not known"
+        return (
+            f"at most {number(self.worst)} for anybody; "
+            f"{counted(self.above, 'person', 'people')} above their limit, "
+            f"{self.undecided:,} not decided"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class ByPerson:
+    """Takes in what each adversary makes of each view, person by person."""
+
+    def __init__(self, case: Case, rows: IntArray | None) -> None:
+        persons = case.table.persons
+        self.asked = persons is not None and persons.of_row is not None
+        self._case, self._told = case, rows is not None
+        self._worst = 0.0
+        if not self.asked or rows is None:
+            return
+        assert persons is not None
+        assert persons.of_row is not None
+        table, part = case.table, case.partition
+        pair = part.find_pairs(rows, table.row_signature)
+        line = np.full(len(part.pair_signature) + 1, -1, np.int32)
+        line[case.held] = np.arange(len(case.held))
+        held = np.flatnonzero(line[pair] >= 0)
+        often = np.bincount(persons.of_row[held], minlength=persons.count)
+        held = held[often[persons.of_row[held]] > 1]
+        people, self._person = np.unique(persons.of_row[held], return_inverse=True)
+        # Whoever has one row in such groups is judged by that row.
+        self._line, self._rows = line[pair[held]], held
+        keys = self._person.astype(np.int64) * (int(rows.max(initial=0)) + 1) + rows[held]
+        found, self._place = np.unique(keys, return_inverse=True)
+        self._place_person = np.zeros(len(found), np.int64)
+        self._place_person[self._place] = self._person
+        self._mine = np.flatnonzero(np.isin(persons.of_row, people))
+        self._owner = np.searchsorted(people, persons.of_row[self._mine])
+        self._holds = _holding(part, case, pair[held])
+        self._above, self._open = np.zeros(len(people), bool), np.zeros(len(people), bool)
+
+    def take(self, view: View, one: Judgement) -> None:
+        """Takes in one adversary's judgement of one view."""
+        if not self.asked or not self._told or not len(self._above):
+            return
+        posterior, event, kind = _whole(one, len(self._case.held))
+        chance = event_chances(view, self._case.table)[view.index]
+        signature = self._case.table.row_signature
+        before = chance[signature[self._rows]]
+        limited = (one.limit or self._case.limit) == "prior"
+        posterior, event, kind = posterior[self._line], event[self._line], kind[self._line]
+        own = np.where(event >= 0, event, 0)
+        at = np.arange(len(own))
+        limits = np.maximum(1.0 / self._case.event_r, before if limited else 0.0 * before)
+        if one.limit is not None:  # whoever takes all views together decides by estimates
+            limits, kind = most_believed(limits), np.zeros_like(kind)
+        exposure = np.where(event >= 0, posterior / limits[at, own], 0.0)
+        for code, r in enumerate(self._case.event_r.tolist()):
+            mine = event == code
+            # Of other events than the worst it is only known that they expose nobody more.
+            most = np.where(mine, posterior, np.minimum(exposure * limits[:, code], 1.0))
+            most = np.where(self._holds[:, code], most, 0.0)
+            least = np.where(mine & (kind == EXACT), posterior, 0.0)
+            unsure = np.where(self._holds[:, code] & (kind == ESTIMATE), 1.0, 0.0)
+            summed = np.bincount(self._place, most, len(self._place_person))
+            largest = np.zeros(len(self._place_person))
+            np.maximum.at(largest, self._place, least)
+            upper, lower = self._any(np.minimum(summed, 1.0)), self._any(largest)
+            limit = np.full(len(upper), 1.0 / r)
+            if limited:
+                known = chance[signature[self._mine], code]
+                limit = np.maximum(limit, _any(known, self._owner, len(upper)))
+            if one.limit is not None:
+                limit = most_believed(limit)
+            self._above |= lower > limit + ROUNDING
+            estimated = np.bincount(self._person, unsure, len(upper)) > 0
+            self._open |= (upper > limit + ROUNDING) | estimated
+            if one.limit is None:  # the limits of whoever has their own are others
+                self._worst = max(self._worst, float(upper.max(initial=0.0)))
+
+    def _any(self, chance: Floats) -> Floats:
+        return _any(chance, self._place_person, len(self._above))
+
+    def verdict(self) -> PersonVerdict | None:
+        """What came of it; None where everybody has one row, or nothing says whose they are."""
+        if not self.asked:
+            return None
+        if not self._told:
+            return PersonVerdict(None, 0.0, 0, 0, 0)
+        above, open_ = int(self._above.sum()), int((self._open & ~self._above).sum())
+        kept = False if above else None if open_ else True
+        return PersonVerdict(kept, self._worst, above, open_, len(self._above))
+
+
+def _any(chance: Floats, owner: NDArray[np.integer], owners: int) -> Floats:
+    """The chance of any, of what is independent, by owner."""
+    with np.errstate(divide="ignore"):
+        none = np.bincount(owner, np.log1p(-np.minimum(chance, 1.0)), owners)
+    return np.asarray(-np.expm1(none))
+
+
+def _holding(part: Partition, case: Case, pairs: IntArray) -> NDArray[np.bool_]:
+    """pairs x events: whether the group of each holds the event."""
+    value = np.repeat(np.arange(part.groups), np.diff(part.value_start))
+    holds = np.zeros((part.groups, len(case.event_r)), bool)
+    for event in range(len(case.event_r)):
+        holds[value[case.table.holds(event)[part.value_code]], event] = True
+    group = np.searchsorted(part.group_start, pairs, side="right") - 1
+    return np.asarray(holds[group])
+
+
+def _whole(one: Judgement, held: int) -> tuple[Floats, IntArray, NDArray[np.int8]]:
+    """The posterior, event and kind of every held pair, those of even groups among them."""
+    if one.even is None:
+        return one.posterior, one.event, one.kind
+    posterior, event = np.zeros(held), np.full(held, -1, np.int32)
+    kind = np.zeros(held, np.int8)
+    posterior[one.even.others], event[one.even.others] = one.posterior, one.event
+    kind[one.even.others] = one.kind
+    judged = one.even.judged
+    posterior[one.even.places], event[one.even.places] = judged.posterior, judged.event
+    return posterior, event, kind
