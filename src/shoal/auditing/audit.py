@@ -44,7 +44,7 @@ from shoal.auditing.verdict import Audit, robustness
 from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.partition import Partition, number_groups
-from shoal.knowledge import Knowledge, check_groups, event_chances
+from shoal.knowledge import Assumed, Knowledge, check_groups, event_chances
 from shoal.spec import Limit, checked_r, checked_seed
 from shoal.table import IntArray, Table
 from shoal.table.frames import to_polars
@@ -254,6 +254,7 @@ def _assemble(
         known_before=int(part.signature_people[known].sum()),
         counter=count_classes(case, knowledge),
         absence=absence,
+        assumed=Assumed.of(table, knowledge),
         risks=risks,
         native=table.native,
         fitted=knowledge.models,

@@ -13,7 +13,7 @@ from shoal.auditing.counting import Counting
 from shoal.auditing.models import Models
 from shoal.auditing.row_risks import RowRisks
 from shoal.display import at_r, card, counted, number, risk_histogram
-from shoal.knowledge import Fitted
+from shoal.knowledge import Assumed, Fitted
 from shoal.spec import Limit
 from shoal.table.frames import like
 from shoal.wording import WHOLE, adversaries_words, limit_named, verdict_words, visible
@@ -156,6 +156,8 @@ class Audit:
     definition of robustness and so of the verdict."""
     absence: Counting
     """What the missing people tell, class by class: part of the verdict."""
+    assumed: Assumed
+    """How much whoever judged is taken to know."""
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
@@ -221,6 +223,8 @@ class Audit:
         if not self.absence.kept:
             missing = f"{self.absence.carriers:,} of {self.suppressed_carriers:,} missing carriers"
             figures.append(("linked by absence", missing))
+        if self.assumed.hollow:
+            figures.append(("assumed known", self.assumed.check()[1]))
         if self.worst is not None:
             link = f"{number(self.worst.posterior)} ({self.worst.kind})"
             figures[2] = (
@@ -294,6 +298,7 @@ class Audit:
             )
         }
         plain["all_views"] = self.all_views
+        plain["assumed"] = self.assumed.to_dict()
         plain["counter"] = self.counter.to_dict()
         plain["absence"] = self.absence.to_dict()
         plain["guess_rate"] = self.guess_rate.worst

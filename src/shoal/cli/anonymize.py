@@ -31,6 +31,7 @@ from shoal.wording import (
     EXIT_CODES,
     WHOLE,
     judges_words,
+    known_sentences,
     open_words,
     pooled_words,
     undecided_words,
@@ -190,6 +191,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "problematic_share": audit.problematic_share,
         "undecided": audit.undecided,
         "known_before": audit.known_before,
+        "assumed": audit.assumed.to_dict(),
         "counter": audit.counter.to_dict(),
         "absence": audit.absence.to_dict(),
         "guess_rate": audit.guess_rate.worst,
@@ -223,6 +225,8 @@ def show_verdict(figures: dict[str, Any]) -> None:
     say(judges_words(figures["adversaries"], figures.get("all_views")))
     limit = "their event's limit" if r is None else "1/r"
     say(known_line(figures["known_before"], limit=limit))
+    for line in known_sentences(figures.get("assumed")):
+        say(line)
 
 
 def _show(release: Release) -> None:

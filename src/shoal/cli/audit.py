@@ -27,6 +27,7 @@ from shoal.wording import (
     counter_words,
     exposed_words,
     judges_words,
+    known_sentences,
     limit_named,
     limit_words,
     lower_words,
@@ -220,6 +221,8 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
                 f"{undecided_words(f'{result.undecided:,} people')}."
             )
     echo_table(_figures(result))
+    for line in known_sentences(result.assumed.to_dict()):
+        say(line)
     say(judges_words(result.adversaries, result.all_views))
     say(absence_line(result))
     say(counter_line(result))

@@ -21,7 +21,7 @@ from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.verdict import AdversaryVerdict, robustness
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
-from shoal.knowledge import OWN, Knowledge, event_chances
+from shoal.knowledge import OWN, Assumed, Knowledge, event_chances
 from shoal.knowledge.entropy import leeway
 from shoal.release import Release
 from shoal.release.certificate import given_seed
@@ -68,6 +68,7 @@ def recompute(
         same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
         _same_source(known, claimed),
         _same_views(views, claimed, whole=whole),
+        *_same_assumed(known, table, claimed, whole=whole),
         *fitted,
     ]
     if release.totals is not None:
@@ -94,6 +95,17 @@ def recompute(
     absence = check_absence(case, known, certificate, record)
     counter = _check_counter(case, known, certificate["audit"]["counter"])
     return [*checks, before, counter, absence, *_compare(case, known, certificate, whole=whole)]
+
+
+def _same_assumed(
+    known: Knowledge, table: Table, claimed: dict[str, Any], *, whole: bool
+) -> list[Check]:
+    """How much is known, where the certificate says it and no model is missing."""
+    if "assumed" not in claimed or not whole:
+        return []
+    found = Assumed.of(table, known).public()
+    same = found == claimed["assumed"]
+    return [Check("what is assumed known", same, "" if same else f"it is {found}")]
 
 
 def _check_totals(totals: pl.DataFrame, table: Table) -> Check:
