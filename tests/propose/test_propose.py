@@ -63,7 +63,12 @@ def test_the_hospital(tmp_path: Path) -> None:
     assert all(reason in text for reason in reasons(proposal).values())
     assert '# bands = { "age" = 10 }' in text
     spec = spec_of(proposal, tmp_path)
-    assert spec == Spec(qi=HOSPITAL_QI, sensitive="diagnosis", identifiers=("patient",), r=5)
+    assert spec.protect is not None
+    rarest = [value for value, _ in proposal.values[-len(spec.protect) :]]
+    assert sorted(one.label for one in spec.protect) == sorted(rarest), "partners are left"
+    assert spec.with_(protect=None) == Spec(
+        qi=HOSPITAL_QI, sensitive="diagnosis", identifiers=("patient",), r=5
+    )
     assert Knowledge.of(Table.from_frame(table, spec)).views
 
 

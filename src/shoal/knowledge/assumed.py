@@ -1,4 +1,5 @@
-"""How much the adversary is assumed to know, and where that is so little that a verdict says little.
+"""How much the adversary is assumed to know, and where that is so little that a
+verdict says little.
 
 A *stratum* is a combination of attribute values whose distribution is known. A QI counts as known
 where, in some view, strata that differ by it hold half of the people; if it stands alone in a view,
