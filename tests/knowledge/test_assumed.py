@@ -78,7 +78,7 @@ def test_of_several_columns_all_follow_from_the_rows() -> None:
 def slow_strata(frame: pl.DataFrame, qi: list[str], support: int) -> tuple[int, int, set[str]]:
     """By the definition: strata of all sets of QIs, people in any, QIs with two that hold half."""
     rows = frame.select(qi).rows()
-    strata, inside, known = 0, set(), set()
+    strata, inside, known = 0, set[int](), set[str]()
     for size in range(1, len(qi) + 1):
         for places in combinations(range(len(qi)), size):
             keys = [tuple(row[place] for place in places) for row in rows]
@@ -140,16 +140,17 @@ def test_certificate_report_and_verify_say_it(tmp_path: Path) -> None:
     assert release.audit is not None
     assert release.certificate["knowledge"]["assumed"] == release.audit.assumed.public()
     assert release.certificate["spec"]["min_support"] == 100
+    assert release.original is not None
     told = dict(assumptions(release_facts(release, release.original), public=True))
     assert release.audit.assumed.check()[1] in told["What they know besides"]
     release.save(tmp_path / "made", private=tmp_path / "private")
     page = (tmp_path / "made" / "README.txt").read_text(encoding="utf-8")
     assert "This verdict says little" in " ".join(page.split())
-    checks = {one.name: one.passed for one in verify(tmp_path / "made", frame).checks}
+    checks = {one.name: one.passed for one in verify(tmp_path / "made", table=frame).checks}
     assert checks["what is assumed known"]
     release.certificate["knowledge"]["assumed"]["hollow"] = False
     release.save(tmp_path / "forged", private=tmp_path / "other")
-    checks = {one.name: one.passed for one in verify(tmp_path / "forged", frame).checks}
+    checks = {one.name: one.passed for one in verify(tmp_path / "forged", table=frame).checks}
     assert not checks["what is assumed known"]
 
 

@@ -49,7 +49,7 @@ class Assumed:
             if not inside.all():
                 inside |= view.index > 0
         alone = {_qi(table, view)[0] for view in knowledge.class_views if len(view.attributes) == 1}
-        known = set(range(len(table.qi))) if knowledge.models else set[int | None]()
+        known = set[int | None](range(len(table.qi)) if knowledge.models else ())
         for view in knowledge.class_views:
             single = len(view.attributes) == 1
             wanted = [

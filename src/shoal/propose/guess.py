@@ -64,7 +64,8 @@ def propose_spec(frame: Any) -> Proposal:
     guesses = {column.name: _by_itself(column, distinct[column.name]) for column in data}
     missing = {column.name: missing_codes(column) for column in data if distinct[column.name] > 1}
     sensitive = _sensitive(guesses, distinct, data)
-    events, common = _illnesses(data, guesses, missing, sensitive), ()
+    events = _illnesses(data, guesses, missing, sensitive)
+    common: Shares = ()
     if events:
         sensitive = None
     values = () if sensitive is None else _shares(data[sensitive.column])
