@@ -84,6 +84,40 @@ def readers_of_one_view(names: Sequence[str]) -> list[str]:
     return [name for name in names if name != WHOLE] or list(names)
 
 
+def assumed_words(assumed: Mapping[str, Any]) -> str:
+    """What the adversary is taken to know, in figures."""
+    strata = "1 stratum" if assumed["strata"] == 1 else f"{assumed['strata']:,} strata"
+    views = "1 view" if assumed["views"] == 1 else f"{assumed['views']:,} views"
+    support = assumed["min_support"]
+    size = "" if support is None else f": groups of at least {people(support)} (min_support)"
+    share = percent(assumed["people"] / assumed["rows"]).replace(_GAP, " ")
+    return f"The adversary knows {strata} of {views}{size}; {share} of the people are in one."
+
+
+def hollow_words(assumed: Mapping[str, Any]) -> str:
+    """Why a promise is hollow; empty where it is not."""
+    if not assumed["hollow"]:
+        return ""
+    support, usual = assumed["min_support"], assumed["usual"]
+    of = f"{len(assumed['unknown'])} of {assumed['qi']} QIs"
+    why = "of which the knowledge given says too little"
+    if support is not None:
+        why = f"since strata of at least {people(support)} (min_support) are too few"
+        if support > usual:
+            why += f"; for {assumed['rows']:,} rows it is usually {usual}"
+    return (
+        "This verdict says little: the adversary is assumed to know nearly nothing by "
+        f"{listed(assumed['unknown'])} ({of}), {why}."
+    )
+
+
+def known_sentences(assumed: Mapping[str, Any] | None) -> list[str]:
+    """Both, where that is said: earlier releases and reports do not."""
+    if assumed is None:
+        return []
+    return [one for one in (assumed_words(assumed), hollow_words(assumed)) if one]
+
+
 def apart_words(columns: str) -> str:
     """What is published, and claimed, of several columns that are permuted apart."""
     return (

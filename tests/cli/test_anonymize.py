@@ -97,8 +97,9 @@ def test_two_meanings_of_bands_have_their_own_names(home: Path) -> None:
 
 
 def test_a_known_band_stands_where_quantile_bands_would(home: Path) -> None:
-    plan = shoal_("plan", home / "table.csv", *SPEC, "--json")
-    known = shoal_("plan", home / "table.csv", *SPEC, "--json", "--known-band", "age=10")
+    spec = [*SPEC, "--json", "--min-support", "100"]
+    plan = shoal_("plan", home / "table.csv", *spec)
+    known = shoal_("plan", home / "table.csv", *spec, "--known-band", "age=10")
     usual, asked = (_forms_of_age(json.loads(done.stdout)) for done in (plan, known))
     assert asked == {"age/10"}
     assert len(usual) == 1

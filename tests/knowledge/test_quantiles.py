@@ -25,7 +25,7 @@ def made(**columns: Any) -> pl.DataFrame:
 
 def table(frame: pl.DataFrame, **asked: Any) -> Table:
     qi = [name for name in frame.columns if name != "x"]
-    defaults = {"qi": qi, "sensitive": "x", "protect": ["ill"], "r": 3}
+    defaults = {"qi": qi, "sensitive": "x", "protect": ["ill"], "r": 3, "min_support": 100}
     return Table.from_frame(frame, Spec(**(defaults | asked)))
 
 

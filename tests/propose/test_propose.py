@@ -63,7 +63,12 @@ def test_the_hospital(tmp_path: Path) -> None:
     assert all(reason in text for reason in reasons(proposal).values())
     assert '# bands = { "age" = 10 }' in text
     spec = spec_of(proposal, tmp_path)
-    assert spec == Spec(qi=HOSPITAL_QI, sensitive="diagnosis", identifiers=("patient",), r=5)
+    assert spec.protect is not None
+    rarest = [value for value, _ in proposal.values[-len(spec.protect) :]]
+    assert sorted(one.label for one in spec.protect) == sorted(rarest), "partners are left"
+    assert spec.with_(protect=None) == Spec(
+        qi=HOSPITAL_QI, sensitive="diagnosis", identifiers=("patient",), r=5
+    )
     assert Knowledge.of(Table.from_frame(table, spec)).views
 
 
@@ -85,7 +90,10 @@ def test_adult(adult_path: Path, tmp_path: Path) -> None:
     proposal = propose_spec(adult(adult_path))
     spec = spec_of(proposal, tmp_path)
     assert spec.sensitive == "salary-class"
-    assert {"age", "race", "sex", "occupation", "native-country"} <= set(spec.qi)
+    assert {"race", "sex", "native-country"} <= set(spec.qi)
+    for name in ("age", "occupation"):
+        assert reasons(proposal)[name].startswith("a QI by its name")
+        assert reasons(proposal)[name].endswith("nothing can work beside it")
     assert reasons(proposal)["education-num"] == 'it says the same as "education", value for value'
     assert "fnlwgt" not in spec.qi
     assert '"<=50K" is so common that no r above 1.33 can hold' in proposal.to_toml()

@@ -30,7 +30,7 @@ def hospital_cases() -> pl.DataFrame:
         "remark": [f"text {i}" if i % 4 else "none" for i in range(ROWS)],
     }
     for i, name in enumerate(ILLNESSES):
-        columns[name] = rng.choice([1, 2, 98], ROWS, p=[0.02 + 0.02 * i, 0.97 - 0.02 * i, 0.01])
+        columns[name] = rng.choice([1, 2, 98], ROWS, p=[0.002 + 0.001 * i, 0.988 - 0.001 * i, 0.01])
     return pl.DataFrame(columns)
 
 

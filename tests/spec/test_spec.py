@@ -61,7 +61,7 @@ def test_defaults() -> None:
     assert made.protect is None
     assert made.views is None
     assert made.max_attributes is None
-    assert made.min_support == 100
+    assert made.min_support is None, "it follows from the table"
     assert made.identifiers == ()
     assert made.publish_members is False
 

@@ -49,7 +49,7 @@ from shoal.errors import InputError
 from shoal.grouping import Grouping, Progress, silent
 from shoal.grouping.lookup import Lookup, lookup_of
 from shoal.grouping.partition import Partition, number_groups
-from shoal.knowledge import Knowledge, check_groups, event_chances
+from shoal.knowledge import Assumed, Knowledge, check_groups, event_chances
 from shoal.spec import Limit, checked_r, checked_seed
 from shoal.table import IntArray, Table
 from shoal.table.frames import to_polars
@@ -271,6 +271,7 @@ def _assemble(
         certain=0 if part.distorted else certain_people(case, knowledge),
         absence=absence,
         lookup=lookup_of(table, grouping),
+        assumed=Assumed.of(table, knowledge),
         risks=risks,
         native=table.native,
         fitted=knowledge.models,

@@ -19,7 +19,7 @@ from shoal.checks import Check, checks_of, verdict
 from shoal.checks import plain as as_plain
 from shoal.display import at_r, card, counted, risk_histogram
 from shoal.grouping.lookup import Lookup
-from shoal.knowledge import Fitted
+from shoal.knowledge import Assumed, Fitted
 from shoal.spec import Limit
 from shoal.table.frames import like
 from shoal.wording import (
@@ -192,6 +192,8 @@ class Audit:
     """What the missing people tell, class by class."""
     lookup: Lookup
     """How many people have a published combination of QI values that few share."""
+    assumed: Assumed
+    """How much whoever judged is taken to know."""
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
@@ -350,6 +352,7 @@ class Audit:
             )
         }
         plain["checks"] = as_plain(self.checks)
+        plain["assumed"] = self.assumed.to_dict()
         plain["counter"] = self.counter.to_dict()
         plain["absence"] = self.absence.to_dict()
         plain["lookup"] = self.lookup.to_dict()

@@ -30,6 +30,7 @@ from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import (
     EXIT_CODES,
+    known_sentences,
     lookup_words,
     pooled_words,
     readable_words,
@@ -194,6 +195,7 @@ def _figures(release: Release) -> dict[str, Any]:
         "problematic_share": audit.problematic_share,
         "undecided": audit.undecided,
         "known_before": audit.known_before,
+        "assumed": audit.assumed.to_dict(),
         "counter": audit.counter.to_dict(),
         "absence": audit.absence.to_dict(),
         "lookup": audit.lookup.to_dict(),
@@ -230,6 +232,8 @@ def _show(release: Release, facts: Facts | None) -> None:
     show_checks(audit)
     limit = "their event's limit" if r is None else "1/r"
     say(known_line(figures["known_before"], limit=limit))
+    for line in known_sentences(figures.get("assumed")):
+        say(line)
     say(
         f"The best guess is right in {percent(figures['guess_rate'])} of the groups (measured, not "
         "guaranteed)."

@@ -25,6 +25,7 @@ from shoal.wording import (
     EXIT_CODES,
     adversaries_words,
     exposed_words,
+    known_sentences,
     limit_named,
     limit_words,
     lookup_words,
@@ -214,6 +215,8 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         )
     echo_table(_figures(result))
     show_checks(result)
+    for line in known_sentences(result.assumed.to_dict()):
+        say(line)
     if result.problematic or result.undecided:
         from shoal.facts import as_exposed
 

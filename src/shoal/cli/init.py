@@ -28,11 +28,15 @@ def init(
     from shoal.propose import propose_spec
     from shoal.sources import read_table
     from shoal.storage import replace_file
+    from shoal.wording import visible
 
-    text = propose_spec(read_table(table, separator=separator, encoding=encoding)).to_toml()
+    proposal = propose_spec(read_table(table, separator=separator, encoding=encoding))
+    text = proposal.to_toml()
     if out is None:
         typer.echo(text, nl=False)
         return
     with replace_file(out) as new:
         new.write_text(text, encoding="utf-8")
     typer.echo(f"Wrote {out}: read every guess in it before you use it.")
+    for one in proposal.decide:
+        typer.echo(f"A person must decide: {visible(one)}")

@@ -131,7 +131,10 @@ class SpecOptions:
     ] = None
     min_support: Annotated[
         int | None,
-        typer.Option("--min-support", help="Rows that must share QI values to be known (100)."),
+        typer.Option(
+            "--min-support",
+            help="Rows that must share QI values to be known (10 to 100, by the table's rows).",
+        ),
     ] = None
     max_attributes: Annotated[
         int | None, typer.Option("--max-attributes", help="Largest number of QIs in a view (all).")

@@ -212,7 +212,7 @@ def warm_up(table: Table, methods: Iterable[Anonymizer]) -> None:
     )
     first = np.unique(table.row_member, return_index=True)[1]
     rows = np.union1d(first, np.arange(min(table.rows, WARM_ROWS)))
-    support = max(2, table.spec.min_support * len(rows) // table.rows)
+    support = max(2, table.min_support * len(rows) // table.rows)
     # These values are recoded already, and identifiers are not among them.
     unnamed: dict[str, Any] = {"identifiers": (), "person": None, "rows_per_person": "all"}
     spec = one.spec.with_(min_support=support, recode=(), k=None, **unnamed)

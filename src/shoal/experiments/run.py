@@ -147,7 +147,7 @@ def _measure(
     risks: dict[str, dict[str, Any]] = {}
     bound: int | None = None
     for cell in cells:
-        measures = dict(losses)
+        measures = {"min_support": table.min_support, **losses}
         for adversary in cell.adversaries:
             if adversary not in risks:
                 risks[adversary] = _risks(trial, knowledge, adversary, cell.seed)

@@ -297,7 +297,7 @@ def _spec(table: Table, views: Iterable[str]) -> Record:
         "qi": list(spec.qi),
         "sensitive": " and ".join(spec.sensitive_columns),
         "columns": len(spec.sensitive_columns),
-        "min_support": spec.min_support,
+        "min_support": table.min_support,
         "max_attributes": spec.max_attributes,
         "outside": spec.knowledge is not None,
         "chosen_views": spec.views is not None,

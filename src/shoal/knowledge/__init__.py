@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.knowledge.assumed import Assumed
 from shoal.knowledge.attributes import MAX_VIEWS, attribute_codes, attribute_qi
 from shoal.knowledge.fitted import Fitted, Quality
 from shoal.knowledge.hiding import Hiding, Scarce
@@ -36,6 +37,7 @@ __all__ = [
     "OWN",
     "READERS",
     "SUM_TOLERANCE",
+    "Assumed",
     "BinaryReader",
     "Fitted",
     "Hiding",

@@ -109,7 +109,7 @@ def _in_class(table: Table, name: str) -> NDArray[np.bool_]:
     """Of each signature, whether enough people share this attribute with it."""
     codes, labels = attribute_codes(table, name)
     people = np.bincount(codes, table.signature_rows, len(labels))
-    return np.asarray(people >= table.spec.min_support)[codes]
+    return np.asarray(people >= table.min_support)[codes]
 
 
 def _number_of_sets(forms: Mapping[str, tuple[str, ...]], largest: int) -> int:

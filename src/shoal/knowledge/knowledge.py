@@ -142,7 +142,7 @@ class Knowledge:
     def from_table(cls, table: Table) -> Knowledge:
         """The worst case: the exact distributions of the table itself; where there are several
         sensitive columns, of their masks, from which those of every event follow."""
-        table, support = known_values(table), table.spec.min_support
+        table, support = known_values(table), table.min_support
         sets = attribute_sets(table)
         many = check_views(table, len(sets))
         classes = [

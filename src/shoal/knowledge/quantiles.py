@@ -39,7 +39,7 @@ def known_quantiles(table: Table, place: int, known: NDArray[np.bool_]) -> int:
     """In how many quantile bands a QI is known; 0 if nearly all signatures are `known` by classes
     of its exact values, or of bands that the spec names, or if there are too few people. An
     InputError for text of which nearly nobody is known."""
-    column, support = table.qi[place], table.spec.min_support
+    column, support = table.qi[place], table.min_support
     if column.name in table.spec.rare_unknown:
         return 0
     rare = float(table.signature_rows[~known].sum()) / table.rows
@@ -64,11 +64,11 @@ def quantile_codes(table: Table, place: int, bands: int) -> tuple[IntArray, tupl
     people = np.bincount(band[table.signatures[:, place]], table.signature_rows, bands + 1)
     joined, number, held = np.zeros(bands + 1, np.int32), 1, 0.0
     for one in range(1, bands + 1):
-        if held >= table.spec.min_support:
+        if held >= table.min_support:
             number, held = number + 1, 0.0
         joined[one] = number
         held += people[one]
-    if held < table.spec.min_support and number > 1:
+    if held < table.min_support and number > 1:
         joined[joined == number] = number - 1
     codes = joined[band]
     there = np.flatnonzero(codes > 0)
@@ -92,7 +92,7 @@ def named_quantiles(table: Table, name: str) -> tuple[int, int] | None:
 
 
 def _refuse(table: Table, place: int) -> None:
-    column, support = table.qi[place], table.spec.min_support
+    column, support = table.qi[place], table.min_support
     name = visible(column.name)
     raise InputError(
         "qi-rare",

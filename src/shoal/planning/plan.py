@@ -296,7 +296,7 @@ def _advice(table: Table, events: tuple[EventPlan, ...]) -> tuple[Advice, ...]:
     if spec.knowledge is None:
         changes.append(
             (f"min_support {support}", replace(few, spec=few.spec.with_(min_support=support)))
-            for support in (spec.min_support * 2, spec.min_support * 5)
+            for support in (table.min_support * 2, table.min_support * 5)
         )
         changes.append(recodings(few, attributes - {name for name, _ in spec.recode}))
     advice = []

@@ -86,7 +86,7 @@ def _recipes(table: Table, column: Column, place: int) -> Iterator[tuple[str, Re
             yield f"bands={width:g}", Recipe(bands=width)
         return
     rows = np.bincount(table.signatures[:, place], table.signature_rows, len(column))
-    least = table.spec.min_support
+    least = table.min_support
     if least > 1 and 1 < (rows < least).sum() < len(column):
         yield f"rare={least}", Recipe(rare=least)
 

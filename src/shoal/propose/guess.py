@@ -19,6 +19,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.knowledge import MAX_VIEWS
 from shoal.propose.alike import SAME_BUT_FOR, alike_values
+from shoal.propose.feasible import Feasible, feasible, without_rare
 from shoal.propose.naming import ENOUGH_ROWS as NAMING_ROWS
 from shoal.propose.naming import MOST_ALONE
 from shoal.propose.proposal import Guess, Proposal, Recoding, Role, Shares
@@ -33,7 +34,7 @@ from shoal.propose.words import (
     illness_in,
     words_of,
 )
-from shoal.spec import MAX_QI, MISSING
+from shoal.spec import MAX_QI, MISSING, Event, Spec
 from shoal.spec.toml_text import toml_string
 from shoal.table.frames import to_polars
 from shoal.wording import plain_percent
@@ -48,7 +49,10 @@ UNHINTED_QIS = 8
 BANDED_FROM = 20
 FAMILY, SELDOM = 3, 0.3
 """So many columns with the same answers, and so few who say yes, speak for an illness."""
-MOSTLY_NO = 0.5
+COMMON = 1 / 3
+"""What so many people have is proposed for no event: r of 3 is impossible for it."""
+HIGHEST = 0.05
+"""Of numbers with many values, the highest of so many people are proposed for an event."""
 
 
 def propose_spec(frame: Any) -> Proposal:
@@ -59,19 +63,35 @@ def propose_spec(frame: Any) -> Proposal:
     distinct = {column.name: _distinct(column) for column in data}
     guesses = {column.name: _by_itself(column, distinct[column.name]) for column in data}
     missing = {column.name: missing_codes(column) for column in data if distinct[column.name] > 1}
-    sensitive = _sensitive(guesses, distinct, data.height)
+    sensitive = _sensitive(guesses, distinct, data)
     events = _illnesses(data, guesses, missing, sensitive)
+    common: Shares = ()
     if events:
         sensitive = None
     values = () if sensitive is None else _shares(data[sensitive.column])
     if sensitive is not None:
+        events, common = _events_of(data[sensitive.column], values, missing[sensitive.column])
         guesses[sensitive.column] = _with_alike(sensitive, values)
         guesses |= _given_away(data, distinct, guesses, sensitive.column)
     if not any(guess.role == "qi" for guess in guesses.values()):
         guesses |= _unhinted(guesses, distinct, data.height)
     guesses |= _said_twice(data, distinct, guesses)
     guesses |= _beyond_limit(guesses)
+    decide = [
+        f"{toml_string(guess.column)} repeats ({distinct[guess.column]:,} values), so that a "
+        "person has several rows: make one row of them."
+        for guess in guesses.values()
+        if guess.role == "identifier"
+        and distinct[guess.column] < data.height - data[guess.column].null_count()
+    ]
+    sensitives = [guess for guess in guesses.values() if guess.role == "sensitive"]
+    found, problem = _tried(data, guesses, missing, events)
+    decide += [problem] if problem else []
+    if found is not None:
+        guesses |= _made_room(guesses, found, len(sensitives) > 1)
+        events = found.events
     qi = [guess.column for guess in guesses.values() if guess.role == "qi"]
+    every = {value for value, _ in values} == {one for event in events for one in event.values}
     return Proposal(
         rows=data.height,
         guesses=tuple(guesses.values()),
@@ -82,9 +102,89 @@ def propose_spec(frame: Any) -> Proposal:
             if _is_long(data[name], distinct) and not is_nominal(data[name], missing[name])
         ),
         max_attributes=_max_attributes(len(qi)),
-        events=events,
+        events=() if every and len(events) == len(values) else _of_columns(guesses, events),
         recodings=tuple(_recodings(data, guesses, missing)),
+        r=None if found is None else found.r,
+        common=common,
+        left_out=() if found is None or len(sensitives) > 1 else found.left_out,
+        decide=tuple(decide),
     )
+
+
+def _tried(
+    data: pl.DataFrame,
+    guesses: dict[str, Guess],
+    missing: dict[str, tuple[str, ...]],
+    events: tuple[Event, ...],
+) -> tuple[Feasible | None, str]:
+    """What can work, or what a person must decide before anything can."""
+    sensitive = [guess.column for guess in guesses.values() if guess.role == "sensitive"]
+    qi = [guess.column for guess in guesses.values() if guess.role == "qi"]
+    if not sensitive or not qi:
+        return None, "Name the sensitive column and the QIs." if not sensitive else "Name the QIs."
+    if not events:
+        return None, "A third of the people or more have each value: say which would harm whom."
+    recode = {one.column: one.recipe() for one in _recodings(data, guesses, missing)}
+    spec = Spec(
+        qi=qi,
+        sensitive=sensitive,
+        r=2,
+        protect=_of_columns(guesses, events),
+        recode=recode,
+        max_attributes=_max_attributes(len(qi)),
+    )
+    try:
+        rare = without_rare(data, spec)
+        for name in rare:
+            reason = "too few people share a value; a QI if you make it coarser"
+            guesses[name] = Guess(name, "unpublished", reason)
+        if rare:
+            return _tried(data, guesses, missing, events)
+        found = feasible(data, spec)
+    except InputError as error:
+        return None, f"It could not be tried: {error}"
+    if found is None:
+        return None, "Nothing can work at r = 2 for these values, beside any QI: name rarer ones."
+    return found, ""
+
+
+def _of_columns(guesses: dict[str, Guess], events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """The events, with their columns where several are sensitive."""
+    several = sum(guess.role == "sensitive" for guess in guesses.values()) > 1
+    return events if several else tuple(replace(event, column=()) for event in events)
+
+
+def _made_room(guesses: dict[str, Guess], found: Feasible, several: bool) -> dict[str, Guess]:
+    """Columns that are left out so that something can work."""
+    changed = {}
+    for name in found.dropped:
+        reason = f"a QI by its name ({guesses[name].reason}), but nothing can work beside it"
+        changed[name] = Guess(name, "unpublished", reason)
+    for event, why in found.left_out if several else ():
+        (name,) = event.column
+        reason = f"could be sensitive too ({guesses[name].reason}), but {why}"
+        changed[name] = Guess(name, "unpublished", reason)
+    return changed
+
+
+def _events_of(
+    column: pl.Series, values: Shares, missing: tuple[str, ...]
+) -> tuple[tuple[Event, ...], Shares]:
+    """Events for a column whose name says that it is sensitive, and values that are too common:
+    each value, those that are probably one together; of many numbers the highest."""
+    told = [(value, share) for value, share in values if value not in (*missing, MISSING)]
+    if column.dtype.is_numeric() and len(told) > BANDED_FROM:
+        numbers = column.filter(~column.cast(pl.String).is_in(list(missing))).drop_nulls().sort()
+        least = numbers[-ceil(HIGHEST * len(numbers))]
+        if (numbers >= least).sum() > COMMON * len(numbers):
+            return (), ()
+        return (Event((f">= {least}",), label=f"{column.name} >= {least}"),), ()
+    share, groups = dict(told), alike_values(value for value, _ in told)
+    joined = {value for group in groups for value in group}
+    groups += [(value,) for value, _ in told if value not in joined]
+    rare = [group for group in groups if sum(share[value] for value in group) < COMMON]
+    common = tuple((value, part) for value, part in told if not any(value in one for one in rare))
+    return tuple(Event(group) for group in rare), common
 
 
 def _by_itself(column: pl.Series, distinct: int) -> Guess:
@@ -130,8 +230,11 @@ def _by_itself(column: pl.Series, distinct: int) -> Guess:
     )
 
 
-def _sensitive(guesses: dict[str, Guess], distinct: dict[str, int], rows: int) -> Guess | None:
+def _sensitive(
+    guesses: dict[str, Guess], distinct: dict[str, int], data: pl.DataFrame
+) -> Guess | None:
     """The best candidate for the sensitive column; the others learn that they were one."""
+    rows = data.height
     candidates: list[tuple[int, str, str]] = []
     for name, guess in guesses.items():
         words = words_of(name)
@@ -139,7 +242,9 @@ def _sensitive(guesses: dict[str, Guess], distinct: dict[str, int], rows: int) -
             continue
         ranks = [SENSITIVE_WORDS.index(word) for word in words if word in SENSITIVE_WORDS]
         spread = distinct[name] <= rows / 2 or rows < ENOUGH_ROWS
-        if ranks and guess.role not in ("identifier", "person") and distinct[name] > 1 and spread:
+        number = data[name].dtype.is_numeric() and not words & (NAMING_WORDS | NUMBERING_WORDS)
+        plain = number or (spread and guess.role not in ("identifier", "person"))
+        if ranks and distinct[name] > 1 and plain:
             candidates.append((min(ranks), name, SENSITIVE_WORDS[min(ranks)]))
     if not candidates:
         return None
@@ -158,7 +263,7 @@ def _illnesses(
     guesses: dict[str, Guess],
     missing: dict[str, tuple[str, ...]],
     named: Guess | None,
-) -> tuple[tuple[str, str], ...]:
+) -> tuple[Event, ...]:
     """Columns of yes and no that could be sensitive, each with its event: those whose name says an
     illness, and three or more alike in which few say yes. Where a name says what the sensitive
     column is, they are candidates only."""
@@ -166,8 +271,14 @@ def _illnesses(
     for name, guess in guesses.items():
         if guess.role == "unpublished" and name in missing:
             found = yes_no(data[name], missing[name])
-            if found is not None and found.share <= MOSTLY_NO:
+            if found is None:
+                continue
+            if found.share < COMMON:
                 answers[name] = found
+            elif word := illness_in(name):
+                reason = f"its name says {toml_string(word)}, but {plain_percent(found.share)} say "
+                reason += f"{toml_string(found.yes)}: too many for an event"
+                guesses[name] = Guess(name, "unpublished", reason)
     alike = Counter((one.yes, one.no) for one in answers.values())
     chosen = {}
     for name, one in answers.items():
@@ -185,7 +296,7 @@ def _illnesses(
         return ()
     for name, (_, reason) in chosen.items():
         guesses[name] = Guess(name, "sensitive", reason)
-    return tuple((name, yes) for name, (yes, _) in chosen.items())
+    return tuple(Event((yes,), column=(name,)) for name, (yes, _) in chosen.items())
 
 
 def _recodings(

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shoal.propose.alike import SAME_BUT_FOR, alike_values
+from shoal.propose.feasible import PROPOSED_R
+from shoal.spec import Event, Recipe, support_for
 from shoal.spec.toml_text import toml_string
-from shoal.wording import plain_percent
+from shoal.wording import plain_percent, visible
 
 Shares = tuple[tuple[str, float], ...]
 Role = Literal["sensitive", "qi", "identifier", "person", "unpublished"]
-PROPOSED_R = 5
 SHOWN_VALUES = 20
 
 
@@ -33,6 +34,9 @@ class Recoding:
     nominal: bool
     reason: str
 
+    def recipe(self) -> Recipe:
+        return Recipe(missing=self.missing, nominal=self.nominal)
+
 
 @dataclass(frozen=True)
 class Proposal:
@@ -47,9 +51,17 @@ class Proposal:
     """Band widths that suit numeric QIs with many values."""
     max_attributes: int | None
     """A limit for the views, if the QIs make too many."""
-    events: tuple[tuple[str, str], ...] = ()
-    """Columns of yes and no that are sensitive together, and what says yes."""
+    events: tuple[Event, ...] = ()
+    """Protected events; without any, each value is one."""
     recodings: tuple[Recoding, ...] = ()
+    r: int | None = None
+    """The largest of a few that planning does not rule out; None if nothing could be tried."""
+    common: Shares = ()
+    """Values that too many people have to be an event."""
+    left_out: tuple[tuple[Event, str], ...] = ()
+    """Events that cannot work beside the others, and why."""
+    decide: tuple[str, ...] = ()
+    """What a person must decide before the proposal can be used."""
 
     def columns(self, role: Role) -> list[Guess]:
         """The guesses of one role."""
@@ -59,7 +71,8 @@ class Proposal:
         """The proposal as a spec file, with the reason for every guess as a comment."""
         blocks = [
             f"# A proposal from {self.rows:,} rows and {len(self.guesses)} columns.\n"
-            "# Every role below is a guess with its reason: read, correct, then use it.\n",
+            "# Every role below is a guess with its reason: read, correct, then use it.\n"
+            + "".join(f"# A PERSON MUST DECIDE: {visible(one)}\n" for one in self.decide),
             _sensitive_block(self),
             "# Quasi-identifiers: published, and known to an outsider.\n"
             + _list("qi", self.columns("qi"), none="No column looks like one: name them here."),
@@ -76,7 +89,7 @@ class Proposal:
 
 def _sensitive_block(proposal: Proposal) -> str:
     head = "# The sensitive column: what nobody may be linked to.\n"
-    if len(proposal.events) > 1:
+    if len(proposal.columns("sensitive")) > 1:
         head = "# The sensitive columns: what nobody may be linked to, read alone and together.\n"
         return head + _list("sensitive", proposal.columns("sensitive"), none="")
     candidates = proposal.columns("sensitive")
@@ -114,17 +127,21 @@ def _unpublished_block(guesses: list[Guess]) -> str:
 def _strength_block(proposal: Proposal) -> str:
     lines = [
         "# Nobody may be linked to a protected event with a probability above 1/r.",
-        f"# {PROPOSED_R} is a start, not a finding: choose it by the harm that a link would do.",
-        f"r = {PROPOSED_R}",
+        *_r_lines(proposal.r),
     ]
     if proposal.events:
-        lines += ["", "# Protected events: to say yes in any of the sensitive columns."]
-        lines += ["protect = [", *(_event(*one, proposal) for one in proposal.events), "]"]
+        lines += ["", "# Protected events, a guess: name what would harm."]
+        lines += ["protect = [", *map(_event, proposal.events), "]"]
+    for value, share in proposal.common:
+        lines += [
+            f"# Left out: {toml_string(value)} is so common that no r above {1 / share:.3g} can "
+            "hold for it."
+        ]
+    lines += [f"# Left out: {toml_string(one.label)}: {why}." for one, why in proposal.left_out]
     if proposal.values:
-        common, share = proposal.values[0]
         lines += [
             "",
-            "# Protected events; without this line each value is one. The values and their shares:",
+            "# Without protected events each value is one. The values and their shares:",
             *(
                 f"#   {toml_string(name)}: {plain_percent(part)}"
                 for name, part in proposal.values[:SHOWN_VALUES]
@@ -132,19 +149,29 @@ def _strength_block(proposal: Proposal) -> str:
         ]
         if len(proposal.values) > SHOWN_VALUES:
             lines.append(f"#   and {len(proposal.values) - SHOWN_VALUES} rarer ones")
-        if share > 1 / PROPOSED_R:
-            lines += [
-                f"# {toml_string(common)} is so common that no r above {1 / share:.3g} can hold "
-                "for it:",
-                "# name the values that would harm, one event in each pair of inner brackets.",
-            ]
-        lines += _protect_lines([value for value, _ in proposal.values])
+        if not proposal.events:
+            lines += _protect_lines([value for value, _ in proposal.values])
     return "\n".join(lines) + "\n"
 
 
-def _event(column: str, yes: str, proposal: Proposal) -> str:
-    of = f", column = {toml_string(column)}" if len(proposal.events) > 1 else ""
-    return f"    {{ values = [{toml_string(yes)}]{of} }},"
+def _r_lines(r: int | None) -> list[str]:
+    if r is None:
+        why = "is a start, not a finding"
+    elif r == PROPOSED_R[0]:
+        why = "is a start that `shoal plan` does not rule out"
+    else:
+        why = f"is the largest of {', '.join(map(str, PROPOSED_R))} at which something can work"
+    r = r or PROPOSED_R[0]
+    return [
+        f"# {r} {why}: choose it by the harm that a link would do.",
+        "# No groups were made for this proposal: whether they are found, a run tells.",
+        f"r = {r}",
+    ]
+
+
+def _event(event: Event) -> str:
+    of = f", column = {toml_string(event.column[0])}" if event.column else ""
+    return f"    {{ values = [{', '.join(map(toml_string, event.values))}]{of} }},"
 
 
 def _recode_block(recodings: tuple[Recoding, ...]) -> str:
@@ -179,8 +206,9 @@ def _protect_lines(values: list[str]) -> list[str]:
 
 def _knowledge_block(proposal: Proposal) -> str:
     lines = [
-        "# The adversary knows the distribution in every group of at least this many rows:",
-        "# min_support = 100",
+        "# The adversary knows the distribution in every group of at least this many rows (by the",
+        "# number of rows, unless you give another):",
+        f"# min_support = {support_for(proposal.rows)}",
     ]
     if proposal.max_attributes is not None:
         lines += [

@@ -66,8 +66,9 @@ def make_certificate(
         ],
         "knowledge": {
             "source": _public_source(knowledge, table.spec),
-            "min_support": table.spec.min_support,
+            "min_support": table.min_support,
             "views": [list(view.attributes) for view in knowledge.views],
+            "assumed": audit.assumed.public(),
             **({"models": [dict(one) for one in models]} if models else {}),
         },
         "audit": {**audit.public(), "robust": audit.robust, "checks": plain(audit.checks)},

@@ -13,10 +13,12 @@ from shoal.knowledge import OWN
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
+from shoal.spec import support_for
 from shoal.wording import (
     WHOLE,
     adversaries_words,
     apart_words,
+    hollow_words,
     limit_words,
     lookup_words,
     open_words,
@@ -77,6 +79,7 @@ def _claim(release: Release) -> str:
         f"Judged by the {adversaries_words(_adversaries(certificate))}. An adversary takes one "
         f"group and one view (set of published attributes) at a time{_whole(certificate)}.",
         _known(release),
+        _hollow(release),
         _apart(release),
         _verdict(certificate),
         _known_before(certificate),
@@ -111,6 +114,17 @@ def _known(release: Release) -> str:
         f"attributes, fitted to other people, says of each person ({', '.join(models)}); counting "
         "and absence are judged without it."
     )
+
+
+def _hollow(release: Release) -> str:
+    """That the verdict says little, where it does."""
+    certificate, spec = release.certificate, release.spec
+    knowledge, rows = certificate["knowledge"], certificate["rows"]["table"]
+    if "assumed" not in knowledge:
+        return ""
+    support = knowledge["min_support"] if knowledge["source"].startswith(OWN) else None
+    told = {"min_support": support, "usual": support_for(rows), "rows": rows, "qi": len(spec.qi)}
+    return hollow_words(knowledge["assumed"] | told)
 
 
 def _known_of_classes(release: Release, models: int) -> str:

@@ -23,6 +23,8 @@ SHARES = "shoal-certificate/2"
 """Certificates with shares of a group's carriers (now weights), or totals by attribute."""
 OLDEST = "shoal-certificate/1"
 SCHEMA = "certificate.schema.json"
+ONCE_USUAL = 100
+"""The min_support that certificates left out, before it followed from the table's size."""
 _UNSAID = (("audit", "counter"), ("audit", "absence"), ("groups", "shown_openly"))
 """What certificates of the oldest format may not say; it is None then."""
 _WITH_CHECKS = ("checks", "certain", "contradictory")
@@ -77,7 +79,7 @@ def stated_spec(certificate: dict[str, Any], path: Path) -> Spec:
     """The spec that a certificate of a folder states."""
     file = path / CERTIFICATE
     try:
-        told = dict(certificate["spec"])
+        told = {"min_support": ONCE_USUAL, **certificate["spec"]}
         if before_bands(certificate):
             told["rare_unknown"] = told["qi"]
         return Spec.from_mapping(told, source=str(file))

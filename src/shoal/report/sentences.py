@@ -17,6 +17,7 @@ from shoal.wording import (
     apart_words,
     isolated,
     joined,
+    known_sentences,
     limit_named,
     limit_words,
     listed,
@@ -222,7 +223,8 @@ def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
 
 
 def _knowledge(facts: Facts) -> str:
-    return f"{_known_of_classes(facts)}{_known_by_models(facts)}"
+    told = f"{_known_of_classes(facts)}{_known_by_models(facts)}"
+    return " ".join([told, *known_sentences(facts.verdict.get("assumed"))])
 
 
 def _known_by_models(facts: Facts) -> str:

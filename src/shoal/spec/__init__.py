@@ -16,6 +16,7 @@ from shoal.spec.spec import (
     Spec,
     band_name,
     check_keys,
+    support_for,
 )
 
 __all__ = [
@@ -37,4 +38,5 @@ __all__ = [
     "checked_r",
     "checked_seed",
     "parse_event",
+    "support_for",
 ]

@@ -31,6 +31,7 @@ OTHER = "(other)"
 """How pooled values, which are outside every event, are published."""
 
 MAX_QI = 20
+MOST_STRATA, LEAST_SUPPORT, MOST_SUPPORT = 50, 10, 100
 
 Limit = Literal["absolute", "prior"]
 LIMITS: tuple[Limit, ...] = ("absolute", "prior")
@@ -69,8 +70,9 @@ class Spec:
     """What becomes of a person's rows. One each: "first" in the table's order, "last by COLUMN", or
     "event", the first with the sensitive value of the first row that has a protected one. Several:
     "all", or "first 3"; then the chance that any of them has a protected value is bounded."""
-    min_support: int = 100
-    """How many rows must share a signature before the adversary knows its distribution."""
+    min_support: int | None = None
+    """How many rows must share a signature before the adversary knows its distribution; None: by
+    the table's size, `support_for`."""
     max_attributes: int | None = None
     """Largest number of QIs in a view; None means all of them."""
     views: tuple[tuple[str, ...], ...] | None = None
@@ -109,7 +111,7 @@ class Spec:
             identifiers: str | Iterable[str] = (),
             person: str | None = None,
             rows_per_person: str = "all",
-            min_support: int = 100,
+            min_support: int | None = None,
             max_attributes: int | None = None,
             views: Iterable[str | Iterable[str]] | None = None,
             bands: Mapping[str, float] | Iterable[tuple[str, float]] = (),
@@ -180,9 +182,9 @@ class Spec:
                         "Give each column one role.",
                     )
         self._check_person()
-        _whole("min_support", self.min_support)
-        if self.max_attributes is not None:
-            _whole("max_attributes", self.max_attributes)
+        for name in ("min_support", "max_attributes"):
+            if getattr(self, name) is not None:
+                _whole(name, getattr(self, name))
         if self.k is not None:
             _whole("k", self.k, least=2)
         if self.limit not in LIMITS:
@@ -314,6 +316,10 @@ class Spec:
         """The same spec with some fields changed (and checked again)."""
         return replace(self, **changes)
 
+    def of_rows(self, rows: int) -> Spec:
+        """The spec for a table of so many rows: min_support follows from these unless given."""
+        return self if self.min_support else self.with_(min_support=support_for(rows))
+
     def published(self) -> Spec:
         """What others may read of the spec: no column that is not published but those that say
         what a person is, no folder."""
@@ -365,6 +371,16 @@ def check_keys(mapping: Mapping[str, Any], *, source: str) -> None:
                 f'{source} has an unknown key "{key}"{nearest(key, known)}.',
                 f"Known keys: {', '.join(sorted(known))}.",
             )
+
+
+def support_for(rows: int) -> int:
+    """The min_support of a table of so many rows: what one in fifty share is known, between 10
+    people and 100 (decision 21).
+
+    >>> [support_for(rows) for rows in (60, 1_000, 5_000, 1_000_000)]
+    [10, 20, 100, 100]
+    """
+    return min(max(rows // MOST_STRATA, LEAST_SUPPORT), MOST_SUPPORT)
 
 
 def band_name(attribute: str, width: float) -> str:

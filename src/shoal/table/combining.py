@@ -158,7 +158,7 @@ class _Made:
         )
 
     def several(self, whole: Table) -> Several:
-        masks, known = self._masks(), self._known(whole.value_rows)
+        masks, known = self._masks(), self._known(whole)
         place = np.full(len(self.masks), len(whole.values), np.int32)
         holding = self.mask[self.combinations : -1]
         place[holding] = self.combinations + np.arange(len(holding))
@@ -194,9 +194,10 @@ class _Made:
         shown[: self.combinations] = self.mask[-1]
         return _Kinds(tuple(one or OTHER for one in labels), self.mask_carries, true, shown)
 
-    def _known(self, rows: NDArray[np.int64]) -> _Kinds:
+    def _known(self, whole: Table) -> _Kinds:
         """The commonest combinations, and the others by their masks: for groups that show them."""
-        enough = np.flatnonzero(rows[: self.combinations] >= self.spec.min_support)
+        rows = whole.value_rows
+        enough = np.flatnonzero(rows[: self.combinations] >= whole.min_support)
         common = enough[np.argsort(-rows[enough], kind="stable")[:KNOWN_TOGETHER]]
         shown = self.mask.copy()
         shown[self.combinations :] = self.mask[-1]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.display import counted
 from shoal.errors import InputError, nearest
-from shoal.spec import ROWS_OF_PERSON, Event, Spec
+from shoal.spec import ROWS_OF_PERSON, Event, Spec, support_for
 from shoal.table.coding import Column, IntArray, code_column, digits, factorize
 from shoal.table.frames import to_polars
 from shoal.table.identifiers import check_identifiers
@@ -80,7 +80,8 @@ class Table:
     """A coded table. Make one with `Table.from_frame`, or from counted cells with `from_cells`."""
 
     spec: Spec
-    """What is asked, its events as the values that their entries stand for in this table."""
+    """What is asked, its events as the values that their entries stand for in this table, and
+    min_support as a number."""
     qi: tuple[Column, ...]
     members: Column
     """The sensitive column as it stands in the table."""
@@ -150,6 +151,7 @@ class Table:
     def _coded(
         cls, data: pl.DataFrame, spec: Spec, counts: NDArray[np.int64] | None, *, native: Any
     ) -> Table:
+        spec = spec.of_rows(data.height if counts is None else int(counts.sum()))
         coded = [code_column(data[name]) for name in spec.qi]
         sizes = [len(column) for column, _ in coded]
         signature, keys = factorize([codes for _, codes in coded], sizes)
@@ -203,6 +205,7 @@ class Table:
         """Whether the table was coded with this spec."""
         if self.cost is not None and spec.k == self.cost.k and spec.recode == self.cost.asked:
             spec = spec.with_(recode=self.spec.recode)
+        spec = spec.of_rows(self.rows)
         if self.several is not None:
             columns = self.several.columns
             same = spec.sensitive == self.spec.sensitive
@@ -233,6 +236,11 @@ class Table:
     @cached_property
     def rows(self) -> int:
         return int(self.member_cells.rows.sum())
+
+    @property
+    def min_support(self) -> int:
+        """How many people must share values before the adversary knows the distribution there."""
+        return self.spec.min_support or support_for(self.rows)
 
     @property
     def row_signature(self) -> IntArray:

@@ -26,7 +26,7 @@ from shoal.checks import BEFORE_CHECKS, checks_in, checks_of, verdict
 from shoal.checks import Check as Judged
 from shoal.errors import InputError
 from shoal.grouping.partition import Partition
-from shoal.knowledge import OWN, Knowledge, event_chances
+from shoal.knowledge import OWN, Assumed, Knowledge, event_chances
 from shoal.knowledge.entropy import leeway
 from shoal.release import Release
 from shoal.release.certificate import given_seed
@@ -77,6 +77,7 @@ def recompute(
         _same_source(known, claimed),
         _same_cost(table.cost, certificate["audit"].get("lookup", {})),
         _same_views(views, claimed, whole=whole),
+        *_same_assumed(known, table, claimed, whole=whole),
         *fitted,
     ]
     if release.totals is not None:
@@ -186,6 +187,17 @@ def _same_cost(cost: Cost | None, claimed: dict[str, Any]) -> Check:
     """What it cost that at least k people share every combination."""
     same = claimed.get("cost") == (None if cost is None else cost.to_dict())
     return Check("cost of k", same, "" if same else "it is another")
+
+
+def _same_assumed(
+    known: Knowledge, table: Table, claimed: dict[str, Any], *, whole: bool
+) -> list[Check]:
+    """How much is known, where the certificate says it and no model is missing."""
+    if "assumed" not in claimed or not whole:
+        return []
+    found = Assumed.of(table, known).public()
+    same = found == claimed["assumed"]
+    return [Check("what is assumed known", same, "" if same else f"it is {found}")]
 
 
 def _check_totals(totals: pl.DataFrame, table: Table) -> Check:

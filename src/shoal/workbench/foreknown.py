@@ -96,7 +96,7 @@ class _Walk:
             codes, width = self.codes[name]
             group, keys = factorize([classes, codes[alive]], [size, width])
             support = np.bincount(group, self.table.signature_rows[alive], len(keys))
-            kept = support >= self.table.spec.min_support
+            kept = support >= self.table.min_support
             if not kept.any():
                 continue
             stays = kept[group]

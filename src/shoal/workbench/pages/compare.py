@@ -102,7 +102,9 @@ LINES: dict[str, Callable[[Figures], str]] = {
     "size": lambda found: f"{found['mean_size_with_event']:.1f}",
     "readable": lambda found: f"{found.get('readable', found.get('shown_openly', 0)):,}",
     "qi": lambda found: ", ".join(found["spec"].get("qi", [])),
-    "min_support": lambda found: str(found["spec"].get("min_support", 100)),
+    "min_support": lambda found: str(
+        (found["assumed"] if "assumed" in found else found["spec"]).get("min_support", 100)
+    ),
     "time": lambda found: duration(sum(found["seconds"].values())),
     "decision": lambda found: (
         say(f"decision.{found['decision']['decision']}") if found["decision"] else say("none")

@@ -1,0 +1,99 @@
+"""How much the adversary is assumed to know, and where that is so little that a
+verdict says little.
+
+A *stratum* is a combination of attribute values whose distribution is known. A QI counts as known
+where, in some view, strata that differ by it hold half of the people; if it stands alone in a view,
+that one decides. Where half of the QIs or more are not known, the promise is *hollow*: whoever
+knows no more than the whole table's distribution is answered by nearly any groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from shoal.knowledge.attributes import attribute_codes, attribute_qi
+from shoal.knowledge.knowledge import Knowledge, View
+from shoal.spec import support_for
+from shoal.table import Table
+from shoal.wording import assumed_words, hollow_words
+
+ENOUGH = 0.5
+"""The share of the people who are in strata by a QI that counts as known."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What the adversary is taken to know of a table, in figures."""
+
+    min_support: int | None
+    """The least people of a stratum; None where knowledge comes from outside."""
+    usual: int
+    """What min_support would be by the table's size."""
+    views: int
+    strata: int
+    """In all views together."""
+    people: int
+    """How many are in a stratum of some view."""
+    rows: int
+    qi: int
+    unknown: tuple[str, ...]
+    """The QIs by which nearly nothing is known."""
+
+    @classmethod
+    def of(cls, table: Table, knowledge: Knowledge) -> Assumed:
+        inside = np.zeros(len(table.signatures), bool)
+        for view in knowledge.views:
+            if not inside.all():
+                inside |= view.index > 0
+        alone = {_qi(table, view)[0] for view in knowledge.class_views if len(view.attributes) == 1}
+        known = set[int | None](range(len(table.qi)) if knowledge.models else ())
+        for view in knowledge.class_views:
+            single = len(view.attributes) == 1
+            wanted = [
+                (place, name)
+                for place, name in zip(_qi(table, view), view.attributes, strict=True)
+                if place not in known and (single or place not in alone)
+            ]
+            held = view.index > 0
+            if not wanted or table.signature_rows[held].sum() < ENOUGH * table.rows:
+                continue
+            for place, name in wanted:
+                if len(np.unique(attribute_codes(table, name)[0][held])) > 1:
+                    known.add(place)
+        return cls(
+            min_support=table.min_support if knowledge.of_the_table else None,
+            usual=support_for(table.rows),
+            views=len(knowledge.views),
+            strata=sum(len(view.distributions) - 1 for view in knowledge.class_views),
+            people=int(table.signature_rows[inside].sum()),
+            rows=table.rows,
+            qi=len(table.qi),
+            unknown=tuple(
+                column.name for place, column in enumerate(table.qi) if place not in known
+            ),
+        )
+
+    @property
+    def hollow(self) -> bool:
+        """Whether the promise is: half of the QIs or more are not known."""
+        return 2 * len(self.unknown) >= self.qi
+
+    def check(self) -> tuple[Literal["known", "hollow"], str]:
+        """A line on what is assumed known: its state, and the sentence with the figures."""
+        told = self.to_dict()
+        return ("hollow", hollow_words(told)) if self.hollow else ("known", assumed_words(told))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "unknown": list(self.unknown), "hollow": self.hollow}
+
+    def public(self) -> dict[str, Any]:
+        """What a certificate says beside min_support and the views."""
+        told = self.to_dict()
+        return {name: told[name] for name in ("strata", "people", "unknown", "hollow")}
+
+
+def _qi(table: Table, view: View) -> list[int | None]:
+    return [attribute_qi(table, name) for name in view.attributes]
