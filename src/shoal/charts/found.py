@@ -32,7 +32,7 @@ def found_chart(tried: Sequence[Record]) -> Chart:
     y = {
         "field": "error",
         "type": "quantitative",
-        "axis": {"title": "mean error of counts", "format": "~%"},
+        "axis": {"title": "mean error of counts of cases", "format": "~%"},
     }
     tooltip = [{"field": name, "title": name} for name in ("label", "risk", "error")]
     shade = {"condition": {"test": "datum.holds", "value": AFTER}, "value": OVER}

@@ -88,13 +88,12 @@ def find(
             f"{len(found.tried)} settings were run in {found.seconds:.0f} s, and "
             f"{len(found.holding)} of them hold; best first."
         )
-        heads = ("setting", "verdict", "suppressed", "error", "detail lost", "seconds")
+        heads = ("setting", "verdict", "suppressed", "error on cases", "detail lost", "seconds")
         echo_table([_line(one) for one in found.tried], headers=heads, right=(2, 3, 4, 5))
     if any("min_support" in one.words for one in found.tried):
         say("A larger min_support assumes a less informed adversary; nobody is protected better.")
     if best is not None:
-        times = "twice" if best.runs > 1 else "once"
-        say(f"Best: {best.words}. It was run {times}, from different seeds where twice.")
+        say(f"Best: {best.words}. It held in {'two runs' if best.runs > 1 else 'one run'}.")
         say(f"Wrote {write}." if write else "--write spec.toml writes its spec.")
     raise typer.Exit(0 if best else 1)
 

@@ -63,8 +63,9 @@ class Tried:
     suppressed_with_event: int | None = None
     worst_posterior: float | None = None
     error: float | None = None
-    """The mean relative error of counts by the setting's own QIs and the sensitive value."""
-    error_protected: float | None = None
+    """The mean relative error of counts of cases, by the setting's own QIs."""
+    error_all: float | None = None
+    """The same of counts of any sensitive values."""
 
     @property
     def words(self) -> str:
@@ -133,8 +134,8 @@ class _TimeUp(Exception):  # noqa: N818
 
 @contextmanager
 def stopped_after(seconds: float) -> Iterator[None]:
-    """Raises _TimeUp in what runs inside, in this thread, when a function of shoal's is called next:
-    a signal would arrive in compiled code too, which does not survive that."""
+    """Raises _TimeUp in what runs inside, in this thread, when one of shoal's functions is called
+    next: a signal would arrive in compiled code too, which does not survive that."""
     end, before = time.monotonic() + seconds, sys.getprofile()
 
     def watch(frame: FrameType, event: str, _: object) -> None:
@@ -184,8 +185,8 @@ def _measured(table: Table, seed: int) -> dict[str, Any]:
         "suppressed": found.suppressed,
         "suppressed_with_event": found.suppressed_carriers,
         "worst_posterior": found.worst_posterior,
-        "error": errors.get("relative_error"),
-        "error_protected": errors.get("relative_error_protected"),
+        "error": errors.get("relative_error_protected"),
+        "error_all": errors.get("relative_error"),
     }
 
 

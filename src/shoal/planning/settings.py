@@ -28,7 +28,7 @@ from shoal.table.hierarchy import Hierarchy
 Floats = NDArray[np.float64]
 SMALLER_R = (2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0)
 SUPPORTS = (100, 300, 1000)
-PRIOR_COSTS, SUPPORT_COSTS = 0.25, 0.25
+PRIOR_COSTS, SUPPORT_COSTS = 0.5, 0.5
 """How far the limit prior is from an absolute one, and ten times the min_support from what was
 asked, on the scale of `Setting.distance`."""
 
@@ -47,8 +47,8 @@ class Setting:
     detail_lost: float
     """The share of the QIs' detail (entropy, the mean over the QIs asked for) that is given up."""
     distance: float
-    """From what was asked: detail lost, the share by which r is smaller, and what another limit and
-    min_support count for."""
+    """From what was asked: by how much the detail asked for is more than what is kept (half of it
+    kept: 1), the same for r, and what another limit and min_support count for."""
     cost: float
     """About how large its search is: combinations of QI values times views."""
     make: Callable[[], Table]
@@ -131,7 +131,7 @@ def _of_base(base: _Base, asked: Spec) -> list[Setting]:
     may_drop = asked.views is None and asked.knowledge is None
     found = []
     for place, r in enumerate(tried):
-        for limit in limits:
+        for limit in limits[: 1 if base.spec.min_support != asked.min_support else None]:
             reached = slack[limit][place]
             for mask in _frontier(reached, base.kept) if may_drop else [len(reached) - 1]:
                 found.append(
@@ -167,7 +167,8 @@ def _setting(
     kept = sum(base.kept[place] for place in range(len(asked.qi)) if mask >> place & 1)
     lost = float(1.0 - kept / len(asked.qi))
     most = max(asked.r, *(event.r or 0.0 for event in asked.protect or ()), 0.0)
-    distance = lost + (0.0 if r is None else 1.0 - r / most) + PRIOR_COSTS * bool(words["limit"])
+    distance = lost / max(1e-9, 1.0 - lost) + (0.0 if r is None else most / r - 1.0)
+    distance += PRIOR_COSTS * bool(words["limit"])
     distance += SUPPORT_COSTS * log10(spec.min_support / asked.min_support)
 
     return Setting(
