@@ -251,6 +251,9 @@ def find(
         progress(f"trying {one_line(one)}", int(time.monotonic() - started), int(seconds))
         return run_setting(one, seed=seed, seconds=max(1.0, longest))
 
+    if table.event_r.max() >= min(SMALLER_R) and 2 * table.event_rows.max() > table.rows:
+        # Too many for r = 2 without any column, and the largest limit prior has no slack at all.
+        return Found((), table.rows, time.monotonic() - started, 0, _obstacle(table))
     ways: dict[tuple[str, ...], _Way] = {}
     looked: list[Setting] = []
     for several in settings(table, asked, hierarchies):
