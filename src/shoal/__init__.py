@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from shoal.api.audit import audit as audit
     from shoal.api.compare import compare as compare
     from shoal.api.count import count as count
+    from shoal.api.find import find as find
     from shoal.api.plan import plan as plan
     from shoal.api.sign import sign as sign
     from shoal.api.verify import verify as verify
     from shoal.attacks.finding import Attack as Attack
     from shoal.auditing.verdict import Audit as Audit
     from shoal.comparison import Comparison as Comparison
+    from shoal.comparison.finding import Found as Found
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
     from shoal.grouping import Grouping as Grouping
@@ -56,6 +58,7 @@ _HOMES = {
     "Audit": "auditing.verdict",
     "Comparison": "comparison",
     "Event": "spec",
+    "Found": "comparison.finding",
     "Grouping": "grouping",
     "Hierarchy": "table.hierarchy",
     "InputError": "errors",
@@ -71,6 +74,7 @@ _HOMES = {
     "compare": "api.compare",
     "count": "api.count",
     "delta_max": "planning.theorem1",
+    "find": "api.find",
     "joint_bounds": "adversaries",
     "joint_estimate": "adversaries",
     "joint_posterior": "adversaries",

@@ -20,6 +20,10 @@ def verdict_words(robust: bool | None, what: str = "robust") -> str:
     return {True: what, False: f"not {what}", None: f"not shown to be {what}"}[robust]
 
 
+TRY = "`shoal find TABLE --spec S` tries what would work."
+"""The remedy where none was tried."""
+
+
 def written_words(robust: bool | None, where: str | None) -> str:
     """What became of a release that is not robust: `where` it was written, or None."""
     word = verdict_words(robust)

@@ -93,6 +93,9 @@ def test_two_meanings_of_bands_have_their_own_names(home: Path) -> None:
     done = shoal_("plan", home / "table.csv", *SPEC, "--band", "age=10")
     refused(done, "band-option")
     assert "--recode age:bands=10" in done.stderr
+    other = shoal_("plan", home / "table.csv", *SPEC, "--band", "hours=5")
+    assert "--recode hours:bands=5" in other.stderr
+    assert "age" not in other.stderr
     assert "--known-band age=10" in done.stderr
 
 
@@ -205,7 +208,8 @@ def test_plan_says_what_is_possible(home: Path) -> None:
     done = shoal_("plan", home / "table.csv", *[*SPEC[:-1], "900"])
     assert done.returncode == 1
     assert "what stands most in the way: " in done.stdout
-    assert "What would help" in done.stdout
+    assert "What would raise that bound, not tried:" in done.stdout
+    assert "`shoal find TABLE --spec S` tries what would work." in done.stdout
 
 
 def test_demo_says_in_ten_lines_what_happened(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ def test_plan_does_not_end_with_0_where_anonymize_is_sure_to_refuse(tmp_path: Pa
     (tmp_path / "known.csv").write_text("town,value,probability\na,ill,0.99\nb,ill,0.2\n", "utf-8")
     spec = ["--qi", "town", "--sensitive", "state", "--protect", "ill", "-r", "4"]
     given = ["t.csv", *spec, "--knowledge", "known.csv"]
-    done = shoal_("plan", *given, "--json", cwd=tmp_path)
+    done = shoal_("plan", *given, "--json", "--seconds", 0, cwd=tmp_path)
     found: dict[str, Any] = json.loads(done.stdout)
     (event,) = found["events"]
     assert event["coverage_bound"] == event["carriers"] == found["carriers"] == 60

@@ -112,12 +112,12 @@ def test_what_cannot_be_is_refused_before_the_search() -> None:
     assert str(raised.value) == (
         "At least 196 of 310 rows that carry an event (63.2 %) can find no group at r = 3, over "
         "the limit of 5.0 %: by q, 300 people with a chance of 60.0 % or more carry "
-        '"x", and the table has partners for 104 of them at most. That is proven for any groups '
-        "that withstand the binary adversary. An r of 1.75 is not ruled out. Lower r, protect "
-        "rarer values, make a QI coarser (--recode age:bands=10), drop one, raise "
-        "max_suppression, or use --limit prior, which leaves people at what is known of them "
-        "beforehand; `shoal plan` says what stands in the way."
+        '"x", and the table has partners for 104 of them at most. So is every r above 1.76 '
+        "impossible, which is proven for any groups that withstand the binary adversary. "
+        "`shoal find TABLE --spec S` tries what would work."
     )
+    with pytest.raises(InputError, match="impossible"):
+        Art().anonymize(common(r=1.77))
 
 
 def test_what_the_bound_does_not_hold_for_is_searched() -> None:

@@ -31,7 +31,7 @@ from shoal.datasets import (
 from shoal.errors import InputError
 from shoal.grouping import Grouping
 from shoal.knowledge import Knowledge
-from shoal.planning.plan import Plan, coverage_bound
+from shoal.planning.plan import MAX_LOST, Plan, coverage_bound
 from shoal.spec import Event, Spec
 from shoal.table import Table
 from tests.dealing import row_groups
@@ -274,3 +274,7 @@ def test_advice_does_not_raise_min_support_until_a_qi_is_in_no_view() -> None:
     with pytest.raises(InputError) as raised:
         plan(frame, spec.with_(min_support=40))
     assert raised.value.code == "qi-rare"
+
+
+def test_plan_lets_as_many_go_as_anonymize_does() -> None:
+    assert Art().max_suppression == MAX_LOST

@@ -79,7 +79,7 @@ def test_the_plan_has_a_curve_to_choose_from(walked: Visitor) -> None:
     walked.follow("/plan/choose", {"r": "4"})
     assert walked.project.draft["r"] == 4
     assert "chosen" in walked.get("/plan").words
-    marks = f"largest r that loses nobody: {shown_number(told['largest_r'])}", "chosen: r = 4"
+    marks = f"bound on r if nobody is left out: {shown_number(told['largest_r'])}", "chosen: r = 4"
     assert all(mark in walked.get("/plan/curve").words for mark in marks)
     walked.follow("/plan/choose", {"r": "3"})
 

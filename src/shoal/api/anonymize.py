@@ -26,6 +26,7 @@ from shoal.release.models import describe_models, model_files
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.spec import Spec, checked_seed
 from shoal.table import IntArray, Table
+from shoal.wording import TRY
 
 SEED_BITS = 62
 
@@ -171,9 +172,7 @@ def _refuse_nothing(grouping: Grouping, table: Table) -> None:
             f"Nobody can be published at r = {table.spec.r:g}: too few people are left for groups "
             "that hide those who carry an event, with all who are left out so that absence tells "
             "nothing.",
-            "Lower r, or smallest_group where one was given, protect rarer values, raise "
-            "min_support, or make a QI coarser (--recode age:bands=10); `shoal plan` says what "
-            "stands in the way.",
+            f"`shoal plan` says what stands in the way. {TRY}",
         )
 
 

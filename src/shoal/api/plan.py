@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from shoal.api.inputs import Known, table_of
+from shoal.comparison.finding import try_r
 from shoal.engines import Engine
 from shoal.knowledge import Knowledge
 from shoal.planning.plan import Plan
@@ -19,11 +21,13 @@ def plan(
     knowledge: Known = None,
     model: Any = None,
     engine: Engine | None = None,
+    seconds: float = 0.0,
 ) -> Plan:
     """What is possible for a table (a frame, a path or URL, or a Table) before anything is run.
 
     `knowledge` replaces what the spec says that the adversary knows, and a `model` (see
-    `anonymize`) adds to it.
+    `anonymize`) adds to it. For so many `seconds` the asked r and others are run, which takes no
+    model; without them only what is impossible is known.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)
@@ -37,4 +41,11 @@ def plan(
     False
     """
     table = table_of(data, spec, knowledge=knowledge, engine=engine, publish=True)
-    return plan_table(table, knowledge=Knowledge.of(table, knowledge, model=model))
+    made = plan_table(table, knowledge=Knowledge.of(table, knowledge, model=model))
+    if seconds <= 0 or model is not None or isinstance(knowledge, Knowledge):
+        return made
+    if made.refused and made.impossible_above is None:
+        return made
+    most = made.largest_r if made.impossible_above is None else made.impossible_above
+    tried = try_r(table, seconds=seconds, most=most)
+    return replace(made, tried=tuple(sorted(tried.items())))

@@ -19,6 +19,7 @@ from shoal.cli.demo import demo
 from shoal.cli.estimate import estimate
 from shoal.cli.evidence import decide, evidence
 from shoal.cli.experiment import experiment
+from shoal.cli.find import find
 from shoal.cli.init import init
 from shoal.cli.options import with_memory_option
 from shoal.cli.plan import plan
@@ -58,6 +59,7 @@ for _command in (
     demo,
     init,
     plan,
+    find,
     count,
     anonymize,
     verify,

@@ -207,11 +207,12 @@ class SpecOptions:
         """The spec of the file, with what the other options say instead; without a file, that of a
         release of shoal's own."""
         if self.band:
+            name, _, width = self.band[0].rpartition("=")
             raise InputError(
                 "band-option",
                 f"--band {self.band[0]} could mean two things.",
-                "Write --recode age:bands=10 to make ages coarser, or --known-band age=10 for an "
-                "adversary who also knows them in bands.",
+                f"Write --recode {name}:bands={width} to make it coarser, or --known-band "
+                f"{self.band[0]} for an adversary who also knows it in bands.",
             )
         source = str(self.spec) if self.spec else "The spec"
         given: dict[str, Any] = read_spec_file(self.spec) if self.spec else _stated(released)

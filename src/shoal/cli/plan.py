@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
 from shoal.anonymizers.registry import parameters_of
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
+from shoal.wording import TRY
 from shoal.wording import plain_percent as percent
+
+if TYPE_CHECKING:
+    from shoal.planning.plan import Plan
 
 
 @o.with_spec_options
@@ -15,31 +21,34 @@ def plan(
     table: o.TableArgument,
     model: o.ModelOption = None,
     engine: o.EngineOption = None,
+    seconds: Annotated[
+        float, typer.Option("--seconds", help="How long the asked r and others are run; 0: not.")
+    ] = 20.0,
     *,
     asked: o.SpecOptions,
     separator: o.SeparatorOption = None,
     encoding: o.EncodingOption = None,
     json: o.JsonOption = False,
 ) -> None:
-    """Say which r is possible and what stands in the way. Exit code 0: the asked r is not ruled
-    out for anybody, 1: some carriers cannot be protected at it (if too many, anonymize refuses); 2:
-    refused."""
+    """Say which r is impossible, which were found by running them, and what stands in the way. Exit
+    code 0: anonymize is not known to refuse the asked r; 1: it does; 2: wrong use."""
     spec = asked.make_spec()
     from shoal.api.plan import plan as make_plan
 
     chosen = o.make_engine(engine, separator=separator, encoding=encoding)
-    result = make_plan(table, spec, model=model, engine=chosen)
+    result = make_plan(table, spec, model=model, engine=chosen, seconds=seconds)
     if json:
         emit_json(result.to_dict())
-        raise typer.Exit(0 if result.feasible else 1)
+        raise typer.Exit(1 if result.refused else 0)
     say = typer.echo
     say(
         f"{result.rows:,} rows with {result.signatures:,} different combinations of QI values; "
         f"{result.views:,} views (sets of QIs that somebody may reason with)."
     )
+    say(_reach(result))
     say(
-        f"Largest r within reach if nobody is left out: {result.largest_r:.2f} (proven for groups "
-        "of one carrier and the binary adversary, a rule of thumb otherwise)."
+        f"If nobody is left out: r of {result.largest_r:.2f} at most (proven for groups of one "
+        "case and the binary adversary, a rule of thumb otherwise)."
     )
     if result.lost:
         usual = next(one.default for one in parameters_of("art") if one.name == "max_suppression")
@@ -54,7 +63,7 @@ def plan(
         say("Reckoned with 1/r for everybody; the limit prior asks for less.")
     for event in sorted(result.events, key=lambda one: one.largest_r)[:8]:
         say(f'\n"{event.label}": {event.carriers:,} rows, {percent(event.share)}; r = {event.r:g}')
-        say(f"  largest r {event.largest_r:.2f} if none of them is left out")
+        say(f"  r of {event.largest_r:.2f} at most if none of them is left out")
         say(
             f"  at r = {event.r:g} at most {event.coverage_bound:,} of them can find a group, with "
             f"--limit prior at most {event.coverage_bound_prior:,} (same bound)"
@@ -71,7 +80,21 @@ def plan(
     if len(result.events) > 8:
         say(f"\n... and {len(result.events) - 8} more events, all easier.")
     if result.advice:
-        say("\nWhat would help:")
+        say("\nWhat would raise that bound, not tried:")
         for one in result.advice[:6]:
-            say(f"  {one.change}: r up to {one.largest_r:.2f}")
-    raise typer.Exit(0 if result.feasible else 1)
+            say(f"  {one.change}: {one.largest_r:.2f}")
+        say(TRY)
+    raise typer.Exit(1 if result.refused else 0)
+
+
+def _reach(plan: Plan) -> str:
+    """What is impossible, and what was found by running it."""
+    above = plan.impossible_above
+    said = "No r is proven impossible" if above is None else f"Impossible above r = {above:g}"
+    if plan.found is not None:
+        said += f"; found up to r = {plan.found:g}"
+    failed = [f"{r:g}" for r, held in plan.tried if held is False]
+    stopped = [f"{r:g}" for r, held in plan.tried if held is None]
+    ran = [f"{', '.join(failed)} failed"] if failed else []
+    ran += [f"{', '.join(stopped)} took too long"] if stopped else []
+    return said + (f" (run too: {'; '.join(ran)})." if ran else ".")

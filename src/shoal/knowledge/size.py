@@ -41,8 +41,7 @@ def check_views(table: Table, views: int) -> bool:
     refuse_memory(
         np.dtype(np.uint16).itemsize * signatures * views,
         f"To know the class of {signatures:,} combinations of QI values in {views:,} views",
-        "Drop a QI, make one coarser (--recode age:bands=10), or limit the adversary with "
-        "--max-attributes.",
+        "Drop a QI, or limit the adversary with --max-attributes.",
     )
     return signatures * views > MANY_PLACES
 

@@ -35,6 +35,9 @@ from shoal.spec import Limit
 from shoal.table import Table
 from shoal.wording import visible
 
+MAX_LOST = 0.05
+"""The share of cases that `anonymize` leaves out at most, unless it is told otherwise."""
+LARGE_R = 1000.0
 SHOWN_VIEWS = 5
 CLOSELY = 8
 """How many events, the tightest, are bounded by all views at once, and blocked by people who are
@@ -101,10 +104,28 @@ class Plan:
     """So many of them, at least, find no group that withstands the binary adversary, whatever
     groups are made: proven, where the limit is absolute."""
 
+    impossible_above: float | None = None
+    """No groups that withstand the binary adversary exist at a larger r, even if as many cases are
+    left out as `anonymize` lets go: proven, where the limit is absolute and r one for all."""
+    tried: tuple[tuple[float, bool | None], ...] = ()
+    """Each r that was run, and whether it held; None where the time was up."""
+
+    @property
+    def found(self) -> float | None:
+        """The largest r that held when it was run."""
+        return max((r for r, held in self.tried if held), default=None)
+
+    @property
+    def refused(self) -> bool:
+        """Whether `anonymize` gives no robust release at the asked r: that is proven, or came of
+        a run."""
+        held = dict(self.tried).get(max((one.r for one in self.events), default=0.0))
+        return held is False or self.lost > MAX_LOST * self.carriers
+
     def __repr__(self) -> str:
         who = "nobody is ruled out" if self.feasible else "not everybody can be protected"
         lines = [
-            f"Plan: {who} at the asked r; largest r {number(self.largest_r)}",
+            f"Plan: {who} at the asked r; bound on r {number(self.largest_r)}{self._found()}",
             f"{counted(self.rows, 'row')}, {counted(self.signatures, 'signature')}, "
             f"{counted(self.views, 'view')}",
         ]
@@ -112,15 +133,20 @@ class Plan:
         for event in tightest[:2]:
             kept = f"{min(self.kept(event), event.carriers):,} of {event.carriers:,} kept"
             largest = number(event.largest_r)
-            lines.append(f"{visible(event.label)}: r = {event.r:g}, largest r {largest}, {kept}")
+            lines.append(
+                f"{visible(event.label)}: r = {event.r:g}, bound on r {largest}, {kept} at most"
+            )
         if len(tightest) > 2:
             lines.append(f"and {counted(len(tightest) - 2, 'more event')}")
         if self.advice:
             best = self.advice[0]
             lines.append(
-                f"what would help: {visible(best.change)}, r up to {number(best.largest_r)}"
+                f"would raise the bound: {visible(best.change)}, to {number(best.largest_r)}"
             )
         return "\n  ".join(lines)
+
+    def _found(self) -> str:
+        return "" if self.found is None else f", found up to {number(self.found)}"
 
     @property
     def largest_r(self) -> float:
@@ -146,6 +172,10 @@ class Plan:
             "feasible": self.feasible,
             "carriers": self.carriers,
             "lost": self.lost,
+            "impossible_above": self.impossible_above,
+            "tried": [{"r": r, "held": held} for r, held in self.tried],
+            "found": self.found,
+            "refused": self.refused,
             "events": [
                 {
                     **{k: v for k, v in vars(event).items() if k != "limits"},
@@ -185,7 +215,16 @@ def plan(table: Table, *, knowledge: Knowledge | None = None) -> Plan:
         limit=limit,
         carriers=table.carriers,
         lost=0 if limit == "prior" else Hiding(table, known).lost(),
+        impossible_above=_impossible_above(table, known),
     )
+
+
+def _impossible_above(table: Table, known: Knowledge) -> float | None:
+    if table.spec.limit == "prior" or any(event.r for event in table.events):
+        return None
+    large = replace(table, spec=table.spec.with_(r=LARGE_R))
+    scale = Hiding(large, known).largest_scale(MAX_LOST * table.carriers)
+    return math.ceil(100 * LARGE_R * scale) / 100
 
 
 def coverage_bound(

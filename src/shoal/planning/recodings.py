@@ -6,7 +6,7 @@ its cells, whose values are those that it was coded with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import ceil, isfinite, log10
 
 import numpy as np
@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal.spec import Recipe
 from shoal.table import Column, Table
+from shoal.table.hierarchy import Hierarchy
 
 FEW_VALUES = 8
 """Numbers with fewer values than these are left as they are."""
@@ -27,12 +28,12 @@ def few_events(table: Table, events: Sequence[int]) -> Table:
     spec = table.spec.with_(recode=(), k=None)
     if table.several is None:
         spec = spec.with_(protect=[table.events[event] for event in events])
-    return Table.from_cells(_cells(table, events), spec, rows=ROWS)
+    return Table.from_cells(cells_of(table, events), spec, rows=ROWS)
 
 
 def without_each(table: Table) -> Iterator[tuple[str, Table]]:
     """The table without each of its QIs."""
-    spec, cells = table.spec, _cells(table, range(len(table.events)))
+    spec, cells = table.spec, cells_of(table, range(len(table.events)))
     for name in spec.qi:
         rest = spec.with_(
             qi=[one for one in spec.qi if one != name],
@@ -45,7 +46,7 @@ def without_each(table: Table) -> Iterator[tuple[str, Table]]:
 def recodings(table: Table, attributes: Iterable[str]) -> Iterator[tuple[str, Table]]:
     """Recodings of these QIs, as the command line writes them, each with the table it makes."""
     banded = {name for name, _ in table.spec.bands}
-    cells = _cells(table, range(len(table.events)))
+    cells = cells_of(table, range(len(table.events)))
     for place, column in enumerate(table.qi):
         if column.name not in set(attributes) - banded:
             continue
@@ -54,17 +55,46 @@ def recodings(table: Table, attributes: Iterable[str]) -> Iterator[tuple[str, Ta
             yield f"recode {column.name}:{text}", Table.from_cells(cells, spec, rows=ROWS)
 
 
+def coarser(
+    table: Table,
+    step: int,
+    done: Collection[str],
+    hierarchies: Mapping[str, tuple[str, Hierarchy]],
+) -> dict[str, Recipe]:
+    """A recipe for each QI that can be made coarser, but where that is done, at the first or second
+    step: a level of its hierarchy, wider bands of numbers, rare values gathered."""
+    recipes: dict[str, Recipe] = {}
+    for place, column in enumerate(table.qi):
+        if column.name in done:
+            continue
+        if column.name in hierarchies:
+            file, tree = hierarchies[column.name]
+            height = tree.bind(dict.fromkeys(column.values)).height
+            if height > 1:
+                level = min(step + 1, height - 1)
+                recipes[column.name] = Recipe(hierarchy=file, level=level)
+            continue
+        mine = [recipe for _, recipe in _recipes(table, column, place)]
+        if mine:
+            recipes[column.name] = mine[min(step, len(mine) - 1)]
+    return recipes
+
+
 ROWS = "\0rows"
 ELSE = "\0else"
 
 
-def _cells(table: Table, events: Sequence[int]) -> pl.DataFrame:
+def cells_of(table: Table, events: Sequence[int] | None = None) -> pl.DataFrame:
+    """The table's cells with their values; all sensitive ones, or those of some events only."""
     signature, member, rows = table.member_cells
     columns = {
         column.name: column.values[table.signatures[signature, place]]
         for place, column in enumerate(table.qi)
     }
-    if table.several is None:
+    if table.several is None and events is None:
+        columns[table.members.name] = table.members.values[member]
+    elif table.several is None:
+        assert events is not None
         mine = np.isin(table.value_event[table.member_value], events)
         labels = pl.Series(table.members.labels, dtype=pl.String)
         columns[table.members.name] = labels.set(pl.Series(~mine), ELSE)[member]

@@ -77,8 +77,8 @@ def largest_r(table: Table, knowledge: Knowledge) -> float:
 
 
 def _largest(sides: Sides) -> Floats:
-    used = _total(sides.carriers, sides.odds)
-    total = used + _total(sides.others, sides.odds)
+    used = total_odds(sides.carriers, sides.odds)
+    total = used + total_odds(sides.others, sides.odds)
     with np.errstate(divide="ignore", invalid="ignore"):
         largest = np.where(used > 0, total / used, np.inf)
     return np.asarray(np.where(np.isfinite(used), largest, 1.0))
@@ -99,9 +99,9 @@ def _kept(sides: Sides, asked: Floats) -> Floats:
     """By event: as many carriers as ask for no more than the others offer, modest ones first."""
     certain = ~np.isfinite(sides.odds)
     carriers = np.where(certain, 0.0, sides.carriers)
-    supply = _total(sides.others, sides.odds)
+    supply = total_odds(sides.others, sides.odds)
     kept = carriers.sum(axis=0)
-    wanted = _total(carriers, asked)
+    wanted = total_odds(carriers, asked)
     for event in np.flatnonzero(wanted > supply * (1.0 + 1e-12)).tolist():
         order = np.argsort(asked[:, event], kind="stable")
         people, each = carriers[order, event], asked[order, event]
@@ -119,7 +119,7 @@ def _times(people: Floats, odds: Floats) -> Floats:
         return np.asarray(np.where(people > 0, people * odds, 0.0))
 
 
-def _total(people: Floats, odds: Floats) -> Floats:
+def total_odds(people: Floats, odds: Floats) -> Floats:
     """The sum of their products, by event."""
     if np.isfinite(odds).all():
         return np.asarray(np.einsum("ce,ce->e", people, odds))

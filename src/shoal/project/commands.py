@@ -73,6 +73,7 @@ def plan_steps(
             *("plan", source.address, "--spec", f"{run}/spec.toml"),
             *_given("--r", one),
             *_given("--model", model),
+            *("--seconds", "0"),
             *_reading(source),
             "--json",
         ]

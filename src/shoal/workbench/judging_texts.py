@@ -19,7 +19,7 @@ JUDGING = {
     "plan.curve.label": "The share of carriers who find no group, over r; the table below has the "
     "figures",
     "plan.curve.across": "r",
-    "plan.curve.largest": "largest r that loses nobody: {r}",
+    "plan.curve.largest": "bound on r if nobody is left out: {r}",
     "plan.curve.chosen": "chosen: r = {r}",
     "plan.bounds": "Bounds for groups of one carrier against the binary reader, and a rule of "
     "thumb otherwise: a run tells what is really lost.",
@@ -32,7 +32,7 @@ JUDGING = {
     "plan.use": "Use r = {r}",
     "plan.chosen": "chosen",
     "plan.way": "What stands in the way of r = {r}",
-    "plan.largest": "largest r if nobody is left out",
+    "plan.largest": "bound on r if nobody is left out",
     "plan.views": "views that somebody may reason with",
     "plan.signatures": "combinations of what outsiders know",
     "plan.event": "{carriers} people, {share} of all; r up to {largest} if none of them is left "
@@ -41,7 +41,7 @@ JUDGING = {
     "plan.whole": "the whole table",
     "plan.blocking": "{rows} people, whose carriers need {share} of the partners",
     "plan.more": "And {n} more events, all easier.",
-    "plan.advice": "What would help",
+    "plan.advice": "What would raise the bound, not tried: shoal find does",
     "plan.advice.r": "r up to {r}",
     # Run
     "run.title": "Run",

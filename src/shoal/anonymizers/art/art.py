@@ -52,7 +52,7 @@ from shoal.grouping.generalization import generalize
 from shoal.knowledge import READERS, Knowledge, Reader, as_readers
 from shoal.table import Table
 from shoal.table.hierarchy import Hierarchy
-from shoal.wording import plain_percent
+from shoal.wording import TRY, plain_percent
 
 GUARANTEES = {
     "absolute": "nobody is linked to an event with more than 1/r, in any view",
@@ -160,7 +160,7 @@ class Art:
         if self.condition == "joint" and self.smallest_group != 1:
             made = self._gathered(table, made)  # 8
         grouping = replace(made, claims=self._claims(table, groups) | claims)
-        self._check_suppression(table, grouping, seed)
+        self._check_suppression(table, grouping)
         if self.form == "bucketized":
             return grouping
         recodings = generalize(table, grouping.group, grouping.signature, self.hierarchies or {})
@@ -194,7 +194,7 @@ class Art:
                 f"Choose among: {', '.join(READERS)}.",
             )
 
-    def _check_suppression(self, table: Table, grouping: Grouping, seed: int) -> None:
+    def _check_suppression(self, table: Table, grouping: Grouping) -> None:
         lost = table.carriers - grouping.carriers(table)
         share = lost / max(1, table.carriers)
         if share > self.max_suppression:
@@ -202,19 +202,9 @@ class Art:
                 "suppression-limit",
                 f"{lost:,} of {table.carriers:,} rows that carry an event ({plain_percent(share)}) "
                 f"find no group at r = {table.spec.r:g}, over the limit of "
-                f"{plain_percent(self.max_suppression)}.{self._under_prior(table, seed)}",
-                "`shoal plan` says what stands in the way; lower r, raise min_support, make a QI "
-                "coarser (--recode age:bands=10), drop one, or raise max_suppression.",
+                f"{plain_percent(self.max_suppression)}.",
+                f"`shoal plan` says what stands in the way. {TRY}",
             )
-
-    def _under_prior(self, table: Table, seed: int) -> str:
-        """What the honest limit would keep, as a sentence, where it was not asked for."""
-        if table.spec.limit == "prior" or self.condition == "bound":
-            return ""
-        honest = replace(table, spec=table.spec.with_(limit="prior"))
-        grouping = replace(self, max_suppression=1.0).anonymize(honest, seed=seed)
-        kept = grouping.carriers(table)
-        return f" With --limit prior, {kept:,} of them would find one."
 
     def _answered(self, table: Table) -> list[str]:
         """The readers that every group answers, by name."""

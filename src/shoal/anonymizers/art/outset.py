@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor
+from math import ceil
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.knowledge import Hiding, Scarce
 from shoal.memory import allowed_memory, refuse_memory
 from shoal.table import Table, factorize
-from shoal.wording import plain_percent, visible
+from shoal.wording import TRY, plain_percent, visible
 
 PER_KIND, PER_CLASS, PER_NUMBER, PER_CELL = 250, 60, 17, 120
 """Bytes that a search takes, beside where each kind stands in each view (columns.py, lookalikes.py,
@@ -35,18 +35,16 @@ def refuse_impossible(asked: Asked, max_suppression: float) -> None:
     worst = hiding.scarce()[0]
     event = table.events[worst.event]
     r = float(table.event_r[worst.event])
-    possible = floor(max(1.0, r * hiding.largest_scale(most)) * 100) / 100
+    largest = ceil(max(1.0, r * hiding.largest_scale(most)) * 100) / 100
     raise InputError(
         "r-impossible",
         f"At least {lost:,} of {table.carriers:,} rows that carry an event "
         f"({plain_percent(lost / table.carriers)}) can find no group at r = {r:g}, over the limit "
         f"of {plain_percent(max_suppression)}: {_where(table, worst)} carry "
         f'"{visible(event.label)}", and the table has partners for {worst.hidden:,} of them at '
-        "most. That is proven for any groups that withstand the binary adversary. "
-        + (f"An r of {possible:g} is not ruled out." if possible > 1 else "Every r is ruled out."),
-        "Lower r, protect rarer values, make a QI coarser (--recode age:bands=10), drop one, raise "
-        "max_suppression, or use --limit prior, which leaves people at what is known of them "
-        "beforehand; `shoal plan` says what stands in the way.",
+        f"most. So is every r above {largest:g} impossible, which is proven for any groups that "
+        "withstand the binary adversary.",
+        TRY,
     )
 
 
@@ -91,8 +89,7 @@ def _dropping(table: Table) -> str:
     told = "; ".join(text for _, text in sorted(left)[:BLAMED])
     return (
         f"Of {len(table.signatures):,} combinations there would be (values of the QI): {told}. "
-        "Drop one, make it coarser (--recode age:bands=10), or limit the adversary with "
-        "--max-attributes."
+        "Drop one or more, or limit the adversary with --max-attributes."
     )
 
 

@@ -1,0 +1,63 @@
+"""find: settings that hold for a table, each of them run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.api.inputs import Known, spec_of, table_of
+from shoal.comparison.finding import Found
+from shoal.comparison.finding import find as find_in
+from shoal.engines import Engine
+from shoal.errors import InputError
+from shoal.grouping import Progress, silent
+from shoal.spec import Spec
+from shoal.table.hierarchy import read_hierarchy
+
+
+def find(
+    data: Any,
+    spec: Spec | None = None,
+    *,
+    seconds: float = 60.0,
+    hierarchies: Mapping[str, str | Path] | None = None,
+    knowledge: str | Path | None = None,
+    engine: Engine | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Found:
+    """Runs what was asked of a table (a frame, a path or URL, or a Table), and other settings near
+    it: fewer or coarser columns, a smaller r, `limit="prior"`, a larger min_support.
+
+    Each is anonymized and judged by the usual adversaries, on the counted cells; the best that
+    holds is run with a second seed. `hierarchies` are files by QI, along which it may be made
+    coarser. What still runs after so many `seconds` is stopped.
+
+    >>> import shoal
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> spec = shoal.Spec(
+    ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
+    ... )
+    >>> shoal.find(hospital, spec).recommended.words
+    'as asked'
+    """
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e6:
+        raise InputError("find-seconds", f"seconds is {seconds!r}.", "Give a positive number.")
+    known: Known = knowledge
+    asked = spec_of(data, spec, knowledge=known)
+    for name in hierarchies or ():
+        if name not in asked.qi:
+            raise InputError(
+                "hierarchy-column",
+                f'"{name}" has a hierarchy and is no QI.',
+                f"QIs: {', '.join(asked.qi)}.",
+            )
+    trees = {
+        name: (str(file), read_hierarchy(file, name=name))
+        for name, file in (hierarchies or {}).items()
+    }
+    table = table_of(data, spec, knowledge=known, engine=engine, publish=True, progress=progress)
+    return find_in(
+        table, asked, seconds=float(seconds), hierarchies=trees, seed=seed, progress=progress
+    )

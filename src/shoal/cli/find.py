@@ -1,0 +1,109 @@
+"""`shoal find`: settings that hold, each of them run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import options as o
+from shoal.cli.show import echo_table, emit_json, progress_bar
+from shoal.errors import InputError
+from shoal.wording import percent
+
+if TYPE_CHECKING:
+    from shoal.comparison.finding import Tried
+
+WIDTH = 680
+"""Of the picture, in pixels."""
+
+
+@o.with_spec_options
+def find(
+    table: o.TableArgument,
+    seconds: Annotated[
+        float, typer.Option("--seconds", help="How long settings are tried.")
+    ] = 60.0,
+    write: Annotated[
+        Path | None, typer.Option("--write", help="Write the spec of the best setting here.")
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", help="Draw risk against error: a file .svg, .png or .html."),
+    ] = None,
+    hierarchy: o.HierarchyOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    engine: o.EngineOption = None,
+    *,
+    asked: o.SpecOptions,
+    separator: o.SeparatorOption = None,
+    encoding: o.EncodingOption = None,
+    json: o.JsonOption = False,
+) -> None:
+    """Try what was asked and settings near it, and show what came of each, best first. Exit code 0:
+    a setting holds; 1: none of those that were run; 2: refused."""
+    for file in (write, picture):
+        if file is not None and file.exists() and not force:
+            raise InputError(
+                "output-exists", f'"{file}" exists already.', "Name another file, or use --force."
+            )
+    if picture is not None and picture.suffix.lower() not in (".svg", ".png", ".html"):
+        raise InputError(
+            "chart-file", f'"{picture}" has no ending of a chart.', "Write .svg, .png or .html."
+        )
+    spec = asked.make_spec()
+    from shoal.api.find import find as run
+    from shoal.charts.found import found_chart
+    from shoal.charts.theme import save_chart
+    from shoal.storage import refuse_overlap, replace_file
+
+    for file in (write, picture):
+        if file is not None:
+            refuse_overlap(file, table)
+    with progress_bar(quiet=json) as progress:
+        found = run(
+            table,
+            spec,
+            seconds=seconds,
+            hierarchies=dict(o.named_file(text, "--hierarchy") for text in hierarchy or ()),
+            engine=o.make_engine(engine, separator=separator, encoding=encoding),
+            progress=progress,
+        )
+    best = found.recommended
+    if write is not None and best is not None:
+        with replace_file(write) as new:
+            new.write_text(best.spec.to_toml(), encoding="utf-8")
+    if picture is not None and found.holding:
+        drawn = found_chart([vars(one) | {"words": one.words} for one in found.tried])
+        save_chart(drawn | {"width": WIDTH, "background": "white"}, picture)
+    if json:
+        emit_json(found.to_dict())
+        raise typer.Exit(0 if best else 1)
+    say = typer.echo
+    if found.obstacle:
+        say(found.obstacle)
+    else:
+        say(
+            f"{len(found.tried)} settings were run in {found.seconds:.0f} s, and "
+            f"{len(found.holding)} of them hold; best first."
+        )
+        heads = ("setting", "verdict", "suppressed", "error on cases", "detail lost", "seconds")
+        echo_table([_line(one) for one in found.tried], headers=heads, right=(2, 3, 4, 5))
+    if any("min_support" in one.words for one in found.tried):
+        say("A larger min_support assumes a less informed adversary; nobody is protected better.")
+    if best is not None:
+        say(f"Best: {best.words}. It held in {'two runs' if best.runs > 1 else 'one run'}.")
+        say(f"Wrote {write}." if write else "--write spec.toml writes its spec.")
+    raise typer.Exit(0 if best else 1)
+
+
+def _line(one: Tried) -> tuple[str, ...]:
+    return (
+        one.words,
+        one.verdict,
+        "" if one.suppressed is None else f"{one.suppressed:,}",
+        "" if one.error is None else percent(one.error),
+        percent(one.detail_lost),
+        f"{one.seconds:.1f}",
+    )
