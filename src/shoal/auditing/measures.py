@@ -126,10 +126,12 @@ def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
 
 
 def nearest(seen: Seen) -> tuple[float, float] | None:
-    """The link that is the largest share of its limit, and that limit."""
-    if not len(seen.exposure):
+    """The link that is the largest share of its limit, and that limit; of those who are not known
+    beforehand, of whom anything is allowed."""
+    open_ = np.where(seen.posterior < seen.exposure, seen.exposure, -1.0)
+    if not len(open_) or open_.max() < 0:
         return None
-    place = int(np.argmax(seen.exposure))
+    place = int(np.argmax(open_))
     return float(seen.posterior[place]), allowed(seen.posterior[place], seen.exposure[place])
 
 

@@ -132,7 +132,7 @@ class Links(NamedTuple):
     def of(cls, case: Case, lens: Lens) -> Links:
         one, signature = lens.judged, case.partition.pair_signature[case.held]
         strength = case.strength(lens.view, signature, one.event, one.limit)
-        some = strength > 0
+        some = strength > (0.0 if one.limit is None else 1.0)
         return cls(one.posterior[some], 1.0 / strength[some])
 
     def attain(self, chance: float, limit: float, agree: float) -> bool:
