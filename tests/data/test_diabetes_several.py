@@ -43,10 +43,13 @@ def test_a_mental_disorder_in_any_of_three_diagnoses(
     )
     # One draw in three, of seed 0 for one, leaves a class of 36 carriers without partners.
     release = shoal.anonymize(frame, spec, seed=1)
-    assert release.robust
+    assert release.audit is not None
+    assert all(one.robust for one in release.audit.by_adversary.values())
+    assert release.audit.absence.kept
+    assert release.audit.certain <= 0.01 * release.audit.carriers
+    assert release.robust is (release.audit.counter.kept and release.audit.certain == 0)
     (event,) = release.certificate["events"]
     assert event["label"] == "diag_1 or diag_2 or diag_3: 290..319"
-    assert release.audit is not None
     rows = release.certificate["rows"]
     carriers = int(mental(frame).sum())
     assert release.audit.carriers + rows["suppressed_with_event"] == carriers == 6_585
@@ -59,6 +62,8 @@ def test_a_mental_disorder_in_each_of_three_diagnoses(frame: pl.DataFrame) -> No
     events = [f"{name}=290..319" for name in COLUMNS]
     spec = Spec(qi=QI, sensitive=COLUMNS, protect=events, r=5)
     release = shoal.anonymize(frame, spec, seed=0)
-    assert release.robust
+    assert release.audit is not None
+    assert all(one.robust for one in release.audit.by_adversary.values())
+    assert release.audit.absence.kept
     shown = [event["label"] for event in release.certificate["events"]]
     assert shown == [f"{name}: 290..319" for name in COLUMNS]

@@ -134,7 +134,7 @@ def test_who_withstands_the_binary_adversary_keeps_no_more_than_the_linear_progr
 
 def test_against_the_joint_adversary_the_linear_program_is_no_bound() -> None:
     beyond = 0
-    for seed in (6, 8, 118, 451):
+    for seed in (44, 282, 534, 577):
         table = random_table(seed, 3.0, 1)
         grouping = Art(readers=("joint",), max_suppression=1).anonymize(table)
         found = audit(table, grouping, adversary=["joint", "binary"])

@@ -55,7 +55,7 @@ class Assumed:
             wanted = [
                 (place, name)
                 for place, name in zip(_qi(table, view), view.attributes, strict=True)
-                if place not in known and (single or place not in alone)
+                if place is not None and place not in known and (single or place not in alone)
             ]
             held = view.index > 0
             if not wanted or table.signature_rows[held].sum() < ENOUGH * table.rows:

@@ -27,6 +27,9 @@ from shoal.grouping import Progress, silent
 RATE, MATCHED = 4.0, 1.2
 """The first attempt is a matched sample: one in so many times r people of it carries, and cells are
 larger by this."""
+AGAIN = 3
+"""A matched sample that loses somebody, or after which few are still too sure, is drawn anew; the
+last of so many times, everybody is of it."""
 ATTEMPTS, FEWER_ATTEMPTS = 6, 2
 """Fewer where several sensitive columns leave many masks, with few carriers each."""
 HARDLY_ANY, FEW, MANY = 0.01, 0.05, 0.15
@@ -71,10 +74,32 @@ def group_blindly(
     tell nothing and that pools few, and of these the one that loses fewest. If none is kept, as
     many as `may_lose` are lost so that absence tells nothing."""
     random = np.random.default_rng(seed)
+    made: list[tuple[int, Attempt]] = []
+    for turn in range(AGAIN):
+        given = asked, how, most_lost, may_lose, seed, random, progress
+        made.append(_group_once(*given, matched=turn < AGAIN - 1))
+        sure, one = made[-1]
+        if one.how.rate is None or sure > STUBBORN or not (sure or one.lost):
+            break
+    return min(made, key=lambda pair: (pair[0] > 0, pair[1].lost))[1]
+
+
+def _group_once(
+    asked: Asked,
+    how: Blindness,
+    most_lost: float,
+    may_lose: float,
+    seed: int,
+    random: np.random.Generator,
+    progress: Progress,
+    *,
+    matched: bool,
+) -> tuple[int, Attempt]:
+    """The same with the next random numbers; and how many signatures have somebody too sure."""
     attempts: list[Attempt] = []
-    if how.cell is None and asked.whole.several is None:
-        matched = replace(how, rate=RATE, shrink=MATCHED)
-        one = _attempt(asked, matched, most_lost, random, progress)
+    if matched and how.cell is None and asked.whole.several is None:
+        sampled = replace(how, rate=RATE, shrink=MATCHED)
+        one = _attempt(asked, sampled, most_lost, random, progress)
         attempts += [one] if one.kept and one.lost <= HARDLY_ANY * asked.table.carriers else []
     while not attempts or len(attempts) < (
         ATTEMPTS if asked.whole.several is None else FEWER_ATTEMPTS
@@ -107,7 +132,7 @@ def group_blindly(
         if not 0 < sure.sum() <= STUBBORN:
             break
         crowd[sure] *= CROWDS
-    return best
+    return int(sure.sum()), best
 
 
 def _sizes(how: Blindness, asked: Asked) -> list[int]:

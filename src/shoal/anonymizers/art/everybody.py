@@ -24,12 +24,12 @@ def gather_everybody(
 ) -> Grouping:
     """The same with groups of at least `smallest` people in place of people published alone; a
     group that can be read is made only where a stretch of `largest` people holds no other value.
-    Fewer people than that are left out, or, unless it is `strict`, one group if they differ."""
+    Fewer people than that are one group, or left out if that is `strict`."""
     alone = (grouping.sizes == 1) & ~grouping.holding(table)
     line, kept = (np.flatnonzero(some[grouping.group]) for some in (alone, ~alone))
     people, value = grouping.people[line], grouping.value[line]
     codes = value[:, None] if table.several is None else table.several.codes[value]
-    if people.sum() < smallest and (strict or (codes == codes[:1]).all(axis=0).any()):
+    if people.sum() < smallest and strict:
         line, people, codes = line[:0], people[:0], codes[:0]
     of_line = _groups(table, grouping.signature[line], people, codes, smallest, largest)
     count, more = int((~alone).sum()), int(of_line.max(initial=-1)) + 1
