@@ -172,6 +172,18 @@ def test_who_can_be_read_is_said_and_counted_again(tmp_path: Path) -> None:
     assert failures(verify(release)) == ["readable people"]
 
 
+def test_who_is_readable_by_attributes_needs_the_table(tmp_path: Path) -> None:
+    """It is nobody of the eight; nine of them are too many for anybody to believe."""
+    release = made(tmp_path, WIDE)
+    edit(release, lambda content: content["groups"].update(readable_by_attributes=5))
+    alone = verify(release)
+    assert alone.confirmed
+    assert "who can be read by attributes" in alone.on_trust
+    assert failures(verify(release, table=SEXES)) == ["people readable by attributes"]
+    edit(release, lambda content: content["groups"].update(readable_by_attributes=9))
+    assert failures(verify(release)) == ["certificate"]
+
+
 def test_a_pooled_value_shows_nobody() -> None:
     table = Table.from_frame(SEXES, SEXES_SPEC)
     groups = Fixed(WIDE).anonymize(table)
