@@ -97,18 +97,21 @@ def _one(rng: np.random.Generator) -> list[str]:
 def _compared(found: Audit, mine: oracle.Findings, case: oracle.Case) -> list[str]:
     wrong = []
     largest = [max(one.values(), default=Fraction(0)) for one in mine.posterior]
-    missing = classes.absence(case)
-    if found.robust and (any(mine.problematic) or missing.classes):
+    missing, counted = classes.absence(case), classes.counter(case)
+    told = [*missing.classes, *counted.classes, *counted.certain]
+    if found.robust and any([*mine.problematic, *told]):
         wrong.append("a false robust")
-    if found.robust is not True and not any([*mine.problematic, *mine.tied, *missing.classes]):
+    if found.robust is not True and not any([*mine.problematic, *mine.tied, *told]):
         wrong.append("robust, and not called so")
+    if found.certain != len(counted.certain):
+        wrong.append(f"{found.certain} certain by counting, and not {len(counted.certain)}")
     if not any(mine.tied) and found.problematic != sum(mine.problematic):
         wrong.append(f"{found.problematic} problematic, and not {sum(mine.problematic)}")
     worst = max((one.posterior for one in found.worst_by_event.values()), default=0.0)
     if abs(worst - float(max(largest))) > ROUNDING:
         wrong.append(f"worst posterior {worst}, and not {float(max(largest))}")
     for name, counting, told in (
-        ("counter", found.counter, classes.counter(case)),
+        ("counter", found.counter, counted),
         ("absence", found.absence, missing),
     ):
         if counting is not None and counting.kept is bool(told.classes):

@@ -45,7 +45,7 @@ def mend(folder: Path, *, texts: bool = True) -> None:
     """New pages and descriptions, as far as they can be made, and new hashes."""
     if texts:
         # What cannot be read cannot be described.
-        with suppress(InputError, KeyError, TypeError, AttributeError, ValueError, PolarsError):
+        with suppress(InputError, LookupError, TypeError, AttributeError, ValueError, PolarsError):
             _write_texts(folder)
     file = folder / "certificate.json"
     content = json.loads(file.read_text(encoding="utf-8"))

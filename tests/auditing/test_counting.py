@@ -212,7 +212,9 @@ def test_what_an_outsider_believes_is_counted_as_believed() -> None:
     model = Knowledge.model(table, "score", np.array([[0.35, 0.65], [0.2, 0.8]]))
     assert audit(table, WIDE, knowledge=model).counter.kept
     believed = Knowledge((replace(model.views[0], fitted=None),), "a study")
-    (told,) = audit(table, WIDE, knowledge=believed).counter.classes
+    found = audit(table, WIDE, knowledge=believed)
+    assert found.assumed.unknown == ()
+    (told,) = found.counter.classes
     assert (told.view, told.described, told.among) == (("score",), "sex m", 6)
     assert told.carriers == pytest.approx(3.5)
 

@@ -37,6 +37,8 @@ SPEC = Spec(
     r=3,
 )
 FRAME = hospital(1500, 3)
+SUPPORT = 30
+"""What min_support is of 1,500 rows: a fiftieth."""
 FILES = {"qi.csv", "sensitive.csv", "members.csv"}
 FOLDER = FILES | {"certificate.json", "datapackage.json", "README.txt"}
 
@@ -59,7 +61,7 @@ def test_the_certificate_says_what_is_claimed(release: Release) -> None:
     claimed = release.certificate
     assert claimed["r"] == 3
     assert claimed["spec"]["qi"] == SPEC.qi
-    assert claimed["knowledge"]["min_support"] == 100
+    assert claimed["knowledge"]["min_support"] == SUPPORT
     assert [one["name"] for one in claimed["audit"]["adversaries"]] == [*USUAL]
     judged = 2 * len(claimed["knowledge"]["views"]) * claimed["groups"]["with_event"]
     assert claimed["audit"]["posteriors"] == {"exact": judged, "bound": 0, "estimate": 0}
@@ -146,7 +148,7 @@ def test_a_saved_release_is_what_was_made(release: Release, tmp_path: Path) -> N
         assert loaded.qi.rows() == release.qi.rows()
         assert loaded.sensitive.rows() == release.sensitive.rows()
         assert loaded.members.rows() == release.members.rows()
-        assert loaded.spec == SPEC.with_(identifiers=())
+        assert loaded.spec == SPEC.with_(identifiers=(), min_support=SUPPORT)
         assert loaded.row_groups is None
         assert json.dumps(loaded.certificate) == json.dumps(release.certificate)
 
@@ -205,7 +207,7 @@ def test_nothing_private_is_in_the_release_folder(release: Release, tmp_path: Pa
     rows = pl.read_parquet(tmp_path / "inside" / "row_groups.parquet")
     assert made.row_groups is not None
     assert rows["gid"].to_list() == made.row_groups.tolist()
-    assert Spec.from_toml(tmp_path / "inside" / "spec.toml") == SPEC
+    assert Spec.from_toml(tmp_path / "inside" / "spec.toml") == SPEC.with_(min_support=SUPPORT)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
@@ -256,7 +258,9 @@ def _readme(folder: Path, **changes: Any) -> str:
 def test_the_readme_says_what_the_adversary_knows(tmp_path: Path) -> None:
     page = _readme(tmp_path / "all")
     assert "publisher chose" not in page
-    assert "every combination of values in those views that at least 100 rows share" in page
+    shared = "every combination of values in those views that at least {} rows share"
+    assert shared.format(SUPPORT) in page
+    assert shared.format(100) in _readme(tmp_path / "hundred", min_support=100)
     assert "everybody else counts with the whole table's distribution" in page
     assert "1 view that the publisher chose" in _readme(tmp_path / "chosen", views=[["sex"]])
     assert "of at most 2 attributes" in _readme(tmp_path / "pairs", max_attributes=2)

@@ -162,11 +162,26 @@ def test_who_can_be_read_is_said_and_counted_again(tmp_path: Path) -> None:
     text = " ".join((release / "README.txt").read_text(encoding="utf-8").split())
     assert "8 people are published with their exact v." in text
     assert "never who has which" not in text
-    file = release / "certificate.json"
-    changed = file.read_text(encoding="utf-8").replace('"readable": 8', '"readable": 0')
-    file.write_text(changed, encoding="utf-8")
-    mend(release)
+
+    def nobody(content: Any) -> None:
+        content["groups"]["readable"] = content["audit"]["readable"] = 0
+
+    edit(release, nobody)
+    assert failures(verify(release)) == ["readable people", "certificate"]  # its list says 8
+    edit(release, listed_anew)
     assert failures(verify(release)) == ["readable people"]
+
+
+def test_who_is_readable_by_attributes_needs_the_table(tmp_path: Path) -> None:
+    """It is nobody of the eight; nine of them are too many for anybody to believe."""
+    release = made(tmp_path, WIDE)
+    edit(release, lambda content: content["groups"].update(readable_by_attributes=5))
+    alone = verify(release)
+    assert alone.confirmed
+    assert "who can be read by attributes" in alone.on_trust
+    assert failures(verify(release, table=SEXES)) == ["people readable by attributes"]
+    edit(release, lambda content: content["groups"].update(readable_by_attributes=9))
+    assert failures(verify(release)) == ["certificate"]
 
 
 def test_a_pooled_value_shows_nobody() -> None:

@@ -96,7 +96,7 @@ def test_another_method_under_the_name_of_art(home: Path) -> None:
     assert "the method's name" in judged.on_trust
     expected = shoal.verify(home / "ignorant", FRAME, spec=SPEC)
     assert not expected.confirmed
-    assert expected.checks[-1].detail == "min_support is 1000000, not 100"
+    assert expected.checks[-1].detail == "min_support is 1000000, not 20"  # 1,000 rows // 50
 
 
 def test_carriers_first_in_every_group(home: Path) -> None:

@@ -29,8 +29,8 @@ from shoal.knowledge import (
     Knowledge,
     View,
     attribute_codes,
-    attribute_qi,
     event_chances,
+    known_attributes,
     known_values,
 )
 from shoal.table import IntArray, Table
@@ -281,10 +281,8 @@ def _described(table: Table, view: View, rows: NDArray[np.int64]) -> list[str]:
         return ["everybody"] * len(rows)
     first = np.zeros(len(view.distributions), np.int64)
     first[view.index[::-1]] = np.arange(len(view.index))[::-1]
-    strange = any(attribute_qi(table, name) is None for name in view.attributes)
-    names = table.spec.qi if strange else view.attributes
     coded: list[tuple[str, IntArray, tuple[str, ...]]] = [
-        (name, *attribute_codes(table, name)) for name in names
+        (name, *attribute_codes(table, name)) for name in known_attributes(table, view.attributes)
     ]
     return [
         ", ".join(f"{name} {labels[codes[first[row]]]}" for name, codes, labels in coded)

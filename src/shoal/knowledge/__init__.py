@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.knowledge.assumed import Assumed
-from shoal.knowledge.attributes import MAX_VIEWS, attribute_codes, attribute_qi
+from shoal.knowledge.attributes import MAX_VIEWS, attribute_codes, attribute_qi, known_attributes
 from shoal.knowledge.fitted import Fitted, Quality
 from shoal.knowledge.hiding import Hiding, Scarce
 from shoal.knowledge.knowledge import (
@@ -56,6 +56,7 @@ __all__ = [
     "check_groups",
     "count_values",
     "event_chances",
+    "known_attributes",
     "known_values",
     "seen_in",
     "table_distribution",

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.knowledge.attributes import attribute_codes, attribute_qi
-from shoal.knowledge.knowledge import Knowledge, View
+from shoal.knowledge.attributes import attribute_codes, attribute_qi, known_attributes
+from shoal.knowledge.knowledge import Knowledge
 from shoal.spec import support_for
 from shoal.table import Table
 from shoal.wording import assumed_words, hollow_words
@@ -48,14 +48,15 @@ class Assumed:
         for view in knowledge.views:
             if not inside.all():
                 inside |= view.index > 0
-        alone = {_qi(table, view)[0] for view in knowledge.class_views if len(view.attributes) == 1}
+        about = [known_attributes(table, view.attributes) for view in knowledge.class_views]
+        places = [[attribute_qi(table, name) for name in names] for names in about]
+        alone = {some[0] for some in places if len(some) == 1}
         known = set[int | None](range(len(table.qi)) if knowledge.models else ())
-        for view in knowledge.class_views:
-            single = len(view.attributes) == 1
+        for view, names, some in zip(knowledge.class_views, about, places, strict=True):
             wanted = [
                 (place, name)
-                for place, name in zip(_qi(table, view), view.attributes, strict=True)
-                if place is not None and place not in known and (single or place not in alone)
+                for place, name in zip(some, names, strict=True)
+                if place not in known and (len(names) == 1 or place not in alone)
             ]
             held = view.index > 0
             if not wanted or table.signature_rows[held].sum() < ENOUGH * table.rows:
@@ -93,7 +94,3 @@ class Assumed:
         """What a certificate says beside min_support and the views."""
         told = self.to_dict()
         return {name: told[name] for name in ("strata", "people", "unknown", "hollow")}
-
-
-def _qi(table: Table, view: View) -> list[int | None]:
-    return [attribute_qi(table, name) for name in view.attributes]

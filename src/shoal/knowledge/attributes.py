@@ -49,6 +49,11 @@ def attribute_qi(table: Table, name: str) -> int | None:
     return None if found is None else found[0]
 
 
+def known_attributes(table: Table, names: Sequence[str]) -> Sequence[str]:
+    """The attributes that a view of these names is about: all QIs if one of them is none."""
+    return table.spec.qi if any(attribute_qi(table, name) is None for name in names) else names
+
+
 def _banded(table: Table, position: int, width: float) -> tuple[IntArray, tuple[str, ...]]:
     column = table.qi[position]
     if not column.numeric:

@@ -212,6 +212,17 @@ def _lookup_contradiction(lookup: Mapping[str, Any], published: int, k: int | No
     )
 
 
+def _assumed_contradiction(certificate: Mapping[str, Any], spec: Spec) -> bool:
+    """Whether what it says of how much is known cannot be true at once, or not of the spec's
+    QIs."""
+    told = certificate["knowledge"].get("assumed")
+    return told is not None and (
+        told["unknown"] != [name for name in spec.qi if name in told["unknown"]]
+        or told["hollow"] is not (2 * len(told["unknown"]) >= len(spec.qi))
+        or told["people"] > certificate["rows"]["table"]
+    )
+
+
 def _columns(spec: Spec, number: int) -> dict[str, Any]:
     """Of several sensitive columns: those that an event is of, and how it is shown there."""
     if len(spec.sensitive_columns) == 1 or spec.protect is None:
@@ -289,7 +300,12 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         ("what it says of people does not fit together", _person_contradiction(certificate, spec)),
         (
             "what it says of readable people does not fit together",
-            "readable" in audit and audit["readable"] != certificate["groups"].get("readable"),
+            "readable" in audit
+            and not (
+                certificate["groups"]["readable_by_attributes"]
+                <= certificate["groups"]["readable"]
+                == audit["readable"]
+            ),
         ),
         ("r differs from the spec's", certificate["r"] != spec.r),
         ("limit differs from the spec's", certificate["limit"] != spec.limit),
@@ -333,6 +349,10 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
         (
             "what it says of shared combinations does not fit together",
             "lookup" in audit and _lookup_contradiction(audit["lookup"], rows["published"], spec.k),
+        ),
+        (
+            "what it says of what is known does not fit together",
+            _assumed_contradiction(certificate, spec),
         ),
         ("adversaries are named twice", len(judges) < len(audit["adversaries"])),
         (

@@ -27,8 +27,12 @@ ONCE_USUAL = 100
 """The min_support that certificates left out, before it followed from the table's size."""
 _UNSAID = (("audit", "counter"), ("audit", "absence"), ("groups", "shown_openly"))
 """What certificates of the oldest format may not say; it is None then."""
-_WITH_CHECKS = ("checks", "certain", "contradictory")
-"""What audits say since checks are listed."""
+_WITH_CHECKS = {
+    "audit": ("checks", "certain", "contradictory", "lookup", "readable", "unit"),
+    "groups": ("readable", "readable_by_attributes"),
+    "knowledge": ("assumed",),
+}
+"""What parts of certificates say since checks are listed."""
 _COUNT = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
 _TOLD = {"type": "object", "additionalProperties": _COUNT}
 _NO_TOTALS = {"told": {}, "linked_above": 0}
@@ -152,9 +156,12 @@ def _older_schema(format: str) -> dict[str, Any]:
     """The same of an older format: without checks, and before the third without fits."""
     asked = copy.deepcopy(schema())
     asked["properties"]["format"] = {"const": format}
-    for name in _WITH_CHECKS:
-        del asked["properties"]["audit"]["properties"][name]
-        asked["properties"]["audit"]["required"].remove(name)
+    for part, names in _WITH_CHECKS.items():
+        for name in names:
+            del asked["properties"][part]["properties"][name]
+            asked["properties"][part]["required"].remove(name)
+    asked["properties"]["groups"]["properties"]["shown_openly"] = _COUNT
+    asked["properties"]["groups"]["required"].append("shown_openly")
     if format == UNCHECKED:
         return asked
     asked["properties"] |= _ONLY_OLDER

@@ -28,6 +28,7 @@ BY_THE_TABLE: dict[str, str] = {
     "knowledge": "the views",
     "audit": "every figure of the audit",
     "rows": "the rows of the table",
+    "groups.readable_by_attributes": "who can be read by attributes",
 }
 """Parts that need the original table: without it, it is only seen that they fit together."""
 
