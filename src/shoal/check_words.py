@@ -157,4 +157,5 @@ def _nearest(check: Check) -> str:
         return ""
     over = check.limit if check.worst > check.limit else None
     worst, limit = percent(check.worst, over=over), percent(check.limit)
-    return f"; nearest to its limit is {worst}, where {limit} is allowed".replace("\u00a0", " ")
+    what = "farthest above" if over is not None and check.state == "broken" else "nearest to"
+    return f"; {what} its limit is {worst}, where {limit} is allowed".replace("\u00a0", " ")

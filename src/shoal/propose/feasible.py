@@ -3,10 +3,10 @@
 Every event has a largest r that its tightest view allows (shoal.planning.supply). That is a bound,
 and groups that reach it are seldom found: an event is kept at r if its bound is half as much again,
 and, rarest first, as long as no more than one person in 2r has a kept event, so that partners are
-left, in no stratum more than one in r (counting asks for r people to each case, in groups that hold
-its event); of the values of one column, three. The proposed r is the largest of a few at which an event
-is kept; if there is none, QIs are dropped, the one first whose loss helps most. No groups are made:
-only a run tells.
+left, and in no stratum more than one in r (counting asks for r people to each case, in groups
+that hold its event); of the values of one column, three. The proposed r is the largest of a few at
+which an event is kept; if there is none, QIs are dropped, the one first whose loss helps most. No
+groups are made: only a run tells.
 """
 
 from __future__ import annotations
