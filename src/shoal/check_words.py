@@ -138,8 +138,10 @@ def coloured(
 ) -> list[tuple[str, str, str, str]]:
     """The list for a page: the class of a check's colour, the word for its state, its title and
     its sentence."""
-    told = titled(checks, shown)
-    return [(TONES[one.state], LABELS[one.state], title, said) for one, title, said in told]
+    return [
+        (TONES[check.state], LABELS[check.state], title, said.replace("`", ""))
+        for check, title, said in titled(checks, shown)
+    ]
 
 
 def lines(checks: Iterable[Check]) -> list[str]:
@@ -155,4 +157,5 @@ def _nearest(check: Check) -> str:
         return ""
     over = check.limit if check.worst > check.limit else None
     worst, limit = percent(check.worst, over=over), percent(check.limit)
-    return f"; nearest to its limit is {worst}, where {limit} is allowed".replace("\u00a0", " ")
+    what = "farthest above" if over is not None and check.state == "broken" else "nearest to"
+    return f"; {what} its limit is {worst}, where {limit} is allowed".replace("\u00a0", " ")

@@ -238,3 +238,11 @@ def test_older_figures_are_judged_by_the_same_rule(counter: Any, certain: State)
     found = {one.name: one.state for one in checks_in(figures)}
     assert found["certainty"] == certain
     assert verdict(checks_in(figures)) is (certain != "broken")
+
+
+def test_a_broken_check_says_how_far_above_its_limit_and_a_kept_one_how_near() -> None:
+    broken, kept = Check("one-view", "broken", 7, 0.5, 0.2), Check("one-view", "kept", 0, 0.2, 0.2)
+    assert "; farthest above its limit is 50 %, where 20 % is allowed" in check_words.words(broken)
+    assert "; nearest to its limit is 20 %, where 20 % is allowed" in check_words.words(kept)
+    on_the_edge = replace(kept, worst=0.2 + 1e-12)
+    assert "; nearest to its limit is " in check_words.words(on_the_edge)

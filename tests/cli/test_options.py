@@ -45,6 +45,8 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         rare_unknown="sex",
         knowledge="known.csv",
         identifiers="name",
+        person="patient",
+        rows_per_person="first 2",
         publish_members=True,
         publish_apart=True,
     )
@@ -67,6 +69,8 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         recode={"sex": {"nominal": True}, "age": {"missing": [98, 99]}},
         knowledge="known.csv",
         identifiers=("name",),
+        person="patient",
+        rows_per_person="first 2",
         publish_members=True,
         publish_apart=True,
     )

@@ -132,7 +132,7 @@ def test_options_reach_the_command_line(project: Project) -> None:
     source = Source("a table.csv", separator=";", encoding="latin-1")
     assert plan_steps("runs/0001", source) == [
         [
-            *("plan", "a table.csv", "--spec", "runs/0001/spec.toml"),
+            *("plan", "a table.csv", "--spec", "runs/0001/spec.toml", "--seconds", "0"),
             *("--separator", ";", "--encoding", "latin-1", "--json"),
         ]
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ import polars as pl
 import pytest
 
 from shoal.propose import Proposal, propose_spec
+from shoal.propose.feasible import _together
 from shoal.propose.words import words_of
 from shoal.spec import Spec
+from shoal.table import Table
 from tests.cli.program import shoal_
 
 ROWS = 2_000
@@ -90,12 +93,31 @@ def test_french_columns_and_the_highest_incomes() -> None:
     assert share == pytest.approx(0.05, abs=0.01)
 
 
-def test_spanish_illnesses_without_the_one_that_two_in_five_have() -> None:
+def test_spanish_illnesses_as_many_as_counting_leaves_room_for() -> None:
+    """Two in five have one of them; and in some stratum of 56 people 12 have one of the others,
+    more than one in five."""
     proposal = propose_spec(spanish())
     spec = spec_of(proposal)
-    assert spec.sensitive == ("diabetes", "c\u00e1ncer", "hepatitis")
-    assert [event.values for event in spec.protect or ()] == [("s\u00ed",)] * 3
-    assert "hipertensi\u00f3n" not in (*spec.qi, *spec.sensitive_columns)
+    assert (spec.sensitive, spec.r) == (("c\u00e1ncer", "hepatitis"), 5)
+    assert [event.values for event in spec.protect or ()] == [("s\u00ed",)] * 2
+    assert not {"diabetes", "hipertensi\u00f3n"} & {*spec.qi, *spec.sensitive_columns}
+    why = {one.column: one.reason for one in proposal.guesses}
+    assert why["diabetes"].endswith("have it, too many beside the others at r = 5")
+
+
+@pytest.mark.parametrize("names", [["diabetes", "c\u00e1ncer"], ["c\u00e1ncer", "hepatitis"]])
+def test_people_to_each_case_are_counted_as_by_the_definition(names: list[str]) -> None:
+    frame, qi = spanish(), ["sexo", "c\u00f3digo postal", "profesi\u00f3n"]
+    protect = [{"values": ["s\u00ed"], "column": name} for name in names]
+    spec = Spec(qi=qi, sensitive=names, r=2, protect=protect, min_support=40)
+    fewest = float("inf")
+    for places in (some for size in (1, 2, 3) for some in combinations(qi, size)):
+        for _, rows in frame.group_by(places):
+            cases = sum(int((rows[name] == "s\u00ed").sum()) for name in names)
+            if rows.height >= 40 and cases:
+                fewest = min(fewest, rows.height / cases)
+    found = _together(Table.from_frame(frame, spec), np.ones(len(names), bool))
+    assert found == pytest.approx(fewest)
 
 
 @pytest.mark.parametrize("made", [german, french, spanish])
@@ -134,4 +156,6 @@ def test_what_a_person_must_decide_is_said(tmp_path: Path) -> None:
     said = shoal_("init", tmp_path / "t.csv", "--out", tmp_path / "s.toml").stdout
     assert "A person must decide: A third of the people or more have each value" in said
     assert 'A person must decide: "patient_id" repeats (150 values)' in said
-    assert "# A PERSON MUST DECIDE: A third" in (tmp_path / "s.toml").read_text(encoding="utf-8")
+    written = (tmp_path / "s.toml").read_text(encoding="utf-8")
+    assert "# A PERSON MUST DECIDE: A third" in written
+    assert '\nperson = "patient_id"' in written

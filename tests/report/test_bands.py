@@ -24,7 +24,8 @@ def told(**asked: object) -> str:
             "value": rng.choice(["ill", "well"], ROWS),
         }
     )
-    spec = Spec(qi=["income", "town"], sensitive="value", protect=["ill"], r=2).with_(**asked)
+    spec = Spec(qi=["income", "town"], sensitive="value", protect=["ill"], r=2, min_support=100)
+    spec = spec.with_(**asked)
     table = Table.from_frame(frame, spec)
     judged = shoal.audit(table, np.arange(ROWS) // 100)
     return " ".join(words for _, words in assumptions(audit_facts(judged, table), public=True))

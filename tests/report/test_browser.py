@@ -35,13 +35,15 @@ class Written:
 def verdict_of(audit: Audit, event: str) -> str:
     """What the page must say, from the audit's own figures."""
     limit = f"{100 / audit.r:.1f}".removesuffix(".0")
-    above = f"to {event} with a probability above {limit} %."
+    states = [check.state for check in audit.checks if check.state != "not asked"]
     if audit.robust:
-        who = "neither the joint nor the binary adversary links anybody"
-        return f"Robust at r = {audit.r:g}: taking one group at a time, {who} {above}"
+        kept = f"{len(states)} of {len(states)} checks are kept"
+        return f"Robust at r = {audit.r:g}: nobody is linked to {event} above {limit} %; {kept}."
     assert audit.problematic >= 5
-    people = f"{audit.problematic:,} of {audit.published:,} people"
-    return f"Not robust at r = {audit.r:g}: {people} can be linked {above}"
+    assert states.count("broken") > 1
+    people = f"{audit.problematic:,} people are above their limit, by one group and one view"
+    broken = f"{states.count('broken')} of {len(states)} checks are broken"
+    return f"Not robust at r = {audit.r:g}: {people} at a time. {broken}."
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +120,14 @@ def test_page_is_complete(
 
     verdict = browser.execute_script("return document.querySelector('#verdict h2').textContent")
     assert verdict.replace("\u00a0", " ") == page.verdict
+
+    listed = browser.execute_script(
+        """return [...document.querySelectorAll('.checks > div')].map(d => [
+          d.querySelector('.state').textContent, getComputedStyle(d).borderLeftColor])"""
+    )
+    assert {state for state, _ in listed} >= {"kept", "not asked"}
+    assert ("BROKEN" in dict(listed)) is page.verdict.startswith("Not robust")
+    assert len({*map(tuple, listed)}) == len({colour for _, colour in listed}) == len(dict(listed))
 
     wide, seen = browser.execute_script(
         "const d = document.documentElement; return [d.scrollWidth, d.clientWidth]"

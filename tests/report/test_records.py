@@ -107,7 +107,9 @@ def test_events_with_limits_of_their_own_are_drawn_relative_to_them() -> None:
     known = [one["people"] for one in facts.risk["before"] if one["low"] >= 1 - 1e-9]
     assert sum(known) == audit.known_before
     html = report.render(facts)
-    assert "linked to a protected event above its limit" in Page(html).text
+    told = Page(html).text.replace("\u00a0", " ")
+    asked = "at each event's own limit (33.3 % for “HIV” and 66.7 % for “cough”): "
+    assert f"{asked}{audit.problematic:,} people are above their limit" in told
     assert_nothing_of_one_person(report.render(facts, edition="public"))
 
 

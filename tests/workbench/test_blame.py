@@ -33,6 +33,7 @@ NO_FIELD = {
     "draft-changed": "the page as a whole: another tab changed it",
     "engine-": "pages read with the default engine",
     "evidence-": "a button without a field",
+    "find-": "another command",
     "group-": "a posterior in Python",
     "hospital-rows": "another command",
     "key-exists": "signing, which no page does",

@@ -91,6 +91,7 @@ def test_many_columns_at_once(asked: Visitor) -> None:
 
 
 def test_events_are_picked_from_values(asked: Visitor) -> None:
+    change(asked, do="clear")  # the events that were proposed
     held = asked.bench.tables.get(asked.project.source, asked.project.folder)  # type: ignore[arg-type]
     (first, _), (second, rows), (third, _), *_ = held.values("diagnosis")
     ticks = [key_of(first), key_of(second)]
@@ -201,6 +202,7 @@ def _known(visitor: Visitor) -> str:
 
 
 def test_columns_are_published_apart_where_there_are_several(asked: Visitor) -> None:
+    change(asked, do="clear")  # the events that were proposed
     change(asked, **{of("role", "age"): "sensitive"})
     for column, value in (("age", "30"), ("diagnosis", "HIV")):
         change(asked, do=f"add:{key_of(column)}", **{of("entry", column): value})
@@ -273,6 +275,7 @@ def test_too_many_views_are_told_of_beside_their_limit(asked: Visitor) -> None:
 
 
 def test_figures_are_those_of_the_plan(asked: Visitor) -> None:
+    change(asked, do="clear")  # the events that were proposed
     held = asked.bench.tables.get(asked.project.source, asked.project.folder)  # type: ignore[arg-type]
     rare = held.values("diagnosis")[-1][0]
     change(asked, do=f"each:{key_of('diagnosis')}", **{of("tick", "diagnosis"): [key_of(rare)]})
@@ -339,6 +342,7 @@ def test_what_is_wrong_stands_beside_the_longer_of_two_names(visitor: Visitor) -
 
 
 def test_events_of_several_columns_have_their_counts_and_names(asked: Visitor) -> None:
+    change(asked, do="clear")  # the events that were proposed
     change(asked, **{of("role", "diagnosis"): "sensitive", of("role", "region"): "sensitive"})
     held = asked.bench.tables.get(asked.project.source, asked.project.folder)  # type: ignore[arg-type]
     rarest = {column: held.values(column)[-1] for column in ("diagnosis", "region")}

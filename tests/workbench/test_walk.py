@@ -88,9 +88,11 @@ def choose_table(way: Way) -> None:
 
 
 def settle_roles(way: Way) -> None:
-    """The proposal, with one column less, two values as one event, and another r."""
+    """The proposal, with two columns less, two values as one event, and another r."""
     walker, project = way.walker, way.served.project
     walker.press("Next: Roles")
+    walker.sees("Nobody is linked to an event above its limit yet")  # of those that are proposed
+    walker.press("Remove all: protect each value")
     walker.sees("2,000 people are linked to an event above its limit already")
     assert project.draft["sensitive"] == "diagnosis"
     for column in ("occupation", "insurance"):

@@ -76,7 +76,7 @@ def audit(
     >>> banded = hospital.with_columns(polars.col("age") // 10 * 10)
     >>> found = shoal.audit(hospital, spec, released=banded, key="patient")
     >>> found.robust, found.worst.view
-    (True, ('age/q4', 'sex'))
+    (True, ('age',))
     """
     if spec is not None and not isinstance(spec, Spec) and groups is None:
         spec, groups = None, spec

@@ -283,6 +283,7 @@ class Audit:
             ("judged by", f"{judges}, {views}, {visible(self.knowledge)}"),
             ("published", f"{published} in {counted(self.groups, 'group')}"),
             ("checks", in_short(self.checks)),
+            *([("assumed known", self.assumed.check()[1])] if self.assumed.hollow else []),
         ]
 
     @property

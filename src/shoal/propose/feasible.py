@@ -3,9 +3,10 @@
 Every event has a largest r that its tightest view allows (shoal.planning.supply). That is a bound,
 and groups that reach it are seldom found: an event is kept at r if its bound is half as much again,
 and, rarest first, as long as no more than one person in 2r has a kept event, so that partners are
-left; of the values of one column, three. The proposed r is the largest of a few at which an event
-is kept; if there is none, QIs are dropped, the one first whose loss helps most. No groups are made:
-only a run tells.
+left, and in no stratum more than one in r (counting asks for r people to each case, in groups
+that hold its event); of the values of one column, three. The proposed r is the largest of a few at
+which an event is kept; if there is none, QIs are dropped, the one first whose loss helps most. No
+groups are made: only a run tells.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, Sides
 from shoal.planning.recodings import few_events, without_each
 from shoal.planning.supply import Supply
 from shoal.spec import Event, Spec
@@ -90,9 +91,21 @@ def _kept(table: Table) -> tuple[int, NDArray[np.bool_], NDArray[np.float64]] | 
         kept[order] &= rows <= ROOM / r * table.rows
         if table.several is None:
             kept[order[np.cumsum(kept[order]) > MOST_EVENTS]] = False
+        while kept.sum() > 1 and _together(table, kept) < r:
+            kept[order[kept[order]][-1]] = False
         if kept.any():
             return r, kept, largest
     return None
+
+
+def _together(table: Table, kept: NDArray[np.bool_]) -> float:
+    """The fewest people to each case of a kept event, in any stratum."""
+    fewest = np.inf
+    for view in Knowledge.of(table).views:
+        sides = Sides.of(view, table, np.flatnonzero(kept))
+        people, cases = (sides.carriers + sides.others)[1:, 0], sides.carriers[1:].sum(axis=1)
+        fewest = min(fewest, (people / np.maximum(cases, 1)).min(initial=np.inf))
+    return float(fewest)
 
 
 def _why(r: int, largest: float, share: float) -> str:

@@ -79,10 +79,8 @@ def propose_spec(frame: Any) -> Proposal:
     guesses |= _beyond_limit(guesses)
     decide = [
         f"{toml_string(guess.column)} repeats ({distinct[guess.column]:,} values), so that a "
-        "person has several rows: make one row of them."
-        for guess in guesses.values()
-        if guess.role == "identifier"
-        and distinct[guess.column] < data.height - data[guess.column].null_count()
+        "person has several rows: say in rows_per_person which of them are taken."
+        for guess in [guess for guess in guesses.values() if guess.role == "person"][:1]
     ]
     sensitives = [guess for guess in guesses.values() if guess.role == "sensitive"]
     found, problem = _tried(data, guesses, missing, events)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from shoal.check_words import VERDICT_TONES, coloured, words
 from shoal.checks import Check, attacked, checks_in, verdict
@@ -51,7 +52,7 @@ def tone(facts: Facts) -> str:
 
 
 def verdict_sentence(facts: Facts, *, public: bool) -> str:
-    """The verdict, and what of the checks it rests on."""
+    """The verdict, with the first of the checks that it rests on; all of them are listed below."""
     found, limit = checks(facts), limit_words(percent(facts.limits[-1]), facts.verdict["limit"])
     robust = verdict(found)
     asked = f"{_asked(facts)}{limit_named(facts.verdict['limit'])}"
@@ -62,10 +63,12 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
         above = limit_words("its limit", facts.verdict["limit"]) if _by_event(facts) else limit
         kept = sum(check.state == "kept" for check in found)
         return f"{head}nobody is linked to {event} above {above}; {kept} of {kept} checks are kept."
-    state = "undecided" if robust is None else "broken"
+    state, said = ("undecided", "not decided") if robust is None else ("broken", "broken")
     telling = [check for check in found if check.state == state]
-    said = [words(check, lambda count: hidden_count(count, public=public)) for check in telling]
-    return f"{head}{'. '.join(said)}."
+    first = words(replace(telling[0], worst=None), lambda one: hidden_count(one, public=public))
+    of = sum(check.state != "not asked" for check in found)
+    more = f" {len(telling)} of {of} checks are {said}." if len(telling) > 1 else ""
+    return f"{head}{first}.{more}"
 
 
 def _by_event(facts: Facts) -> bool:
