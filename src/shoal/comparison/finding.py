@@ -354,6 +354,7 @@ def _obstacle(table: Table) -> str:
     share = float((table.event_rows / table.rows).max())
     event = table.events[int(table.event_rows.argmax())]
     return (
-        f'{percent(share)} of the people have "{visible(event.label)}", so that no r above '
-        f"{1 / share:.2f} is possible, whatever columns are published; no setting was worth a run."
+        f'{percent(share)} of the people have "{visible(event.label)}", so that with an absolute '
+        f"limit no r above {1 / share:.2f} is possible, whatever columns are published; no "
+        "setting was run."
     )
