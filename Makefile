@@ -43,7 +43,7 @@ imports: $(VENV)/.dev ## Check who may import whom
 warm: $(VENV)/.dev ## Compile what the tests use, once
 	$(BIN)/python -m benchmarks.stages
 
-unit: $(VENV)/.dev ## Run the tests but the slow ones (ARGS=tests/spec or ARGS="-k word" for some)
+unit: $(VENV)/.dev ## Run the tests but the slow ones (ARGS=tests/data/spec or ARGS="-k word" for some)
 	$(ALONE) $(BIN)/python -m pytest $(WORKERS) -m 'not slow' $(ARGS)
 
 slow: $(VENV)/.dev ## Run the slow studies, which `make test` leaves out

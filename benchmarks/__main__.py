@@ -83,7 +83,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.stages import measure_stages, warm_up
     from benchmarks.undecided import measure_undecided
     from benchmarks.workbench import measure_workbench
-    from shoal.comparison.machine import machine_note
+    from shoal.planning.comparison.machine import machine_note
 
     def stages(say: Callable[[str], None]) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []

@@ -17,17 +17,17 @@ from benchmarks.settings import (
     data_root,
 )
 from benchmarks.stages import Say
-from shoal.adversaries.adversary import BOTH
-from shoal.anonymizers.art import Art
+from shoal.auditing.adversaries.adversary import BOTH
 from shoal.auditing.align import align_release
 from shoal.auditing.audit import audit
-from shoal.comparison.trial import Trial, equip
+from shoal.data.sources import read_table
+from shoal.data.table import Table
+from shoal.data.table.hierarchy import adult_hierarchies
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
+from shoal.methods.art import Art
+from shoal.planning.comparison.trial import Trial, equip
 from shoal.planning.plan import coverage_bound
-from shoal.sources import read_table
-from shoal.table import Table
-from shoal.table.hierarchy import adult_hierarchies
 
 
 def measure_art(say: Say) -> list[dict[str, Any]]:

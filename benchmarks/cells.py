@@ -20,16 +20,16 @@ import polars as pl
 
 from benchmarks.memory import SMALL_SUPPORT, peak, start_counting
 from benchmarks.settings import hospital_spec
-from shoal.adversaries.adversary import BOTH
-from shoal.anonymizers.art import Art
+from shoal.auditing.adversaries.adversary import BOTH
 from shoal.auditing.audit import audit
-from shoal.datasets.hospital import hospital_cells
+from shoal.data.datasets.hospital import hospital_cells
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
+from shoal.methods.art import Art
 from shoal.release.certificate import make_certificate
 from shoal.release.tables import canonical
-from shoal.spec import Spec
-from shoal.table import Table
 
 Say = Callable[[str], None]
 T = TypeVar("T")

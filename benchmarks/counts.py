@@ -9,13 +9,13 @@ import numpy as np
 
 from benchmarks.settings import Subject, adult_subject, diabetes_subject, hospital_subject
 from benchmarks.stages import Say
-from shoal.comparison.trial import Trial, equip
+from shoal.data.spec import Limit
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
-from shoal.spec import Limit
-from shoal.table import Table
-from shoal.utility import KnownClasses, Workload
-from shoal.utility.summary import measure_errors
+from shoal.planning.comparison.trial import Trial, equip
+from shoal.release.utility import KnownClasses, Workload
+from shoal.release.utility.summary import measure_errors
 
 LEVELS: tuple[tuple[float, Limit], ...] = (
     (2.0, "absolute"),

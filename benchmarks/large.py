@@ -42,7 +42,7 @@ def make(rows: int, path: Path) -> None:
     """A hospital of that many patients as one Parquet file."""
     from pyarrow.parquet import ParquetWriter
 
-    from shoal import datasets
+    from shoal.data import datasets
 
     writer: Any = None
     for number, first in enumerate(range(0, rows, STEP)):

@@ -21,8 +21,8 @@ import polars as pl
 
 from benchmarks.settings import hospital_subject
 from shoal.api.anonymize import anonymize
-from shoal.sources import read_table
-from shoal.spec import Spec
+from shoal.data.sources import read_table
+from shoal.data.spec import Spec
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 SMALL_ROWS, SMALL_SUPPORT = 3_000, 20

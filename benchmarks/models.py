@@ -8,11 +8,11 @@ from typing import Any
 from benchmarks.clock import timed
 from benchmarks.settings import adult_frame, adult_spec
 from benchmarks.stages import Say
-from shoal.anonymizers.art import Art
 from shoal.auditing.audit import audit
+from shoal.data.table import Table
 from shoal.knowledge import Knowledge
 from shoal.knowledge.models import fit_model
-from shoal.table import Table
+from shoal.methods.art import Art
 
 MODELS = ("boosting", "logistic", "kernel")
 R = 5.0

@@ -16,9 +16,9 @@ from benchmarks.clock import best, timed
 from benchmarks.settings import Subject, hospital_subject
 from benchmarks.stages import Say
 from shoal.api.anonymize import anonymize
+from shoal.data.sources import read_table
+from shoal.data.table import Table
 from shoal.knowledge import Knowledge
-from shoal.sources import read_table
-from shoal.table import Table
 
 END_TO_END_AIM, GROWTH_AIM, KNOWLEDGE_AIM, MEMORY_AIM = 20.0, 12.0, 1.0, 3.0
 MEMORY_OF = {"command": "`shoal anonymize`", "python": "`anonymize(frame)`"}

@@ -8,14 +8,14 @@ from benchmarks.clock import timed
 from benchmarks.settings import ARX_FILE, adult_frame, adult_spec, data_root
 from benchmarks.stages import Say
 from shoal.attacks import Attack
-from shoal.comparison.comparison import released_trial
-from shoal.comparison.trial import Trial, equip
+from shoal.data.sources import read_table
+from shoal.data.table import Table
+from shoal.data.table.hierarchy import adult_hierarchies
 from shoal.errors import InputError
-from shoal.grouping import Anonymizer, silent
+from shoal.groups import Anonymizer, silent
 from shoal.knowledge import Knowledge
-from shoal.sources import read_table
-from shoal.table import Table
-from shoal.table.hierarchy import adult_hierarchies
+from shoal.planning.comparison.comparison import released_trial
+from shoal.planning.comparison.trial import Trial, equip
 
 R = 5.0
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {

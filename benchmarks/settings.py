@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from shoal import datasets
-from shoal.sources import read_table
-from shoal.spec import Event, Limit, Spec
+from shoal.data import datasets
+from shoal.data.sources import read_table
+from shoal.data.spec import Event, Limit, Spec
 
 ADULT_FILES = ("adult.csv.gz", "adult.csv", "adult.data")
 ARX_FILE = "third_party/arx_ldiversity10_local.csv.gz"
@@ -108,7 +108,7 @@ def adult_spec(
 
 def adult_subject() -> Subject | None:
     """Adult with the paper's five QIs at r = 10."""
-    from shoal.table.hierarchy import adult_hierarchies
+    from shoal.data.table.hierarchy import adult_hierarchies
 
     frame = adult_frame()
     if frame is None:

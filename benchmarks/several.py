@@ -6,8 +6,8 @@ from typing import Any
 
 from benchmarks.stages import Say
 from shoal import anonymize
-from shoal.datasets import ILLNESSES, ILLNESSES_QI, illnesses
-from shoal.spec import Spec
+from shoal.data.datasets import ILLNESSES, ILLNESSES_QI, illnesses
+from shoal.data.spec import Spec
 
 ROWS = 300_000
 COLUMNS = (2, 5, 11)

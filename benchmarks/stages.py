@@ -14,16 +14,16 @@ from typing import Any
 
 from benchmarks.clock import best, timed
 from benchmarks.settings import METHODS, Subject, hospital_subject
-from shoal.anonymizers.art import Art
 from shoal.api.anonymize import anonymize
 from shoal.auditing.audit import audit
-from shoal.comparison.trial import equip
+from shoal.data.sources import read_table
+from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
-from shoal.sources import read_table
-from shoal.table import Table
-from shoal.verification.verify import verify
+from shoal.methods.art import Art
+from shoal.planning.comparison.trial import equip
+from shoal.release.verification.verify import verify
 
 WARM_ROWS = 3_000
 Say = Callable[[str], None]

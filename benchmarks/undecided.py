@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from benchmarks.clock import timed
 from benchmarks.settings import ARX_FILE, adult_frame, adult_spec, data_root
 from benchmarks.stages import Say
-from shoal.adversaries import joint
+from shoal.auditing.adversaries import joint
 from shoal.auditing.align import align_release
 from shoal.auditing.audit import audit
-from shoal.comparison.trial import equip
-from shoal.grouping import Grouping
+from shoal.data.sources import read_table
+from shoal.data.table import Table
+from shoal.data.table.hierarchy import adult_hierarchies
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
-from shoal.sources import read_table
-from shoal.table import Table
-from shoal.table.hierarchy import adult_hierarchies
+from shoal.planning.comparison.trial import equip
 
 
 def measure_undecided(say: Say) -> list[dict[str, Any]]:

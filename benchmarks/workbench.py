@@ -24,9 +24,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from benchmarks.settings import adult_frame
-from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
-from shoal.project import Project, Source
+from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
 from shoal.workbench.held import key_of
+from shoal.workbench.project import Project, Source
 
 Say = Callable[[str], None]
 AT_ONCE, REPEATS, LARGE = 200, 3, 1_000_000

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.auditing.audit import audit
-from shoal.grouping import Grouping
+from shoal.data.table import Table
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
 from shoal.knowledge.entropy import most_believed
-from shoal.table import Table
 from tests.oracle.entropy import by_entropy, possible_worlds
 
 MOST_LISTED = 20_000

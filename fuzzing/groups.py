@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 import shoal
 from shoal.auditing.audit import audit
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
-from shoal.table import Table
 from tests.oracle.worlds import worlds
 
 BATCH = 2000

@@ -20,10 +20,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from shoal.data.storage import Place, recover_folder, replace_folders, swap
+from shoal.data.storage.moves import _digest as digest_of
 from shoal.errors import InputError
 from shoal.release.stated import read_certificate
-from shoal.storage import Place, recover_folder, replace_folders, swap
-from shoal.storage.moves import _digest as digest_of
 
 STEPS = ("rename", "replace", "unlink", "rmdir", "mkdir", "fsync")
 """What is counted of `os`, beside the exchange of two names."""
@@ -133,9 +133,9 @@ def at_random(trials: Trials, count: int, seed: int) -> None:
 def _prepare(folder: Path) -> None:
     """Two releases of one table, each with its private folder and all that saving it takes."""
     import shoal
-    from shoal.facts import release_facts
+    from shoal.release.facts import release_facts
 
-    table = shoal.datasets.hospital(400, seed=0)
+    table = shoal.data.datasets.hospital(400, seed=0)
     table.write_parquet(folder / "table.parquet")
     spec = shoal.Spec(
         qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=3

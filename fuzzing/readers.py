@@ -15,7 +15,7 @@ from pathlib import Path
 import shoal
 from fuzzing.mutate import mutated
 from fuzzing.samples import Sample, make_samples
-from shoal.spec import InputWarning
+from shoal.data.spec import InputWarning
 
 SECONDS = 30
 """A file that takes longer to read counts as a hang."""

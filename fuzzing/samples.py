@@ -16,15 +16,15 @@ import xlsxwriter
 from pyarrow import ipc, parquet
 
 import shoal
-from shoal.facts import load_facts
-from shoal.sources import read_table
-from shoal.storage import recover_folder
-from shoal.table.hierarchy import read_hierarchy
+from shoal.data.sources import read_table
+from shoal.data.storage import recover_folder
+from shoal.data.table.hierarchy import read_hierarchy
+from shoal.release.facts import load_facts
 
 SPEC = shoal.Spec(
     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=3
 )
-TABLE = shoal.datasets.hospital(300, seed=0)
+TABLE = shoal.data.datasets.hospital(300, seed=0)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ import polars as pl
 
 import shoal
 from fuzzing.all_views import wrong_of_all_views
-from shoal.anonymizers.registry import make_method
 from shoal.auditing.audit import audit
 from shoal.auditing.verdict import Audit
+from shoal.data.table import Table
 from shoal.engines.polars import deal
-from shoal.grouping import Grouping
-from shoal.table import Table
+from shoal.groups import Grouping
+from shoal.methods.registry import make_method
 from tests.oracle import audit as oracle
 from tests.oracle import classes, several
 

@@ -16,7 +16,7 @@ settings.load_profile("shoal")
 # An assertion in a module of helpers says as much as one in a test.
 pytest.register_assert_rewrite(
     "tests.cli.program",
-    "tests.anonymizers.injector_oracle",
+    "tests.methods.injector_oracle",
     "tests.report.marked",
 )
 

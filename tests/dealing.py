@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import Table
 from shoal.engines.dealing import deal
-from shoal.grouping import Grouping
-from shoal.table import Table
+from shoal.groups import Grouping
 
 
 def row_groups(table: Table, grouping: Grouping, seed: int = 0) -> NDArray[np.int32]:

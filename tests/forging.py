@@ -10,14 +10,14 @@ from typing import Any
 
 from polars.exceptions import PolarsError
 
-from shoal.checks import checks_of, plain, verdict
+from shoal.auditing.checks import checks_of, plain, verdict
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.release.folder import README, data_package, sha256, table_files
 from shoal.release.readme import readme_text
 from shoal.release.stated import as_json
 from shoal.release.typed import PACKAGE
-from shoal.verification.verify import verify
+from shoal.release.verification.verify import verify
 
 
 def edit(folder: Path, change: Callable[[Any], None]) -> None:

@@ -13,16 +13,16 @@ import pytest
 from numpy.typing import NDArray
 
 import shoal
-from shoal.adversaries import adversary as adversaries
-from shoal.adversaries.adversary import GroupReader, SeenGroup
-from shoal.anonymizers import registry
-from shoal.anonymizers.art import Art
 from shoal.api.compare import compare
+from shoal.auditing.adversaries import adversary as adversaries
+from shoal.auditing.adversaries.adversary import GroupReader, SeenGroup
 from shoal.auditing.audit import audit
-from shoal.datasets import HOSPITAL_SENSITIVE, hospital
-from shoal.grouping import Grouping, Progress, silent
-from shoal.table import Table
-from shoal.verification.verify import verify
+from shoal.data.datasets import HOSPITAL_SENSITIVE, hospital
+from shoal.data.table import Table
+from shoal.groups import Grouping, Progress, silent
+from shoal.methods import registry
+from shoal.methods.art import Art
+from shoal.release.verification.verify import verify
 
 SPEC = shoal.Spec(qi=["sex", "region"], sensitive=HOSPITAL_SENSITIVE, protect=[["HIV"]], r=4)
 FRAME = hospital(3000, 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.checks import robustness
+from shoal.auditing.checks import robustness
 from shoal.wording import (
     EXIT_CODES,
     limit_named,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.release.stated import FORMAT, OLDEST, SHARES, UNCHECKED, schema
-from shoal.verification.trust import BY_THE_TABLE, ON_TRUST
+from shoal.release.verification.trust import BY_THE_TABLE, ON_TRUST
 
 INTRO = f"""# Certificates
 

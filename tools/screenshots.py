@@ -8,8 +8,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from shoal.datasets import hospital
-from shoal.project import Project, Source, anonymize_steps, plan_steps
+from shoal.data.datasets import hospital
+from shoal.workbench.project import Project, Source, anonymize_steps, plan_steps
 from tests.browsing import chromium, look
 from tests.workbench.drafts import HOSPITAL
 from tests.workbench.served import served

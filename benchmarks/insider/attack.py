@@ -24,12 +24,12 @@ from shoal.attacks.lineup import Bools
 from shoal.attacks.naming import draw, shares
 from shoal.attacks.odds import Floats
 from shoal.attacks.rules import rarity
+from shoal.data.spec import Limit
+from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge, event_chances
 from shoal.knowledge.models import fit_model
-from shoal.spec import Limit
-from shoal.table import Table
 
 Method = Callable[[Table, int], Grouping]
 """What makes groups of a table, from a seed."""

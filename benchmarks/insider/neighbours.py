@@ -16,14 +16,14 @@ import numpy as np
 import polars as pl
 
 from benchmarks.stages import Say
-from shoal import datasets
-from shoal.anonymizers.art import Art
 from shoal.attacks import Rate
 from shoal.attacks.odds import Ints
-from shoal.grouping import Grouping
+from shoal.data import datasets
+from shoal.data.spec import Spec
+from shoal.data.table import IntArray, Table
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
-from shoal.spec import Spec
-from shoal.table import IntArray, Table
+from shoal.methods.art import Art
 
 PAIRS, RELEASES = 20, 8
 ROWS, R, MIN_SUPPORT = 5_000, 3.0, 100

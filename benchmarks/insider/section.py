@@ -12,13 +12,13 @@ from benchmarks.insider.attack import attack
 from benchmarks.insider.finding import Finding
 from benchmarks.settings import Subject, adult_subject, diabetes_subject, hospital_subject
 from benchmarks.stages import Say
-from shoal.anonymizers.anatomy import Anatomy
-from shoal.anonymizers.art import Art
+from shoal.data.spec import Limit
+from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.grouping import Anonymizer, Grouping
+from shoal.groups import Anonymizer, Grouping
 from shoal.knowledge import Knowledge
-from shoal.spec import Limit
-from shoal.table import Table
+from shoal.methods.anatomy import Anatomy
+from shoal.methods.art import Art
 
 LEVELS = (2.0, 3.0, 5.0, 10.0)
 HOSPITAL_ROWS = 100_000

@@ -20,12 +20,6 @@ from typing import TYPE_CHECKING, Any
 from shoal._version import __version__
 
 if TYPE_CHECKING:
-    from shoal import datasets as datasets
-    from shoal import utility as utility
-    from shoal.adversaries import binary_posterior as binary_posterior
-    from shoal.adversaries import joint_bounds as joint_bounds
-    from shoal.adversaries import joint_estimate as joint_estimate
-    from shoal.adversaries import joint_posterior as joint_posterior
     from shoal.api.anonymize import anonymize as anonymize
     from shoal.api.attack import attack as attack
     from shoal.api.audit import audit as audit
@@ -36,64 +30,70 @@ if TYPE_CHECKING:
     from shoal.api.sign import sign as sign
     from shoal.api.verify import verify as verify
     from shoal.attacks.finding import Attack as Attack
+    from shoal.auditing.adversaries import binary_posterior as binary_posterior
+    from shoal.auditing.adversaries import joint_bounds as joint_bounds
+    from shoal.auditing.adversaries import joint_estimate as joint_estimate
+    from shoal.auditing.adversaries import joint_posterior as joint_posterior
     from shoal.auditing.verdict import Audit as Audit
-    from shoal.comparison import Comparison as Comparison
-    from shoal.comparison.finding import Found as Found
+    from shoal.data import datasets as datasets
+    from shoal.data.sources import read_table as read_table
+    from shoal.data.spec import Event as Event
+    from shoal.data.spec import Spec as Spec
+    from shoal.data.table import Table as Table
+    from shoal.data.table.hierarchy import Hierarchy as Hierarchy
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
-    from shoal.grouping import Grouping as Grouping
+    from shoal.groups import Grouping as Grouping
     from shoal.knowledge import Knowledge as Knowledge
     from shoal.memory import memory_limit as memory_limit
+    from shoal.planning.comparison import Comparison as Comparison
+    from shoal.planning.comparison.finding import Found as Found
     from shoal.planning.theorem1 import delta_max as delta_max
     from shoal.planning.theorem1 import minimum_size as minimum_size
     from shoal.release import Release as Release
-    from shoal.sources import read_table as read_table
-    from shoal.spec import Event as Event
-    from shoal.spec import Spec as Spec
-    from shoal.table import Table as Table
-    from shoal.table.hierarchy import Hierarchy as Hierarchy
+    from shoal.release import utility as utility
 
 _HOMES = {
     "Attack": "attacks.finding",
     "Audit": "auditing.verdict",
-    "Comparison": "comparison",
-    "Event": "spec",
-    "Found": "comparison.finding",
-    "Grouping": "grouping",
-    "Hierarchy": "table.hierarchy",
+    "Comparison": "planning.comparison",
+    "Event": "data.spec",
+    "Found": "planning.comparison.finding",
+    "Grouping": "groups",
+    "Hierarchy": "data.table.hierarchy",
     "InputError": "errors",
     "InternalError": "errors",
     "Knowledge": "knowledge",
     "Release": "release",
-    "Spec": "spec",
-    "Table": "table",
+    "Spec": "data.spec",
+    "Table": "data.table",
     "anonymize": "api.anonymize",
     "attack": "api.attack",
     "audit": "api.audit",
-    "binary_posterior": "adversaries",
+    "binary_posterior": "auditing.adversaries",
     "compare": "api.compare",
     "count": "api.count",
     "delta_max": "planning.theorem1",
     "find": "api.find",
-    "joint_bounds": "adversaries",
-    "joint_estimate": "adversaries",
-    "joint_posterior": "adversaries",
+    "joint_bounds": "auditing.adversaries",
+    "joint_estimate": "auditing.adversaries",
+    "joint_posterior": "auditing.adversaries",
     "memory_limit": "memory",
     "minimum_size": "planning.theorem1",
     "plan": "api.plan",
-    "read_table": "sources",
+    "read_table": "data.sources",
     "sign": "api.sign",
     "verify": "api.verify",
 }
 
-_SUBMODULES = ("datasets", "utility")
+_SUBMODULES = {"datasets": "data.datasets", "utility": "release.utility"}
 
 __all__ = ["__version__", *_SUBMODULES, *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
-        return import_module(f"shoal.{name}")
+        return import_module(f"shoal.{_SUBMODULES[name]}")
     if name not in _HOMES:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     member = getattr(import_module(f"shoal.{_HOMES[name]}"), name)

@@ -11,11 +11,11 @@ import pytest
 
 import shoal
 from shoal import Knowledge, Spec, Table
-from shoal.anonymizers.art import Art
-from shoal.datasets import hospital
+from shoal.data.datasets import hospital
+from shoal.data.spec import InputWarning
 from shoal.errors import InputError
-from shoal.spec import InputWarning
-from shoal.utility import Workload
+from shoal.methods.art import Art
+from shoal.release.utility import Workload
 
 FRAME = hospital(600, seed=3)
 SPEC = Spec(

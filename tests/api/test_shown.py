@@ -13,9 +13,9 @@ import pytest
 
 import shoal
 from shoal import Event, Knowledge, Spec, Table
-from shoal.datasets import hospital
+from shoal.data.datasets import hospital
 from shoal.display import risk_histogram
-from shoal.utility import Workload
+from shoal.release.utility import Workload
 
 HOSTILE = "<script>alert(1)</script>\n\u202e'\""
 FRAME = hospital(600, seed=3).with_columns(

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 
 from shoal.attacks.lineup import Lineup
-from shoal.grouping import Grouping
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
 from shoal.knowledge import View
-from shoal.spec import Event, Spec
-from shoal.table import Table
 
 QI = ("age", "sex", "town")
 VALUES = ("flu", "cough", "gout", "HIV", "TB")

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from shoal.attacks import Attack, Scene, as_attackers, attacker_names, run
-from shoal.grouping import Grouping
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
-from shoal.spec import Spec
-from shoal.table import Table
 
 Person = tuple[int, str, str, str]
 """Age, sex, town, value."""

@@ -9,7 +9,7 @@ import pytest
 import shoal
 from shoal.attacks.finding import Finding
 from shoal.attacks.learner import BANDS
-from shoal.spec import Spec
+from shoal.data.spec import Spec
 
 ROWS, R = 12_000, 5
 SPEC = Spec(qi=("income", "sex"), sensitive="diagnosis", protect=("HIV",), r=R)

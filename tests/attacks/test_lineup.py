@@ -17,7 +17,7 @@ from shoal.attacks.naming import draw, shares
 from shoal.attacks.odds import LARGEST
 from shoal.attacks.resampling import resampled
 from shoal.attacks.scene import Scene
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
 from tests.attacks.people import SIZE, chance_in, made_up, some_groups, suspects_of
 from tests.oracle.worlds import binary_posterior, joint_posterior

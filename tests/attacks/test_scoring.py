@@ -18,7 +18,7 @@ from shoal.attacks.rules import Likeliest
 from shoal.attacks.scoring import score
 from shoal.attacks.surest import Ranked
 from shoal.errors import InputError
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge, event_chances
 from tests.attacks.people import deal, made_up, some_groups, suspects_of
 

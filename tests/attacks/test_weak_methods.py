@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.datasets import HOSPITAL_EVENT, hospital
+from shoal.data.datasets import HOSPITAL_EVENT, hospital
 
 WEAK: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "Anatomy": ("anatomy", {"l": 5}, ["counter-class", "counter-odds", "counter-all"]),

@@ -8,8 +8,8 @@ import numpy as np
 
 import shoal
 from shoal.attacks import Scene
+from shoal.data.table import Table
 from shoal.knowledge import Knowledge
-from shoal.table import Table
 from tests.attacks.test_attackers import attacked
 from tests.release.weighed import SPEC, Weighed, people
 

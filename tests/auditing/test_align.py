@@ -11,8 +11,8 @@ import pytest
 from shoal.auditing.align import Aligned, align_column, align_release
 from shoal.auditing.audit import audit
 from shoal.auditing.verdict import Audit
+from shoal.data.spec import Event, InputWarning, Spec
 from shoal.errors import InputError
-from shoal.spec import Event, InputWarning, Spec
 
 SPEC = Spec(qi=("age", "sex"), sensitive="illness", protect=(Event(("HIV", "TB")),), r=2)
 TABLE = pl.DataFrame(

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from shoal.adversaries.estimate import has_world
+from shoal.auditing.adversaries.estimate import has_world
 from shoal.auditing.audit import audit
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
-from shoal.spec import Event, Spec
-from shoal.table import Table
 from tests.dealing import row_groups, row_values
 from tests.oracle.worlds import NoWorld, binary_posterior, joint_posterior
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal import datasets
-from shoal.adversaries.adversary import BOTH
-from shoal.anonymizers.art import Art
+from shoal.auditing.adversaries.adversary import BOTH
 from shoal.auditing.audit import audit
-from shoal.grouping import Grouping
-from shoal.grouping.partition import Partition
-from shoal.spec import Spec
-from shoal.table import Table
+from shoal.data import datasets
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
+from shoal.groups.partition import Partition
+from shoal.methods.art import Art
 
 SPEC = Spec(
     qi=("sex", "region"),

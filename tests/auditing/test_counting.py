@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from shoal.auditing import counting
 from shoal.auditing.audit import audit
 from shoal.auditing.counting import Counting
-from shoal.grouping import Grouping
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
-from shoal.spec import Event, Spec
-from shoal.table import Table
 from tests.oracle import classes as oracle
 from tests.oracle.audit import Case, Protected
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE

@@ -9,18 +9,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal import datasets
-from shoal.adversaries import even as judging_once
-from shoal.adversaries.adversary import BOTH, GroupReader, Joint, SeenGroup
-from shoal.adversaries.even import Even
-from shoal.anonymizers.art import Art
+from shoal.auditing.adversaries import even as judging_once
+from shoal.auditing.adversaries.adversary import BOTH, GroupReader, Joint, SeenGroup
+from shoal.auditing.adversaries.even import Even
 from shoal.auditing.audit import audit
 from shoal.auditing.verdict import Audit
+from shoal.data import datasets
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge, View
-from shoal.spec import Event, Spec
-from shoal.table import Table
+from shoal.methods.art import Art
 from tests.dealing import row_groups
 
 PROTECT = {

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from shoal.auditing.audit import audit
-from shoal.spec import Spec
-from shoal.table import Table
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from tests.auditing.test_audit import PROTECT, groups_of, random_case
 from tests.oracle import audit as oracle
 from tests.oracle.classes import absence, counter

@@ -14,10 +14,10 @@ from pycanon import anonymity
 
 import shoal
 from shoal.auditing.models import Models, other_models
-from shoal.datasets import ADULT_SENSITIVE, adult
-from shoal.grouping import Grouping
-from shoal.spec import Event, Spec
-from shoal.table import Table
+from shoal.data.datasets import ADULT_SENSITIVE, adult
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
 from tests.oracle import models as oracle
 
 CLOSE = 1e-12

@@ -12,9 +12,9 @@ import pytest
 
 import shoal
 from shoal.auditing.audit import audit
+from shoal.data.spec import Limit, Spec
+from shoal.data.table import Table
 from shoal.knowledge import Knowledge, View, event_chances, known_values, whole_view
-from shoal.spec import Limit, Spec
-from shoal.table import Table
 
 VALUES = ("H", "x", "y")
 
@@ -175,7 +175,7 @@ def test_what_was_known_of_all_rows_is_no_breach_under_the_limit_prior() -> None
 
 
 def test_rows_that_nobody_dealt_are_not_decided() -> None:
-    from shoal.grouping import Grouping
+    from shoal.groups import Grouping
 
     frame = pl.DataFrame({"who": [*"ppabcd"], "a": [1] * 6, "ill": list("HxxHxx")})
     spec = Spec(qi=["a"], sensitive="ill", protect=["H"], r=2, min_support=2, person="who")

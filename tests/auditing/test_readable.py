@@ -8,10 +8,10 @@ import pytest
 
 from shoal.auditing.audit import audit
 from shoal.auditing.readable import readable_people
-from shoal.grouping import Grouping
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
 from shoal.release.tables import shown_parts
-from shoal.spec import Event, Spec
-from shoal.table import Table
 from tests.oracle.readable import readable
 
 

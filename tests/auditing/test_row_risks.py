@@ -11,10 +11,10 @@ from polars.testing import assert_frame_equal
 
 from shoal.auditing.audit import audit
 from shoal.auditing.verdict import Audit
-from shoal.grouping import Grouping
-from shoal.grouping.partition import Partition
-from shoal.spec import Spec
-from shoal.table import Table
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
+from shoal.groups.partition import Partition
 
 
 def audited(seed: int) -> tuple[Table, list[int], Audit]:

@@ -8,9 +8,9 @@ import pytest
 
 import shoal
 from shoal.auditing.audit import audit
-from shoal.grouping import Grouping
-from shoal.spec import Event, Spec
-from shoal.table import Table
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
 from tests.oracle import several as oracle
 
 AGREE = 1e-9

@@ -22,11 +22,11 @@ from benchmarks.insider.attack import (
 from benchmarks.insider.section import METHODS, measured
 from benchmarks.settings import hospital_subject, icd9_chapter
 from shoal.attacks import Lineup
-from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
-from shoal.grouping import Grouping
+from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
-from shoal.spec import Event, Spec
-from shoal.table import Table
 from tests.attacks.people import SIZE, deal, made_up, some_groups
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks.insider.neighbours import changed, lookalikes, measure_neighbours, seats
 from benchmarks.settings import hospital_subject
-from shoal.anonymizers.art import Art
+from shoal.data.table import Table
 from shoal.knowledge import Knowledge
-from shoal.table import Table
+from shoal.methods.art import Art
 
 LINES = ("group", "signature", "value", "rows", "copies")
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.datasets import HOSPITAL_EVENT, hospital
+from shoal.data.datasets import HOSPITAL_EVENT, hospital
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,8 @@ from pathlib import Path
 from unittest import mock
 
 from shoal.cli import main
-from shoal.datasets import HOSPITAL_EVENT
-from shoal.spec import InputWarning
+from shoal.data.datasets import HOSPITAL_EVENT
+from shoal.data.spec import InputWarning
 
 Done = subprocess.CompletedProcess[str]
 

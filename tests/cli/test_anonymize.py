@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from shoal.check_words import lines as check_lines
-from shoal.checks import checks_in
-from shoal.datasets import HOSPITAL_EVENT
+from shoal.auditing.check_words import lines as check_lines
+from shoal.auditing.checks import checks_in
+from shoal.data.datasets import HOSPITAL_EVENT
 from shoal.wording import percent
 from tests.cli.program import RELEASE_FILES, SPEC, refused, shoal_, shoal_process
 

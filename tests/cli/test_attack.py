@@ -12,12 +12,12 @@ import pytest
 import shoal
 from shoal.attacks import attacker_names
 from shoal.cli.attack import OWN
-from shoal.datasets import HOSPITAL_EVENT, hospital
+from shoal.data.datasets import HOSPITAL_EVENT, hospital
+from shoal.data.table import Table
 from shoal.engines import engine_named
 from shoal.errors import InputError
 from shoal.release.pair import CELL_GROUPS
 from shoal.release.regroup import regroup
-from shoal.table import Table
 from tests.cli.program import EVENT, SPEC, shoal_
 
 QUICK = [word for name in ("likeliest", "medoid", "absentee") for word in ("--attacker", name)]

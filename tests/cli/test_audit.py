@@ -112,7 +112,7 @@ def test_an_audit_without_a_verdict_ends_with_3(
     """Where no group may be judged exactly and bounds say nothing, estimates are left."""
     monkeypatch.setattr("shoal.auditing.audit.audit", partial(auditing.audit, budget=1))
     monkeypatch.setattr(
-        "shoal.adversaries.judging.event_bounds",
+        "shoal.auditing.adversaries.judging.event_bounds",
         lambda weights, *others: (np.zeros((len(weights), 1)), np.ones((len(weights), 1))),
     )
     given = ["--groups", "same", *SPEC[:-1], "12", "--adversary", "joint"]

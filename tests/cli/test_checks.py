@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import check_words, checks
+from shoal.auditing import check_words, checks
 from shoal.auditing.audit import audit
-from shoal.check_words import LABELS, TONES, lines, titled
-from shoal.checks import Check, State, checks_in, checks_of, most_people, plain, verdict
-from shoal.facts import Facts
+from shoal.auditing.check_words import LABELS, TONES, lines, titled
+from shoal.auditing.checks import Check, State, checks_in, checks_of, most_people, plain, verdict
+from shoal.data.table import Table
+from shoal.release.facts import Facts
 from shoal.report import render
-from shoal.table import Table
 from shoal.workbench import verdicts
 from tests.cli.program import SPEC, shoal_
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE

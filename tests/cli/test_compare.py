@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from shoal.charts.panels import dots
 from shoal.cli import app
 from shoal.cli.compare import _side_by_side
-from shoal.datasets import hospital
+from shoal.data.datasets import hospital
+from shoal.report.charts.panels import dots
 
 OPTIONS = [
     "--qi",

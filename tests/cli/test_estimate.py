@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.utility import Between
+from shoal.release.utility import Between
 from tests.cli.program import shoal_
 from tests.release.weighed import SPEC, Weighed, people
 

@@ -15,7 +15,7 @@ import pytest
 
 import shoal
 from shoal.attacks import Attack, Finding, Rate
-from shoal.checks import State
+from shoal.auditing.checks import State
 from tests.cli.program import RELEASE_FILES, SPEC, Done, refused, shoal_
 
 Verdict = bool | None

@@ -71,12 +71,12 @@ def test_a_kill_while_replacing_leaves_the_old_release_or_the_new(
 
 
 MOMENTS = {
-    "searching": "shoal.anonymizers.art.attempts.add_decoys",
+    "searching": "shoal.methods.art.attempts.add_decoys",
     "auditing": "shoal.api.anonymize.judge",
-    "gathering facts": "shoal.facts.loss.query_errors",
+    "gathering facts": "shoal.release.facts.loss.query_errors",
     "writing": "shoal.release.folder.readme_text",
     "private": "shoal.release.folder.save_private",
-    "swapping": "shoal.storage.moves.swap",
+    "swapping": "shoal.data.storage.moves.swap",
 }
 
 

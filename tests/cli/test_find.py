@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import SPEC, refused, shoal_
-from tests.comparison.test_finding import telling
+from tests.planning.comparison.test_finding import telling
 
 ASKED = ["--qi", "tells,town,years", "--sensitive", "state", "--protect", "ill", "-r", "4"]
 ASKED = [*ASKED, "--min-support", "50"]

@@ -10,7 +10,7 @@ import typer.main
 
 from shoal.cli import app
 from shoal.cli.options import SpecOptions
-from shoal.spec import Event, Spec
+from shoal.data.spec import Event, Spec
 
 SHARED = [field.name for field in fields(SpecOptions)]
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.spec import Spec
+from shoal.data.spec import Spec
 
 HOSTILE = [
     "=SUM(A1)",
@@ -71,4 +71,4 @@ def hospital(rows: int = 20_000) -> tuple[pl.DataFrame, Spec]:
         identifiers=["patient"],
         r=5,
     )
-    return shoal.datasets.hospital(rows, seed=0), spec
+    return shoal.data.datasets.hospital(rows, seed=0), spec

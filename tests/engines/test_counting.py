@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
+from shoal.data.sources.streamed import open_rows
 from shoal.engines import counting
 from shoal.engines.counting import count_rows
 from shoal.errors import InputError
-from shoal.sources.streamed import open_rows
 
 EDGES = [-(2**63), 2**63 - 1, 0, None]
 

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.engines.dealing import Dealer, deal
-from shoal.grouping import Grouping
-from shoal.grouping.suppressed import lost_members
-from shoal.spec import Spec
-from shoal.table import Table
+from shoal.groups import Grouping
+from shoal.groups.suppressed import lost_members
 
 
 def random_grouping(seed: int) -> tuple[Table, Grouping]:

@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.data.sources import write_parts
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.engines import Counted, Dealt, Part, Runs
 from shoal.errors import InputError
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.release.release import Release
-from shoal.sources import write_parts
-from shoal.spec import Spec
-from shoal.table import Table
-from shoal.verification.verify import verify
+from shoal.release.verification.verify import verify
 from tests.golden.releases import TABLES
 
 

@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.data.sources import write_table
+from shoal.data.sources.database import quoted_name
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.engines import Engine
 from shoal.engines.duckdb import DuckDBEngine
 from shoal.engines.polars import PolarsEngine
 from shoal.errors import InputError
-from shoal.sources import write_table
-from shoal.sources.database import quoted_name
-from shoal.spec import Spec
-from shoal.table import Table
 from tests.engines.kinds import all_kinds, hospital, some_kinds
 
 QI = ("text with. dots", "part", "day, of", "moment", "price", "truth")

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.data.sources import write_table
+from shoal.data.spec import Spec
 from shoal.engines import Engine
 from shoal.engines.duckdb import DuckDBEngine
 from shoal.engines.polars import PolarsEngine
 from shoal.errors import InputError
-from shoal.sources import write_table
-from shoal.spec import Spec
 
 ENGINES: dict[str, Callable[[], Engine]] = {
     "whole": PolarsEngine,

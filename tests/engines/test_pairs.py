@@ -17,10 +17,10 @@ import shoal
 from shoal.api.released import align, align_large
 from shoal.auditing.align import Aligned
 from shoal.auditing.audit import audit
+from shoal.data.sources import write_table
+from shoal.data.spec import Spec
 from shoal.engines import Joining, engine_named
 from shoal.errors import InputError
-from shoal.sources import write_table
-from shoal.spec import Spec
 from tests.engines.kinds import HOSTILE, all_kinds, hospital, some_kinds
 
 Make = Callable[..., Joining]

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.engines import Engine
 from shoal.engines.duckdb import DuckDBEngine
 from shoal.engines.polars import PolarsEngine
 from shoal.errors import InputError
-from shoal.spec import Spec
-from shoal.table import Table
 
 ENGINES: dict[str, Callable[[], Engine]] = {
     "whole": PolarsEngine,

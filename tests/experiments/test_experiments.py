@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from shoal.datasets import hospital
+from shoal.data.datasets import hospital
 from shoal.errors import InputError
 from shoal.experiments import run as runner
 from shoal.experiments.figures import draw

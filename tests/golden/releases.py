@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
+from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 
 HASHES = Path(__file__).with_name("hashes.json")
 METHODS = {

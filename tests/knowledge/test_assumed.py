@@ -14,12 +14,12 @@ import pytest
 
 from shoal import Spec, anonymize
 from shoal.api.plan import plan
+from shoal.data.spec import support_for
+from shoal.data.table import Table
 from shoal.knowledge import Assumed, Knowledge
+from shoal.release.verification.verify import verify
 from shoal.report import release_facts
 from shoal.report.sentences import assumptions
-from shoal.spec import support_for
-from shoal.table import Table
-from shoal.verification.verify import verify
 from shoal.wording import assumed_words, hollow_words
 from tests.cli.program import shoal_
 

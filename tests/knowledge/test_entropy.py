@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from shoal.datasets import hospital
+from shoal.data.datasets import hospital
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.knowledge import Knowledge
 from shoal.knowledge import entropy as module
 from shoal.knowledge.entropy import Groups, Strata, all_counts, event_cases, fit_groups
 from shoal.knowledge.kernels import entropy as kernels
-from shoal.spec import Spec
-from shoal.table import Table
 from tests.oracle.entropy import by_all_counts, by_entropy, possible_worlds
 
 RIDGE = 1e-8

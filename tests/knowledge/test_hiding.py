@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymizers.art import Art
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Hiding, Knowledge
-from shoal.spec import Spec
-from shoal.table import Table
+from shoal.methods.art import Art
 
 ODDS = st.sampled_from((0.01, 0.1, 0.3, 1.0, 2.0, 10.0))
 

@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from shoal.datasets import ADULT_EVENT, ADULT_QI, adult, hospital
+from shoal.data.datasets import ADULT_EVENT, ADULT_QI, adult, hospital
+from shoal.data.spec import MISSING, Event, Spec
+from shoal.data.table import Table
 from shoal.errors import InputError, InternalError
 from shoal.knowledge import (
     Knowledge,
@@ -24,8 +26,6 @@ from shoal.knowledge import (
     value_chances,
     with_pool,
 )
-from shoal.spec import MISSING, Event, Spec
-from shoal.table import Table
 
 QI = ("age", "sex", "region", "occupation")
 FRAME = hospital(2500, seed=7).with_columns(

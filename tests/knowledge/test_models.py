@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge, event_chances
 from shoal.knowledge.models import Kernel, fit_model, kernel_estimate
-from shoal.spec import Event, Spec
-from shoal.table import Table
 from tests.oracle.models import kernel_prior
 
 

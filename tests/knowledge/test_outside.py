@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.datasets import (
+from shoal.data.datasets import (
     HOSPITAL_EVENT,
     HOSPITAL_QI,
     HOSPITAL_SENSITIVE,
     hospital,
     hospital_distribution,
 )
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge, View
 from shoal.knowledge.outside import read_knowledge
-from shoal.spec import Spec
-from shoal.table import Table
 
 SHARES = {"flu": 0.5, "cold": 0.2, "HIV": 0.2, "TB": 0.1}
 """How often each illness occurs in the table below."""

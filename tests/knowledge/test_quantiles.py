@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from shoal.data.spec import MISSING, Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge, attribute_codes, attribute_qi
-from shoal.spec import MISSING, Spec
-from shoal.table import Table
 
 ROWS = 2_000
 

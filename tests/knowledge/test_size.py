@@ -11,14 +11,14 @@ import pytest
 
 import shoal
 from shoal import memory
-from shoal.adversaries.adversary import BOTH
-from shoal.anonymizers.art import Art
+from shoal.auditing.adversaries.adversary import BOTH
 from shoal.auditing.audit import audit
-from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
+from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
+from shoal.data.spec import InputWarning, Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge, size
-from shoal.spec import InputWarning, Spec
-from shoal.table import Table
+from shoal.methods.art import Art
 
 FRAME = pl.DataFrame({"q": ["a", "b"] * 200, "v": [str(i % 200) for i in range(400)]})
 SPEC = Spec(qi="q", sensitive="v", r=2, min_support=50)

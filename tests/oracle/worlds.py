@@ -1,7 +1,8 @@
 """The slow, obvious twin of the adversary: write every possible world down, weigh it, add up.
 
 Equations 1 to 3 of the paper, word for word. Nothing here may be imported from
-`shoal.adversaries`, its kernels included. Given Fractions, every result is an exact Fraction.
+`shoal.auditing.adversaries`, its kernels included. Given Fractions, every result is an exact
+Fraction.
 """
 
 from __future__ import annotations

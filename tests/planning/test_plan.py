@@ -15,10 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymizers.art import Art
 from shoal.api.plan import plan
 from shoal.auditing.audit import audit
-from shoal.datasets import (
+from shoal.data.datasets import (
     ADULT_EVENT,
     ADULT_QI,
     ADULT_SENSITIVE,
@@ -28,12 +27,13 @@ from shoal.datasets import (
     adult,
     hospital,
 )
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
+from shoal.methods.art import Art
 from shoal.planning.plan import MAX_LOST, Plan, coverage_bound
-from shoal.spec import Event, Spec
-from shoal.table import Table
 from tests.dealing import row_groups
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.knowledge import Knowledge, event_chances
 from shoal.planning import supply
 from shoal.planning.plan import coverage_bound, plan
 from shoal.planning.supply import Supply, largest_r
-from shoal.spec import Spec
-from shoal.table import Table
 
 
 def a_table(seed: int, **changes: Any) -> Table:

@@ -7,8 +7,8 @@ from itertools import count, product
 
 import pytest
 
-from shoal.adversaries import binary_posterior
-from shoal.datasets import delta_max_table
+from shoal.auditing.adversaries import binary_posterior
+from shoal.data.datasets import delta_max_table
 from shoal.errors import InputError
 from shoal.planning.theorem1 import delta_max, minimum_size
 

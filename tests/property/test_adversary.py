@@ -10,7 +10,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from shoal.adversaries import binary_posterior, joint_bounds, joint_posterior
+from shoal.auditing.adversaries import binary_posterior, joint_bounds, joint_posterior
 from shoal.errors import InputError
 from tests.oracle import worlds as oracle
 

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.anonymizers.art import Art
 from shoal.auditing.audit import audit
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
+from shoal.methods.art import Art
 from shoal.release import Release
-from shoal.spec import Event, Spec
-from shoal.table import Table
 
 EVENTS: tuple[tuple[Event, ...] | None, ...] = (
     None,

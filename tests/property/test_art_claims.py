@@ -11,11 +11,11 @@ import polars as pl
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymizers.art import Art
 from shoal.auditing.audit import audit as judged
-from shoal.grouping import Grouping
-from shoal.spec import Spec
-from shoal.table import Table
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
+from shoal.methods.art import Art
 from tests.dealing import row_groups
 from tests.oracle import classes as counted
 from tests.oracle.audit import Case, Protected, audit

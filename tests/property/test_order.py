@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.table import Table
+from shoal.data.table import Table
 
 METHODS = {
     "art": {"max_suppression": 1},

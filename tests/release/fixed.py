@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.grouping import Grouping, Progress, silent
-from shoal.spec import Spec
-from shoal.table import Table
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping, Progress, silent
 
 SEXES = pl.DataFrame(
     {"sex": ["m"] * 10 + ["w"] * 10, "v": ["x", "x"] + ["y"] * 8 + ["x"] * 2 + ["y"] * 8}

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.datasets import ILLNESSES_QI, illnesses
+from shoal.data.datasets import ILLNESSES_QI, illnesses
+from shoal.data.spec import OTHER, Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.release import GID, Release
 from shoal.release.tables import build_tables, canonical, permuted
-from shoal.spec import OTHER, Spec
-from shoal.table import Table
 from tests.forging import mend
 from tests.release.test_recipient import check_readme
 

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.sources import write_table
+from shoal.data.sources import write_table
 
-FRAME = shoal.datasets.hospital(2_000, seed=3)
+FRAME = shoal.data.datasets.hospital(2_000, seed=3)
 SPEC = shoal.Spec(qi=["sex", "region"], sensitive="diagnosis", protect=[["Schizo*", "HI?"]], r=3)
 
 

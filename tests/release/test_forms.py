@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.grouping import FormName
+from shoal.groups import FormName
 from shoal.release.forms import FORMS, fits_form, form_named
 from shoal.release.record import Record
-from shoal.utility.published import same_groups
+from shoal.release.utility.published import same_groups
 
 FRAME = pl.DataFrame(
     {

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_SENSITIVE, hospital
+from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_SENSITIVE, hospital
+from shoal.data.spec import Event, Spec
 from shoal.release.pair import PAIR
-from shoal.spec import Event, Spec
 from tests.cli.program import refused, shoal_
-from tests.sources.expect import fails_with
+from tests.data.sources.expect import fails_with
 
 SPEC = Spec(
     qi=("sex", "region"), sensitive=HOSPITAL_SENSITIVE, protect=(Event(HOSPITAL_EVENT),), r=3

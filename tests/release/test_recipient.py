@@ -17,10 +17,10 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.grouping import Grouping, Progress, silent
+from shoal.data.spec import Event, InputWarning, Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping, Progress, silent
 from shoal.release import Release
-from shoal.spec import Event, InputWarning, Spec
-from shoal.table import Table
 from tests.docs.blocks import blocks
 from tests.golden.releases import METHODS, TABLES
 
@@ -199,7 +199,7 @@ def queries(folder: Path) -> list[str]:
 
 def check_readme(release: Release, folder: Path) -> None:
     """Its queries run, and give what `count` and `table` give."""
-    from shoal.utility.sql import example, other_example
+    from shoal.release.utility.sql import example, other_example
 
     sensitive, value, column = example(release)
     asked = {} if column is None else {column.name: [column.labels[0]]}
@@ -280,11 +280,11 @@ def test_weights_are_shares_of_groups(release: Release) -> None:
 
 
 def test_weights_add_up_to_counts() -> None:
-    people = shoal.datasets.hospital(3000, seed=2)
+    people = shoal.data.datasets.hospital(3000, seed=2)
     spec = Spec(
-        qi=shoal.datasets.HOSPITAL_QI[:3],
+        qi=shoal.data.datasets.HOSPITAL_QI[:3],
         sensitive="diagnosis",
-        protect=[Event(shoal.datasets.HOSPITAL_EVENT, label="grave")],
+        protect=[Event(shoal.data.datasets.HOSPITAL_EVENT, label="grave")],
         r=3,
     )
     release = shoal.anonymize(people.to_pandas(), spec, seed=1)

@@ -11,11 +11,11 @@ import pytest
 
 import shoal
 from shoal.cli.report import render_reports
-from shoal.facts import release_facts
-from shoal.table import Table
+from shoal.data.table import Table
+from shoal.release.facts import release_facts
 from tests.forging import mend
 
-FRAME = shoal.datasets.hospital(3_000, seed=3)
+FRAME = shoal.data.datasets.hospital(3_000, seed=3)
 SPEC = shoal.Spec(
     qi=["age", "sex", "region"],
     sensitive="diagnosis",

@@ -17,17 +17,17 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.adversaries.adversary import USUAL
-from shoal.checks import checks_in, plain
-from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
+from shoal.auditing.adversaries.adversary import USUAL
+from shoal.auditing.checks import checks_in, plain
+from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
 from shoal.engines.dealing import deal
 from shoal.errors import InputError
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.release import Release
 from shoal.release.readme import readme_text
 from shoal.release.tables import build_tables, canonical
-from shoal.spec import Event, Spec
-from shoal.table import Table
 
 SPEC = Spec(
     qi=HOSPITAL_QI[:3],

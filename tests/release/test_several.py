@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.datasets import ILLNESSES_QI, illnesses
+from shoal.data.datasets import ILLNESSES_QI, illnesses
+from shoal.data.spec import OTHER, Spec
+from shoal.data.table import Table
 from shoal.knowledge import Knowledge
 from shoal.release import Release
-from shoal.spec import OTHER, Spec
-from shoal.table import Table
-from shoal.utility import summarize
-from shoal.utility.sql import sql_for_count
+from shoal.release.utility import summarize
+from shoal.release.utility.sql import sql_for_count
 from tests.forging import mend
 
 duckdb = pytest.importorskip("duckdb")
@@ -102,7 +102,7 @@ def test_a_weighted_table_has_all_columns(release: Release) -> None:
 
 
 def test_the_report_speaks_of_every_column(folder: Path, tmp_path: Path) -> None:
-    from shoal.facts import load_facts
+    from shoal.release.facts import load_facts
     from shoal.report import render
 
     page = render(load_facts(folder.with_name("inside")))

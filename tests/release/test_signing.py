@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_SENSITIVE, hospital
+from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_SENSITIVE, hospital
+from shoal.data.spec import Event, Spec
 from shoal.errors import InputError
 from shoal.file_names import SIGNATURES
 from shoal.release.signing import new_key
-from shoal.spec import Event, Spec
-from shoal.verification.verify import Verification
+from shoal.release.verification.verify import Verification
 from tests.cli.program import shoal_
+from tests.data.sources.expect import fails_with
 from tests.forging import mend
-from tests.sources.expect import fails_with
 
 pytest.importorskip("cryptography")
 

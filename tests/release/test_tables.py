@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.engines import Dealt, Runs
 from shoal.engines.dealing import deal
 from shoal.errors import InputError
-from shoal.grouping import FormName, Grouping
-from shoal.grouping.generalization import generalize
+from shoal.groups import FormName, Grouping
+from shoal.groups.generalization import generalize
 from shoal.release.tables import build_tables, canonical, check_names
-from shoal.spec import Spec
-from shoal.table import Table
 
 SPEC = Spec(qi=("age", "job"), sensitive="v", protect=(("b", "x"), ("d",)), r=2)  # type: ignore[arg-type]
 

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.data.spec import Event, Spec
 from shoal.errors import InputError
 from shoal.release import Release
-from shoal.spec import Event, Spec
-from shoal.verification.verify import verify
+from shoal.release.verification.verify import verify
 
 SPEC = Spec(qi=("q",), sensitive="s", protect=(Event(("x",)),), r=2, min_support=5)
 SENSITIVE = [*"xyzwvut"] * 20

@@ -15,16 +15,16 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.data.table import Table
 from shoal.engines.duckdb import DuckDBEngine
 from shoal.errors import InternalError
-from shoal.grouping import FormName, Grouping, Progress, silent
+from shoal.groups import FormName, Grouping, Progress, silent
 from shoal.release import Release
 from shoal.release.record import rows_recorded
 from shoal.release.regroup import regroup, regroup_cells
 from shoal.release.tables import canonical
+from shoal.release.utility.sql import sql_for_count
 from shoal.release.weights import DIGITS, ROUNDING, rounded_down, weight_column
-from shoal.table import Table
-from shoal.utility.sql import sql_for_count
 from tests.forging import edit, mend, refused
 from tests.release.weighed import SPEC, Weighed, people
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.grouping import FormName, Grouping, Progress, silent
-from shoal.grouping.generalization import generalize
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
+from shoal.groups import FormName, Grouping, Progress, silent
+from shoal.groups.generalization import generalize
 from shoal.knowledge import Knowledge
 from shoal.knowledge.entropy import all_counts
-from shoal.spec import Event, Spec
-from shoal.table import Table
 
 SPEC = Spec(qi=("place", "age"), sensitive="state", protect=(Event(("ill",)),), r=2, min_support=20)
 

@@ -6,9 +6,9 @@ import pytest
 
 import shoal
 from shoal import report
-from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
-from shoal.facts.contents import Facts
-from shoal.table import Table
+from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
+from shoal.data.table import Table
+from shoal.release.facts.contents import Facts
 from tests.report.marked import ROWS, marked_table
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.table import Table
+from shoal.data.table import Table
 from tests.report.page import Page
 
 ROWS = 240

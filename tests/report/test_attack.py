@@ -10,8 +10,8 @@ import pytest
 import shoal
 from shoal import report
 from shoal.attacks import NotRun
-from shoal.datasets import HOSPITAL_EVENT, hospital
-from shoal.facts.contents import Facts
+from shoal.data.datasets import HOSPITAL_EVENT, hospital
+from shoal.release.facts.contents import Facts
 from shoal.report.measured import surest_table
 from shoal.wording import percent
 from tests.report.page import Page

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.facts.contents import audit_facts
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.release.facts.contents import audit_facts
 from shoal.report.sentences import assumptions
-from shoal.spec import Spec
-from shoal.table import Table
 
 ROWS = 1_000
 

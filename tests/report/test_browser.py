@@ -15,8 +15,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 import shoal
 from shoal import report
 from shoal.auditing.verdict import Audit
-from shoal.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
-from shoal.table import Table
+from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
+from shoal.data.table import Table
 from tests.browsing import chromium, look, requested
 
 pytestmark = pytest.mark.browser

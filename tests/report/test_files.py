@@ -18,9 +18,9 @@ import shoal
 from shoal import report
 from shoal.cli import app
 from shoal.cli.report import check_reports
+from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.facts.contents import Facts
-from shoal.table import Table
+from shoal.release.facts.contents import Facts
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked, marked_table
 
 
@@ -150,7 +150,9 @@ def run_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Res
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("step", ["shoal.facts.contents._people", "shoal.report.page.public_facts"])
+@pytest.mark.parametrize(
+    "step", ["shoal.release.facts.contents._people", "shoal.report.page.public_facts"]
+)
 def test_what_fails_in_the_report_leaves_nothing_behind(
     run_in: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, command: str, step: str
 ) -> None:

@@ -13,10 +13,10 @@ import pytest
 
 import shoal
 from shoal import report
-from shoal.facts.contents import Facts
+from shoal.data.table import Table
+from shoal.release.facts.contents import Facts
 from shoal.report.page import script_json
 from shoal.report.words import command_line
-from shoal.table import Table
 from tests.report.page import Page
 
 HOSTILE = (

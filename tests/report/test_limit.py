@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal import report
-from shoal.verification.verify import verify
+from shoal.release.verification.verify import verify
 from tests.release.fixed import Fixed
 from tests.report.page import Page
 

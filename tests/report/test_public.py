@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import report
-from shoal.facts.bins import merge_small
-from shoal.facts.contents import Facts
+from shoal.data.table import Table
+from shoal.release.facts.bins import merge_small
+from shoal.release.facts.contents import Facts
 from shoal.report.public import public_facts, public_risk
 from shoal.report.sentences import verdict_sentence
-from shoal.table import Table
 from shoal.wording import percent
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table

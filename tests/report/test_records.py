@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import report
-from shoal.charts import audit as charts
-from shoal.facts.bins import count_within, probability_edges, size_edges
-from shoal.facts.contents import Facts
-from shoal.table import Table
+from shoal.data.table import Table
+from shoal.release.facts.bins import count_within, probability_edges, size_edges
+from shoal.release.facts.contents import Facts
+from shoal.report.charts import audit as charts
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table
 from tests.report.page import Page
 
@@ -66,7 +66,7 @@ def test_group_sizes(facts: Facts) -> None:
 
 
 def test_distances_agree_with_the_utility(made: tuple[shoal.Release, Table]) -> None:
-    from shoal.facts import loss
+    from shoal.release.facts import loss
 
     release, table = made
     facts = report.release_facts(release, table)
@@ -77,7 +77,7 @@ def test_distances_agree_with_the_utility(made: tuple[shoal.Release, Table]) -> 
 
 
 def test_distances_of_a_generalized_release_agree_with_the_utility() -> None:
-    from shoal.facts import loss
+    from shoal.release.facts import loss
 
     table = marked_table()
     release = shoal.anonymize(table, table.spec, method="mondrian", k=6, seed=2)

@@ -12,9 +12,10 @@ import pytest
 
 import shoal
 from shoal import report
-from shoal.checks import State, checks_in, plain
-from shoal.datasets import hospital
-from shoal.facts.contents import Facts, as_exposed
+from shoal.auditing.checks import State, checks_in, plain
+from shoal.data.datasets import hospital
+from shoal.data.table import Table
+from shoal.release.facts.contents import Facts, as_exposed
 from shoal.report.measured import class_errors
 from shoal.report.page import Edition
 from shoal.report.sentences import (
@@ -24,7 +25,6 @@ from shoal.report.sentences import (
     verdict_sentence,
 )
 from shoal.report.words import command_line, judged
-from shoal.table import Table
 from shoal.wording import exposed_words, isolated, lower_words, percent, visible
 from tests.report.page import Page
 

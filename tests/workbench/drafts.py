@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.datasets import HOSPITAL_EVENT
+from shoal.data.datasets import HOSPITAL_EVENT
 
 HOSPITAL: dict[str, Any] = {
     "qi": ["age", "sex", "region"],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.project import Project
+from shoal.workbench.project import Project
 from tests.cli.program import command
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from shoal.datasets import hospital
-from shoal.project import (
+from shoal.data.datasets import hospital
+from shoal.workbench.project import (
     Project,
     Source,
     anonymize_steps,

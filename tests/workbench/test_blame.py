@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from shoal.datasets import hospital
-from shoal.project import verify_steps
+from shoal.data.datasets import hospital
 from shoal.workbench import blame
 from shoal.workbench.blame import field_of, page_of
+from shoal.workbench.project import verify_steps
 from tests.workbench.visitor import Visitor
 from tools.error_codes import collect
 

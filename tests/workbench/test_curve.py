@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shoal.charts.plan import LEAST_SHARE, plan_chart
+from shoal.report.charts.plan import LEAST_SHARE, plan_chart
 from shoal.workbench.drawing import drawn
 from tests.workbench.visitor import Visitor
 

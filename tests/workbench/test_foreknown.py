@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.datasets import HOSPITAL_QI, hospital
+from shoal.data.datasets import HOSPITAL_QI, hospital
+from shoal.data.table import Table
 from shoal.knowledge import Knowledge
 from shoal.planning.supply import Supply
-from shoal.table import Table
 from shoal.workbench.foreknown import NotWanted, known_before
-from tests.sources.expect import fails_with
+from tests.data.sources.expect import fails_with
 
 FRAME = hospital(3_000, seed=3)
 ONE, OTHER = sorted(set(FRAME["diagnosis"]))[:2]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from shoal.datasets import hospital
-from shoal.project import Run
+from shoal.data.datasets import hospital
 from shoal.workbench.app import PAGES
 from shoal.workbench.held import key_of
+from shoal.workbench.project import Run
 from tests.workbench.served import LINUX, Served, figure, served
 from tests.workbench.visitor import Visitor
 

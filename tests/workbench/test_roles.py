@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.datasets import hospital
-from shoal.project import plan_steps
-from shoal.propose import propose_spec
+from shoal.data.datasets import hospital
+from shoal.planning.propose import propose_spec
 from shoal.workbench.held import key_of
+from shoal.workbench.project import plan_steps
 from shoal.workbench.texts import TEXTS
 from tests.workbench.visitor import Answer, Visitor
 

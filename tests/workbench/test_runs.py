@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.check_words import coloured
-from shoal.checks import checks_in
-from shoal.datasets import HOSPITAL_EVENT, hospital
-from shoal.facts import load_facts
-from shoal.project import Run
+from shoal.auditing.check_words import coloured
+from shoal.auditing.checks import checks_in
+from shoal.data.datasets import HOSPITAL_EVENT, hospital
+from shoal.release.facts import load_facts
 from shoal.wording import percent
 from shoal.workbench.held import key_of
 from shoal.workbench.pages.compare import LINES
+from shoal.workbench.project import Run
 from shoal.workbench.rendering import shown_number
 from tests.workbench.drafts import HOSPITAL
 from tests.workbench.visitor import Answer, Visitor, workbench

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.datasets import hospital
-from shoal.project import Source, plan_steps, verify_steps
+from shoal.data.datasets import hospital
+from shoal.workbench.project import Source, plan_steps, verify_steps
 from tests.cli.program import shoal_
 from tests.workbench.visitor import Answer, Visitor
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from shoal.project import Project
 from shoal.workbench.app import import_pages
+from shoal.workbench.project import Project
 from tests.cli.program import shoal_
 
 READY = re.compile(r"Open http://127\.0\.0\.1:(\d+)/\?token=(\S+)")

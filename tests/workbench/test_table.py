@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.project import Source
+from shoal.workbench.project import Source
 from shoal.workbench.texts import TEXTS
 from shoal.workbench.uploads import clean_name
 from tests.workbench.visitor import Visitor

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shoal.datasets import hospital
-from shoal.project import Run
+from shoal.data.datasets import hospital
+from shoal.workbench.project import Run
 from tests.workbench.visitor import Visitor
 
 

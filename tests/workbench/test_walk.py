@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from shoal.datasets import HOSPITAL_EVENT, hospital
-from shoal.project import Run
+from shoal.data.datasets import HOSPITAL_EVENT, hospital
+from shoal.workbench.project import Run
 from tests.browsing import chromium, look
 from tests.cli.program import shoal_
 from tests.workbench.served import Served, served
@@ -387,7 +387,9 @@ def kept_files(folder: Path) -> list[Path]:
 
 def worker_of(run: Run) -> int:
     found = subprocess.run(
-        ["pgrep", "-f", f"shoal.project.worker {run.folder} "], capture_output=True, text=True
+        ["pgrep", "-f", f"shoal.workbench.project.worker {run.folder} "],
+        capture_output=True,
+        text=True,
     )
     (process,) = found.stdout.split()
     return int(process)

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 
-from shoal.project import Project
 from shoal.workbench.app import make_app
 from shoal.workbench.bench import Bench
+from shoal.workbench.project import Project
 from shoal.workbench.security import Keys
 from shoal.workbench.server import server
 

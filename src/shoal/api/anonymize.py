@@ -12,20 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from shoal.adversaries.adversary import USUAL, Adversaries, as_adversaries, by_view, judging
-from shoal.anonymizers.registry import check_columns, inform, make_method
 from shoal.api.inputs import Known, is_location, table_of
+from shoal.auditing.adversaries.adversary import (
+    USUAL,
+    Adversaries,
+    as_adversaries,
+    by_view,
+    judging,
+)
 from shoal.auditing.audit import audit as judge
+from shoal.data.spec import Spec, checked_seed
+from shoal.data.table import IntArray, Table
 from shoal.engines import Dealt, Engine, default_engine, engine_of
 from shoal.errors import InputError, InternalError
-from shoal.grouping import Anonymizer, Grouping, Progress, silent
+from shoal.groups import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge, check_groups, warn_of_time
+from shoal.methods.registry import check_columns, inform, make_method
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
 from shoal.release.models import describe_models, model_files
 from shoal.release.tables import build_tables, canonical, check_names
-from shoal.spec import Spec, checked_seed
-from shoal.table import IntArray, Table
 from shoal.wording import TRY
 
 SEED_BITS = 62
@@ -57,7 +63,7 @@ def anonymize(
     only; the certificate then says so.
 
     >>> import shoal
-    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

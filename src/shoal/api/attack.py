@@ -8,26 +8,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymizers.registry import inform, make_method, present_parameters
 from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
 from shoal.api.released import align, by_cells, recorded, spec_of_own
 from shoal.attacks import Attack, Attacker, Scene, as_attackers, run
 from shoal.attacks.scene import Remake
 from shoal.auditing.align import align_column
 from shoal.auditing.audit import grouped
+from shoal.data.spec import Spec, checked_seed
+from shoal.data.spec.recipe import with_files
+from shoal.data.table import Table
 from shoal.engines import Engine
 from shoal.errors import InputError, nearest
-from shoal.grouping import Grouping, Progress, silent
+from shoal.groups import Grouping, Progress, silent
 from shoal.knowledge import OWN, READERS, Knowledge, as_readers, seen_in
+from shoal.methods.registry import inform, make_method, present_parameters
 from shoal.release import Release
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import refuse_strangers
 from shoal.release.record import rows_recorded
 from shoal.release.regroup import regroup, regroup_cells
-from shoal.spec import Spec, checked_seed
-from shoal.spec.recipe import with_files
-from shoal.table import Table
-from shoal.verification.models import with_models
+from shoal.release.verification.models import with_models
 
 
 def attack(
@@ -63,7 +63,7 @@ def attack(
     `engine`, and no row of it is read.
 
     >>> import shoal
-    >>> hospital = shoal.datasets.hospital(20_000, seed=0)
+    >>> hospital = shoal.data.datasets.hospital(20_000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

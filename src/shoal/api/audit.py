@@ -6,21 +6,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.adversaries.adversary import USUAL, Adversaries
-from shoal.adversaries.joint import JOINT_BUDGET
 from shoal.api.inputs import Known, frame_of, spec_of, table_of
 from shoal.api.released import align, align_large, is_own, no_audit_by_engine, spec_of_own
+from shoal.auditing.adversaries.adversary import USUAL, Adversaries
+from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.align import labels_of
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
+from shoal.data.spec import Limit, Spec
+from shoal.data.table import IntArray
 from shoal.engines import Engine, engine_of
 from shoal.errors import InputError
-from shoal.grouping import Progress, silent
-from shoal.grouping.lookup import lookup_of
+from shoal.groups import Progress, silent
+from shoal.groups.lookup import lookup_of
 from shoal.knowledge import Knowledge, warn_of_time
 from shoal.release.folder import load
-from shoal.spec import Limit, Spec
-from shoal.table import IntArray
 
 
 def audit(
@@ -62,7 +62,7 @@ def audit(
     ...) hold.
 
     >>> import polars, shoal
-    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["age", "sex"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

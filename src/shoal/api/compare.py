@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.adversaries.adversary import USUAL, Adversaries
-from shoal.anonymizers.registry import PAPER_METHODS
 from shoal.api.inputs import Known, frame_of, table_of
-from shoal.comparison import Comparison
-from shoal.comparison import compare as compare_on
-from shoal.grouping import Progress, silent
+from shoal.auditing.adversaries.adversary import USUAL, Adversaries
+from shoal.data.spec import Spec
+from shoal.data.table.hierarchy import Hierarchy
+from shoal.groups import Progress, silent
 from shoal.knowledge import Knowledge
-from shoal.spec import Spec
-from shoal.table.hierarchy import Hierarchy
-from shoal.utility import Workload
+from shoal.methods.registry import PAPER_METHODS
+from shoal.planning.comparison import Comparison
+from shoal.planning.comparison import compare as compare_on
+from shoal.release.utility import Workload
 
 
 def compare(
@@ -43,7 +43,7 @@ def compare(
     table is a line that says why.
 
     >>> import shoal
-    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

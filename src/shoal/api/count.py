@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from shoal.api.inputs import spec_of
+from shoal.data.spec import Spec
 from shoal.engines import Engine, default_engine, write_cells
-from shoal.grouping import Progress, silent
-from shoal.spec import Spec
+from shoal.groups import Progress, silent
 
 
 def count(
@@ -28,7 +28,7 @@ def count(
     work elsewhere. Cells are as private as the table.
 
     >>> import shoal
-    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

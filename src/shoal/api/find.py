@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from shoal.api.inputs import Known, spec_of, table_of
-from shoal.comparison.finding import Found
-from shoal.comparison.finding import find as find_in
+from shoal.data.spec import Spec
+from shoal.data.table.hierarchy import read_hierarchy
 from shoal.engines import Engine
 from shoal.errors import InputError
-from shoal.grouping import Progress, silent
-from shoal.spec import Spec
-from shoal.table.hierarchy import read_hierarchy
+from shoal.groups import Progress, silent
+from shoal.planning.comparison.finding import Found
+from shoal.planning.comparison.finding import find as find_in
 
 
 def find(
@@ -35,7 +35,7 @@ def find(
     coarser. What still runs after so many `seconds` is stopped.
 
     >>> import shoal
-    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

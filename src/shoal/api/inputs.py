@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shoal.data.sources import read_table
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.data.table.lookalikes import warn_of_lookalikes
 from shoal.engines import Engine, default_engine, engine_of
 from shoal.errors import InputError
-from shoal.grouping import Progress, silent
+from shoal.groups import Progress, silent
 from shoal.knowledge import Knowledge
-from shoal.propose.alike import warn_of_lookalikes
-from shoal.propose.naming import refuse_keys, warn_of_naming
-from shoal.sources import read_table
-from shoal.spec import Spec
-from shoal.table import Table
+from shoal.planning.propose.naming import refuse_keys, warn_of_naming
 
 Known = Knowledge | str | Path | None
 """What the adversary knows: a Knowledge, the path of a file from outside, or what the spec says."""

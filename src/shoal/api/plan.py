@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.api.inputs import Known, table_of
-from shoal.comparison.finding import try_r
+from shoal.data.spec import Spec
 from shoal.engines import Engine
 from shoal.knowledge import Knowledge
+from shoal.planning.comparison.finding import try_r
 from shoal.planning.plan import Plan
 from shoal.planning.plan import plan as plan_table
-from shoal.spec import Spec
 
 
 def plan(
@@ -30,7 +30,7 @@ def plan(
     model; without them only what is impossible is known.
 
     >>> import shoal
-    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

@@ -10,18 +10,18 @@ import numpy as np
 
 from shoal.api.inputs import frame_of, is_location
 from shoal.auditing.align import Aligned, align_counted, align_release
+from shoal.data.spec import Spec
+from shoal.data.storage import recover_folder
+from shoal.data.table import Table
 from shoal.engines import GID, Engine, Joining
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
-from shoal.grouping import Progress, silent
+from shoal.groups import Progress, silent
 from shoal.release import Release
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS, refuse_strangers
 from shoal.release.record import rows_recorded
 from shoal.release.regroup import regroup
-from shoal.spec import Spec
-from shoal.storage import recover_folder
-from shoal.table import Table
 
 
 def is_own(released: Any) -> bool:

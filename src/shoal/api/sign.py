@@ -7,7 +7,7 @@ from pathlib import Path
 from shoal.errors import InputError
 from shoal.release.signing import Passphrase, Signature
 from shoal.release.signing import sign as add_signature
-from shoal.verification.verify import verify as verify_folder
+from shoal.release.verification.verify import verify as verify_folder
 
 
 def sign(path: str | Path, key: str | Path, *, passphrase: Passphrase | None = None) -> Signature:
@@ -19,7 +19,7 @@ def sign(path: str | Path, key: str | Path, *, passphrase: Passphrase | None = N
 
     >>> import shoal
     >>> from shoal.release.signing import new_key
-    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(qi=["sex"], sensitive="diagnosis", protect=["HIV"], r=5)
     >>> shoal.anonymize(hospital, spec).save("release")
     >>> fingerprint = new_key("steward.key")

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from shoal.api.inputs import Known
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.engines import Engine, default_engine, engine_of
 from shoal.release.stated import read_certificate, stated_spec
-from shoal.spec import Spec
-from shoal.table import Table
-from shoal.verification.files import Check
-from shoal.verification.verify import Verification
-from shoal.verification.verify import verify as verify_folder
+from shoal.release.verification.files import Check
+from shoal.release.verification.verify import Verification
+from shoal.release.verification.verify import verify as verify_folder
 
 
 def verify(
@@ -41,7 +41,7 @@ def verify(
     the table; rows of a large file are never in memory as a whole.
 
     >>> import shoal
-    >>> hospital = shoal.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

@@ -11,10 +11,10 @@ import numpy as np
 
 from shoal.attacks.lineup import Bools, Lineup
 from shoal.attacks.odds import Floats, Ints
-from shoal.grouping.flows import Flow
+from shoal.data.table import Table
+from shoal.groups.flows import Flow
 from shoal.knowledge import View, event_chances
 from shoal.knowledge.entropy import Groups, Strata, event_cases, fit_groups
-from shoal.table import Table
 
 FEWEST = 0.1
 """Classes with fewer carriers than this count as having so many, before logarithms."""

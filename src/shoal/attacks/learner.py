@@ -11,8 +11,8 @@ from shoal.attacks.attacker import Guesses
 from shoal.attacks.lineup import Lineup
 from shoal.attacks.odds import Floats
 from shoal.attacks.scene import Scene
-from shoal.table import IntArray
-from shoal.table.bands import bands_of
+from shoal.data.table import IntArray
+from shoal.data.table.bands import bands_of
 
 ROUNDS, ENOUGH = 60, 1e-6
 BANDS = 16

@@ -24,12 +24,12 @@ from shoal.attacks.odds import (
     joint_odds,
     others_of,
 )
-from shoal.grouping import Grouping
-from shoal.grouping.partition import ragged
+from shoal.data.spec import Limit
+from shoal.data.table import IntArray, Table, digits, factorize
+from shoal.data.table.table import Cells
+from shoal.groups import Grouping
+from shoal.groups.partition import ragged
 from shoal.knowledge import Knowledge, View, event_chances
-from shoal.spec import Limit
-from shoal.table import IntArray, Table, digits, factorize
-from shoal.table.table import Cells
 
 Bools = NDArray[np.bool_]
 ROUNDING = 1e-9

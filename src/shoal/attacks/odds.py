@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import Table
 from shoal.knowledge import View, event_chances, with_pool
-from shoal.table import Table
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 from shoal.attacks.attacker import Matches, NotApplicableError
 from shoal.attacks.odds import Ints
 from shoal.attacks.scene import Scene
-from shoal.grouping.lookup import sharing
+from shoal.groups.lookup import sharing
 
 
 class SinglingOut:

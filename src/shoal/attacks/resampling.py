@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.table import Table
-from shoal.table.table import Cells
+from shoal.data.table import Table
+from shoal.data.table.table import Cells
 
 
 def resampled(table: Table, rng: np.random.Generator, *, rows: int | None = None) -> Table:

@@ -11,7 +11,7 @@ from shoal.attacks.finding import Attack, Finding, NotRun
 from shoal.attacks.scene import Scene
 from shoal.attacks.scoring import score
 from shoal.attacks.wording import sentence
-from shoal.grouping import Progress, silent
+from shoal.groups import Progress, silent
 
 
 def run(scene: Scene, attackers: Sequence[Attacker], *, progress: Progress = silent) -> Attack:

@@ -14,11 +14,11 @@ from shoal.attacks.counting import believed
 from shoal.attacks.lineup import ROUNDING, Bools, Lineup
 from shoal.attacks.odds import Floats, Ints
 from shoal.auditing.counting import missing_people
-from shoal.grouping import Grouping
+from shoal.data.spec import Limit
+from shoal.data.table import Table
+from shoal.groups import Grouping
 from shoal.knowledge import Knowledge, View, event_chances
 from shoal.knowledge.entropy import Strata, all_counts
-from shoal.spec import Limit
-from shoal.table import Table
 
 Remake = Callable[[Table, int], Grouping]
 """Makes a release of a table in the same way, from a seed."""

@@ -9,14 +9,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.auditing.order import check_order, check_values
+from shoal.data.spec import MISSING, Spec
+from shoal.data.table import Column, IntArray, Table, code_column, factorize
+from shoal.data.table.frames import free_name, to_polars
+from shoal.data.table.lookalikes import warn_of_lookalikes
 from shoal.engines.pairs import Keys, Pairs, check_keys, check_named
 from shoal.errors import InputError, nearest
-from shoal.grouping import Grouping
-from shoal.grouping.partition import number_groups
-from shoal.propose.alike import warn_of_lookalikes
-from shoal.spec import MISSING, Spec
-from shoal.table import Column, IntArray, Table, code_column, factorize
-from shoal.table.frames import free_name, to_polars
+from shoal.groups import Grouping
+from shoal.groups.partition import number_groups
 
 
 class Aligned(NamedTuple):

@@ -20,11 +20,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.adversaries.adversary import Adversaries, Anybody, judging, reads_whole
-from shoal.adversaries.aspects import for_table, readings
-from shoal.adversaries.even import Even
-from shoal.adversaries.joint import JOINT_BUDGET
-from shoal.adversaries.judging import Case, Judgement
+from shoal.auditing.adversaries.adversary import Adversaries, Anybody, judging, reads_whole
+from shoal.auditing.adversaries.aspects import for_table, readings
+from shoal.auditing.adversaries.even import Even
+from shoal.auditing.adversaries.joint import JOINT_BUDGET
+from shoal.auditing.adversaries.judging import Case, Judgement
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import count_classes, count_missing, missing_people
 from shoal.auditing.forced import certain_people
@@ -45,14 +45,14 @@ from shoal.auditing.readable import readable_people
 from shoal.auditing.row_risks import People
 from shoal.auditing.seen import Lens, Seen
 from shoal.auditing.verdict import Audit
+from shoal.data.spec import Limit, checked_r, checked_seed
+from shoal.data.table import IntArray, Table
+from shoal.data.table.frames import to_polars
 from shoal.errors import InputError
-from shoal.grouping import Grouping, Progress, silent
-from shoal.grouping.lookup import Lookup, lookup_of
-from shoal.grouping.partition import Partition, number_groups
+from shoal.groups import Grouping, Progress, silent
+from shoal.groups.lookup import Lookup, lookup_of
+from shoal.groups.partition import Partition, number_groups
 from shoal.knowledge import Assumed, Knowledge, check_groups, event_chances
-from shoal.spec import Limit, checked_r, checked_seed
-from shoal.table import IntArray, Table
-from shoal.table.frames import to_polars
 
 THREADED = 1000
 """To judge a table of fewer people takes less than to start a thread."""

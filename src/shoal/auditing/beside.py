@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.adversaries.adversary import Anybody
-from shoal.adversaries.aspects import readings
-from shoal.adversaries.even import Even
-from shoal.adversaries.judging import Case
+from shoal.auditing.adversaries.adversary import Anybody
+from shoal.auditing.adversaries.aspects import readings
+from shoal.auditing.adversaries.even import Even
+from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.seen import Lens
 from shoal.knowledge import Knowledge, known_values, whole_view
 

@@ -21,10 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.adversaries.judging import Case
+from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.forced import OWN_COUNT
 from shoal.auditing.kernels import count_held, count_people
-from shoal.grouping import Grouping
+from shoal.data.table import IntArray, Table
+from shoal.data.table.table import Cells
+from shoal.groups import Grouping
 from shoal.knowledge import (
     Knowledge,
     View,
@@ -33,8 +35,6 @@ from shoal.knowledge import (
     known_attributes,
     known_values,
 )
-from shoal.table import IntArray, Table
-from shoal.table.table import Cells
 
 SHOWN_CLASSES = 20
 """So many classes, the worst, stand in plain data."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.adversaries.judging import Case
+from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.kernels import count_held, room_for_carriers
 from shoal.knowledge import Knowledge, event_chances
 

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.adversaries.judging import Case
+from shoal.auditing.adversaries.judging import Case
+from shoal.auditing.checks import robustness
 from shoal.auditing.kernels import count_held, deviations
 from shoal.auditing.row_risks import People, RowRisks
 from shoal.auditing.seen import Flags, Seen
@@ -23,9 +24,8 @@ from shoal.auditing.verdict import (
     ViewRisk,
     Witness,
 )
-from shoal.checks import robustness
+from shoal.data.table import Table
 from shoal.knowledge import View, event_chances
-from shoal.table import Table
 
 
 def counted(lenses: Sequence[Lens]) -> dict[Kind, int]:

@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import polars as pl
 
+from shoal.data.spec import MISSING, InputWarning, Spec
+from shoal.data.table import Column, IntArray, Table, code_column
 from shoal.errors import InputError
-from shoal.spec import MISSING, InputWarning, Spec
-from shoal.table import Column, IntArray, Table, code_column
 
 SUPPRESSED = frozenset({"*", "", MISSING})
 """Marks that say nothing of a cell's value."""

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.adversaries.judging import Case, Judgement
+from shoal.auditing.adversaries.judging import Case, Judgement
+from shoal.data.table import IntArray
 from shoal.display import counted, number
-from shoal.grouping.partition import Partition
+from shoal.groups.partition import Partition
 from shoal.knowledge import View, event_chances
 from shoal.knowledge.entropy import most_believed
-from shoal.table import IntArray
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.grouping import Grouping
-from shoal.table import IntArray, Table
+from shoal.data.table import IntArray, Table
+from shoal.groups import Grouping
 
 Codes = NDArray[np.integer]
 

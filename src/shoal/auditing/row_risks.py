@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.table import IntArray, Table
 from shoal.errors import InputError
-from shoal.grouping.partition import Partition
-from shoal.table import IntArray, Table
+from shoal.groups.partition import Partition
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.adversaries.even import Even
-from shoal.adversaries.judging import Case, Judgement
+from shoal.auditing.adversaries.even import Even
+from shoal.auditing.adversaries.judging import Case, Judgement
 from shoal.auditing.row_risks import People
 from shoal.auditing.verdict import KINDS, Kind
 from shoal.knowledge import View

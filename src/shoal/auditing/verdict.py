@@ -10,18 +10,18 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from shoal.auditing.check_words import in_short
+from shoal.auditing.checks import Check, checks_of, verdict
+from shoal.auditing.checks import plain as as_plain
 from shoal.auditing.counting import Counting
 from shoal.auditing.models import Models
 from shoal.auditing.persons import PersonVerdict
 from shoal.auditing.row_risks import RowRisks
-from shoal.check_words import in_short
-from shoal.checks import Check, checks_of, verdict
-from shoal.checks import plain as as_plain
+from shoal.data.spec import Limit
+from shoal.data.table.frames import like
 from shoal.display import at_r, card, counted, risk_histogram
-from shoal.grouping.lookup import Lookup
+from shoal.groups.lookup import Lookup
 from shoal.knowledge import Assumed, Fitted
-from shoal.spec import Limit
-from shoal.table.frames import like
 from shoal.wording import (
     WHOLE,
     adversaries_words,

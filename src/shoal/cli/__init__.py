@@ -28,8 +28,8 @@ from shoal.cli.report import report
 from shoal.cli.sign import new_key, sign
 from shoal.cli.verify import verify
 from shoal.cli.workbench import workbench
+from shoal.data.spec import InputWarning
 from shoal.errors import ShoalError
-from shoal.spec import InputWarning
 
 app = typer.Typer(
     name="shoal",

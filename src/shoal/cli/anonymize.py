@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shoal.anonymizers.registry import method_names, parameters_of
-from shoal.checks import plain
+from shoal.auditing.checks import plain
 from shoal.cli import options as o
 from shoal.cli.audit import (
     breach_words,
@@ -28,6 +27,7 @@ from shoal.cli.report import (
 )
 from shoal.cli.show import emit_json, progress_bar
 from shoal.errors import InputError
+from shoal.methods.registry import method_names, parameters_of
 from shoal.wording import (
     EXIT_CODES,
     known_sentences,
@@ -111,10 +111,10 @@ def anonymize(
 
     check_reports(report, public_report, table=table, replaced=(out, inside))
 
-    from shoal.adversaries.adversary import USUAL
     from shoal.api.anonymize import anonymize as run
+    from shoal.auditing.adversaries.adversary import USUAL
+    from shoal.data.storage import refuse_overlap
     from shoal.report import Repeat, command_line, release_facts
-    from shoal.storage import refuse_overlap
 
     for folder in (out, inside):
         refuse_overlap(folder, table)

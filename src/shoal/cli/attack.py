@@ -23,8 +23,8 @@ from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
     from shoal.attacks import Attack, Finding, Rate
-    from shoal.facts import Facts
-    from shoal.facts.bins import Record
+    from shoal.release.facts import Facts
+    from shoal.release.facts.bins import Record
 
 
 OWN = (
@@ -117,11 +117,11 @@ def attack(
 
     from shoal.api.attack import attack as attack_
     from shoal.api.released import is_own
-    from shoal.facts import keep_facts
+    from shoal.data.sources import read_table
+    from shoal.data.storage import recover_folder
+    from shoal.release.facts import keep_facts
     from shoal.release.folder import private_folder
     from shoal.release.pair import CELL_GROUPS
-    from shoal.sources import read_table
-    from shoal.storage import recover_folder
 
     if not foreign:
         recover_folder(release)
@@ -183,7 +183,7 @@ def _others(facts: Facts, column: str | None) -> list[Record]:
 
 def _facts(inside: Path, *, needed: bool) -> Facts | None:
     """What the release's report says so far; an InputError only if a report is asked for."""
-    from shoal.facts import load_facts
+    from shoal.release.facts import load_facts
 
     try:
         return load_facts(inside)

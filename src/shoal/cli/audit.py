@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.check_words import lines
+from shoal.auditing.check_words import lines
 from shoal.cli import options as o
 from shoal.cli.report import (
     PublicReportOption,
@@ -85,12 +85,12 @@ def audit(
     check_reports(report, public_report, table=table)
     spec = asked.make_spec(released)
 
-    from shoal.adversaries.adversary import USUAL
     from shoal.api.released import align, align_large, is_own, no_audit_by_engine
+    from shoal.auditing.adversaries.adversary import USUAL
     from shoal.auditing.align import align_column, labels_of
     from shoal.auditing.audit import audit as judge
+    from shoal.data.sources import read_table, write_table
     from shoal.knowledge import Knowledge, warn_of_time
-    from shoal.sources import read_table, write_table
 
     own = released is not None and is_own(released)
     if engine not in (None, ENGINES[0]):
@@ -218,7 +218,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
     for line in known_sentences(result.assumed.to_dict()):
         say(line)
     if result.problematic or result.undecided:
-        from shoal.facts import as_exposed
+        from shoal.release.facts import as_exposed
 
         shown = result.worst_people()
         say(f"\n{exposed_words(shown.height, as_exposed(result, shown.height))}:")

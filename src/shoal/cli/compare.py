@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.anonymizers.registry import PAPER_METHODS
 from shoal.cli import options as o
 from shoal.cli.audit import common_r
 from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
+from shoal.methods.registry import PAPER_METHODS
 from shoal.wording import limit_named, limit_words
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
     from shoal.attacks import Finding
-    from shoal.comparison import Comparison, Line
-    from shoal.spec import Spec
+    from shoal.data.spec import Spec
+    from shoal.planning.comparison import Comparison, Line
 
 WIDTH = 100
 """Columns of a terminal that everything fits into."""
@@ -84,8 +84,8 @@ def compare(
         parameters["art"] = {"max_suppression": max_suppression}
 
     from shoal.api.compare import compare as measure
-    from shoal.sources import read_table
-    from shoal.utility import Workload
+    from shoal.data.sources import read_table
+    from shoal.release.utility import Workload
 
     workload = Workload(
         queries=queries, dimensions=qd, selectivity=s, contiguous=contiguous, seed=seed
@@ -119,8 +119,8 @@ def compare(
 
 
 def _draw(result: Comparison, path: Path) -> None:
-    from shoal.charts.panels import dots
-    from shoal.charts.theme import SHOWN, save_chart
+    from shoal.report.charts.panels import dots
+    from shoal.report.charts.theme import SHOWN, save_chart
 
     records = [
         {"method": SHOWN.get(line.method, line.method), **line.measures}

@@ -10,8 +10,8 @@ import typer
 
 from shoal.cli.report import check_reports, placed_together
 from shoal.cli.show import progress_bar
+from shoal.data.spec import checked_seed
 from shoal.errors import InputError
-from shoal.spec import checked_seed
 from shoal.wording import plain_percent as percent
 
 TABLE_FILE = "hospital.csv"
@@ -41,14 +41,14 @@ def demo(
         check_reports(ALONE)
     import tempfile
 
-    from shoal import datasets
     from shoal.api.anonymize import anonymize
+    from shoal.data import datasets
+    from shoal.data.sources import write_table
+    from shoal.data.spec import Event, Spec
+    from shoal.data.storage import replace_folder
+    from shoal.data.table import Table
+    from shoal.release.verification.verify import verify
     from shoal.report import Repeat, command_line, release_facts, render
-    from shoal.sources import write_table
-    from shoal.spec import Event, Spec
-    from shoal.storage import replace_folder
-    from shoal.table import Table
-    from shoal.verification.verify import verify
 
     say = typer.echo
     frame = datasets.hospital(rows, seed)

@@ -41,7 +41,7 @@ def estimate(
 
 def _asked(given: list[str]) -> dict[str, Any]:
     """Predicates as `Release.count` takes them."""
-    from shoal.utility import Between
+    from shoal.release.utility import Between
 
     asked: dict[str, Any] = {}
     for text in given:

@@ -20,7 +20,7 @@ def evidence(
 ) -> None:
     """Write the evidence file of a run: what was computed, what a person stated, what was decided,
     on one page to print and keep."""
-    from shoal.evidence import write_evidence
+    from shoal.workbench.evidence import write_evidence
 
     typer.echo(f"Evidence: {write_evidence(run, out)}")
 
@@ -42,7 +42,7 @@ def decide(
             "Both decisions are named." if approve else "No decision is named.",
             "Give either --approve or --refuse.",
         )
-    from shoal.project import Project
+    from shoal.workbench.project import Project
 
     chosen = "approved" if approve else "refused"
     Project.of_run(run)[1].decide(chosen, name=name, reason=reason, review=review)

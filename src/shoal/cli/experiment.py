@@ -50,11 +50,11 @@ def experiment(
     if repeat < 1:
         raise InputError("whole-number", f"repeat is {repeat}.", "Give at least 1.")
 
-    from shoal.comparison.machine import machine_note
     from shoal.experiments.figures import draw
     from shoal.experiments.results import collect
     from shoal.experiments.run import run
     from shoal.experiments.study import read_studies
+    from shoal.planning.comparison.machine import machine_note
 
     studies = read_studies(what, quick=quick)
     with progress_bar() as progress:

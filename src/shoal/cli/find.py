@@ -13,7 +13,7 @@ from shoal.errors import InputError
 from shoal.wording import percent
 
 if TYPE_CHECKING:
-    from shoal.comparison.finding import Tried
+    from shoal.planning.comparison.finding import Tried
 
 WIDTH = 680
 """Of the picture, in pixels."""
@@ -54,9 +54,9 @@ def find(
         )
     spec = asked.make_spec()
     from shoal.api.find import find as run
-    from shoal.charts.found import found_chart
-    from shoal.charts.theme import save_chart
-    from shoal.storage import refuse_overlap, replace_file
+    from shoal.data.storage import refuse_overlap, replace_file
+    from shoal.report.charts.found import found_chart
+    from shoal.report.charts.theme import save_chart
 
     for file in (write, picture):
         if file is not None:

@@ -25,9 +25,9 @@ def init(
         raise InputError(
             "output-exists", f'"{out}" exists already.', "Name another file, or use --force."
         )
-    from shoal.propose import propose_spec
-    from shoal.sources import read_table
-    from shoal.storage import replace_file
+    from shoal.data.sources import read_table
+    from shoal.data.storage import replace_file
+    from shoal.planning.propose import propose_spec
     from shoal.wording import visible
 
     proposal = propose_spec(read_table(table, separator=separator, encoding=encoding))

@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from shoal.anonymizers.registry import FORMER, method_names, parameters_of
+from shoal.data.spec import Spec, check_keys, parse_event
+from shoal.data.spec.places import read_spec_file
+from shoal.data.spec.recipe import parse_recipes
 from shoal.engine_names import ENGINES
 from shoal.errors import InputError, nearest
 from shoal.memory import memory_limit
-from shoal.spec import Spec, check_keys, parse_event
-from shoal.spec.places import read_spec_file
-from shoal.spec.recipe import parse_recipes
+from shoal.methods.registry import FORMER, method_names, parameters_of
 
 TableArgument = Annotated[str, typer.Argument(help="The table: a file, a folder, or a URL.")]
 SeparatorOption = Annotated[
@@ -361,7 +361,7 @@ def read_hierarchies(given: list[str] | None, *, adult: bool, qi: Sequence[str])
 
     A file for a column that is no QI is refused: it would change nothing.
     """
-    from shoal.table.hierarchy import adult_hierarchies, read_hierarchy
+    from shoal.data.table.hierarchy import adult_hierarchies, read_hierarchy
 
     hierarchies: dict[str, Any] = dict(adult_hierarchies()) if adult else {}
     for name, file in (named_file(text, "--hierarchy") for text in given or ()):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.anonymizers.registry import parameters_of
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
+from shoal.methods.registry import parameters_of
 from shoal.wording import TRY
 from shoal.wording import plain_percent as percent
 

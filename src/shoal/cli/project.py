@@ -32,7 +32,7 @@ def state(
 ) -> None:
     """Keep what only a person can say of a release, for its evidence file. What is not named
     stays as it is; an empty text takes it back."""
-    from shoal.project import Project
+    from shoal.workbench.project import Project
 
     given = {
         "purpose": purpose,
@@ -48,7 +48,7 @@ def state(
 
 def runs(project: ProjectArgument = Path(), json: o.JsonOption = False) -> None:
     """List a project's runs: what was asked for, and what came of it."""
-    from shoal.project import Project, summary
+    from shoal.workbench.project import Project, summary
 
     found = [summary(run) for run in Project.open(project).runs()]
     if json:

@@ -77,7 +77,7 @@ def check_reports(
         raise InputError(
             "report-twice", "Both editions have the same file.", "Name a file for each."
         )
-    from shoal.storage import refuse_overlap
+    from shoal.data.storage import refuse_overlap
 
     for path in wanted:
         if path.is_dir():
@@ -115,7 +115,7 @@ def render_reports(
 @contextmanager
 def placed_together(pages: Mapping[Path, str]) -> Iterator[None]:
     """Writes pages beside their places; they are moved there once the body has succeeded."""
-    from shoal.storage import replace_file
+    from shoal.data.storage import replace_file
 
     with ExitStack() as stack:
         for path, html in pages.items():

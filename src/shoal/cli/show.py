@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from shoal.grouping import Progress
+    from shoal.groups import Progress
 
 COMPILING = "compiling, once"
 """Said when a first run takes longer than later ones will."""
@@ -87,7 +87,7 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
     """A bar for anything that takes over a second; says so when kernels are compiled. Where the
     environment names a file in SHOAL_PROGRESS, progress goes there instead."""
     from shoal import compiling
-    from shoal.grouping import silent
+    from shoal.groups import silent
 
     if file := os.environ.get(PROGRESS_FILE):
         written = _WrittenProgress(Path(file))

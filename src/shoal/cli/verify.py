@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.check_words import lines
+from shoal.auditing.check_words import lines
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
 from shoal.wording import EXIT_CODES, adversaries_words, limit_named, verdict_words
@@ -47,7 +47,7 @@ def verify(
     and robust; 1: refuted, or confirmed as not robust; 3: confirmed that nobody could judge;
     2: no release that can be read."""
     from shoal.api.verify import verify as check
-    from shoal.spec import Spec
+    from shoal.data.spec import Spec
 
     result = check(
         release,

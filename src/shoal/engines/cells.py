@@ -12,12 +12,12 @@ from typing import Any
 
 import polars as pl
 
+from shoal.data.sources.read import file_kind, read_table
+from shoal.data.spec import Spec
+from shoal.data.storage import replace_file
+from shoal.data.table.persons import Persons
 from shoal.engines.counting import Counted
 from shoal.errors import InputError
-from shoal.sources.read import file_kind, read_table
-from shoal.spec import Spec
-from shoal.storage import replace_file
-from shoal.table.persons import Persons
 
 FORMAT = "shoal-cells/1"
 NOTE = b"shoal"

@@ -8,14 +8,14 @@ from typing import cast
 
 import polars as pl
 
+from shoal.data.sources.streamed import Rows
+from shoal.data.spec import Spec
+from shoal.data.table import IntArray, Table
+from shoal.data.table.frames import free_name
+from shoal.data.table.persons import Persons
 from shoal.errors import InputError
-from shoal.grouping.grouping import Progress, silent
+from shoal.groups.grouping import Progress, silent
 from shoal.memory import allowed_memory, size_words
-from shoal.sources.streamed import Rows
-from shoal.spec import Spec
-from shoal.table import IntArray, Table
-from shoal.table.frames import free_name
-from shoal.table.persons import Persons
 
 ROWS = "rows"
 MERGED = 1 << 21

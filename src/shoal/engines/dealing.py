@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import IntArray, Table
 from shoal.engines.counting import CountedRows
 from shoal.engines.engine import Dealt, Part
 from shoal.engines.kernels import deal_some
-from shoal.grouping import Grouping
-from shoal.grouping.suppressed import lost_members
-from shoal.table import IntArray, Table
+from shoal.groups import Grouping
+from shoal.groups.suppressed import lost_members
 
 Ints = NDArray[np.int64]
 PART = 1 << 16

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.spec import Spec
+from shoal.data.table import IntArray, Table
 from shoal.engines.counting import Counted
 from shoal.engines.pairs import Pairs
 from shoal.engines.runs import Runs
-from shoal.grouping import Grouping
-from shoal.grouping.grouping import Progress, silent
-from shoal.spec import Spec
-from shoal.table import IntArray, Table
+from shoal.groups import Grouping
+from shoal.groups.grouping import Progress, silent
 
 
 class Dealt(NamedTuple):

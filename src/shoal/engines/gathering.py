@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.table.frames import free_name
 from shoal.engines.kernels import gathered
 from shoal.engines.runs import GID, Runs
-from shoal.table.frames import free_name
 
 Ints = NDArray[np.int64]
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from shoal.data.sources.delimited import typed
+from shoal.data.sources.streamed import Rows
+from shoal.data.spec import ROWS_OF_PERSON, Spec
+from shoal.data.table.persons import Persons, by_person, choose, needed
+from shoal.data.table.table import check_roles, protected_rows
 from shoal.errors import InputError
-from shoal.sources.delimited import typed
-from shoal.sources.streamed import Rows
-from shoal.spec import ROWS_OF_PERSON, Spec
-from shoal.table.persons import Persons, by_person, choose, needed
-from shoal.table.table import check_roles, protected_rows
 
 Read = Callable[[Sequence[str]], Iterator[pl.DataFrame]]
 

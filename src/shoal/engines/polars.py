@@ -8,20 +8,20 @@ from typing import Any
 
 import polars as pl
 
+from shoal.data.sources import read_table, write_parts
+from shoal.data.sources.streamed import Rows, open_rows
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.data.table.frames import to_polars
+from shoal.data.table.identifiers import check_identifiers, check_streamed
 from shoal.engines.cells import read_cells
 from shoal.engines.counting import Counted, columns_of, count_rows
 from shoal.engines.dealing import deal, dealt_parts
 from shoal.engines.engine import Dealt, Part
 from shoal.engines.persons import frame_by_person, rows_by_person
 from shoal.engines.runs import Runs
-from shoal.grouping import Grouping
-from shoal.grouping.grouping import Progress, silent
-from shoal.sources import read_table, write_parts
-from shoal.sources.streamed import Rows, open_rows
-from shoal.spec import Spec
-from shoal.table import Table
-from shoal.table.frames import to_polars
-from shoal.table.identifiers import check_identifiers, check_streamed
+from shoal.groups import Grouping
+from shoal.groups.grouping import Progress, silent
 
 LARGE = 1 << 28
 """A file that would take more bytes in memory is read some rows at a time."""

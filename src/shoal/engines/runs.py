@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.sources.write import LINES_AT_ONCE
 from shoal.engines.kernels import spelled_out
-from shoal.grouping.partition import starts
-from shoal.sources.write import LINES_AT_ONCE
+from shoal.groups.partition import starts
 
 Ints = NDArray[np.int64]
 GID = "gid"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.charts.panels import EXACT_ENOUGH
 from shoal.experiments.results import Results
+from shoal.report.charts.panels import EXACT_ENOUGH
 
 Record = dict[str, Any]
 OTHERS = ("Anatomy", "MASK", "Injector", "t-closeness")

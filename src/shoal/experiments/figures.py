@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from shoal.charts.panels import PAPER, Measure, panels
-from shoal.charts.theme import save_chart
 from shoal.experiments.results import Results
+from shoal.report.charts.panels import PAPER, Measure, panels
+from shoal.report.charts.theme import save_chart
 
 KNOWN = {
     measure.field: measure

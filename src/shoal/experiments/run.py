@@ -16,14 +16,14 @@ from typing import Any
 
 import polars as pl
 
-from shoal.comparison.trial import RISKS, Trial, equip, warm_up
+from shoal.data.table import Table
+from shoal.data.table.hierarchy import Hierarchy, adult_hierarchies, read_hierarchy
 from shoal.errors import InputError
 from shoal.experiments.study import Cell, Study
-from shoal.grouping import Progress, silent
+from shoal.groups import Progress, silent
 from shoal.knowledge import Knowledge
+from shoal.planning.comparison.trial import RISKS, Trial, equip, warm_up
 from shoal.planning.plan import coverage_bound
-from shoal.table import Table
-from shoal.table.hierarchy import Hierarchy, adult_hierarchies, read_hierarchy
 
 CELLS = "cells.jsonl"
 LOSSES = (
@@ -47,10 +47,10 @@ GUESS_ROWS = 45_222
 def read_data(path: Path, study: Study) -> pl.DataFrame:
     """The table of a study."""
     if study.adult:
-        from shoal.datasets import adult
+        from shoal.data.datasets import adult
 
         return adult(path)
-    from shoal.sources import read_table
+    from shoal.data.sources import read_table
 
     return read_table(path)
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from shoal._version import __version__
-from shoal.adversaries.adversary import as_adversaries
+from shoal.auditing.adversaries.adversary import as_adversaries
+from shoal.data.spec import Spec
+from shoal.data.spec.toml_text import read_toml
 from shoal.errors import InputError, nearest
-from shoal.spec import Spec
-from shoal.spec.toml_text import read_toml
-from shoal.utility import Workload
+from shoal.release.utility import Workload
 
 FACTORS = ("qi_size", "r", "dimensions", "selectivity", "min_support")
 PAPER = ("qi-size", "r", "qd", "s", "min-support", "adversaries")

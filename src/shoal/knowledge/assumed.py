@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from shoal.data.spec import support_for
+from shoal.data.table import Table
 from shoal.knowledge.attributes import attribute_codes, attribute_qi, known_attributes
 from shoal.knowledge.knowledge import Knowledge
-from shoal.spec import support_for
-from shoal.table import Table
 from shoal.wording import assumed_words, hollow_words
 
 ENOUGH = 0.5

@@ -8,6 +8,9 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.spec import band_name
+from shoal.data.spec.bands import band_label
+from shoal.data.table import IntArray, Table
 from shoal.errors import InputError, InternalError
 from shoal.knowledge.quantiles import (
     known_quantiles,
@@ -15,9 +18,6 @@ from shoal.knowledge.quantiles import (
     quantile_codes,
     quantile_name,
 )
-from shoal.spec import band_name
-from shoal.spec.bands import band_label
-from shoal.table import IntArray, Table
 
 MAX_VIEWS = 5000
 

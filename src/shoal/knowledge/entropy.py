@@ -22,9 +22,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import IntArray, Table
 from shoal.knowledge.kernels import entropy as kernels
 from shoal.knowledge.knowledge import Knowledge, View
-from shoal.table import IntArray, Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

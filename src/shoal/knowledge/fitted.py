@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.table import Table
+from shoal.data.table import Table
 
 Floats = NDArray[np.float64]
 TENTHS = 10

@@ -24,9 +24,9 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.data.table import Table
 from shoal.knowledge.knowledge import Knowledge, View
 from shoal.knowledge.sides import Sides
-from shoal.table import Table
 
 THRESHOLDS = 64
 """How many values of t are tried in a view, by the carriers' odds: each gives a bound."""

@@ -17,12 +17,12 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import IntArray, Table, factorize
 from shoal.display import counted
 from shoal.errors import InputError, InternalError
 from shoal.knowledge.attributes import attribute_codes, attribute_sets
 from shoal.knowledge.fitted import Fitted
 from shoal.knowledge.size import check_size, check_views
-from shoal.table import IntArray, Table, factorize
 from shoal.wording import visible
 
 OWN = "the table itself"

@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import IntArray, Table
 from shoal.errors import InputError, nearest
 from shoal.knowledge.knowledge import View, event_chances, value_chances
-from shoal.table import IntArray, Table
 
 Floats = NDArray[np.float64]
 

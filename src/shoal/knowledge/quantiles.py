@@ -13,10 +13,10 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.spec import MISSING
+from shoal.data.table import IntArray, Table
+from shoal.data.table.bands import bands_of
 from shoal.errors import InputError
-from shoal.spec import MISSING
-from shoal.table import IntArray, Table
-from shoal.table.bands import bands_of
 from shoal.wording import visible
 
 MOST_BANDS = 16

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import Table
 from shoal.knowledge.knowledge import View, event_chances
-from shoal.table import Table
 
 Floats = NDArray[np.float64]
 

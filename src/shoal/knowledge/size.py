@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 
+from shoal.data.spec import InputWarning
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.memory import allowed_memory, refuse_memory, size_words
-from shoal.spec import InputWarning
-from shoal.table import Table
 from shoal.wording import visible
 
 COPIES = 4

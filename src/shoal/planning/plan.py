@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.spec import Limit
+from shoal.data.table import Table
 from shoal.display import counted, number
 from shoal.errors import InputError
 from shoal.knowledge import Hiding, Knowledge, View, event_chances
 from shoal.planning.recodings import few_events, recodings, without_each
 from shoal.planning.supply import Supply, largest_r
-from shoal.spec import Limit
-from shoal.table import Table
 from shoal.wording import visible
 
 MAX_LOST = 0.05

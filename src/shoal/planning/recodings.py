@@ -12,9 +12,9 @@ from math import ceil, isfinite, log10
 import numpy as np
 import polars as pl
 
-from shoal.spec import Recipe
-from shoal.table import Column, Table
-from shoal.table.hierarchy import Hierarchy
+from shoal.data.spec import Recipe
+from shoal.data.table import Column, Table
+from shoal.data.table.hierarchy import Hierarchy
 
 FEW_VALUES = 8
 """Numbers with fewer values than these are left as they are."""

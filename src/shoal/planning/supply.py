@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import Table
 from shoal.knowledge import Knowledge, Sides
-from shoal.table import Table
 
 Floats = NDArray[np.float64]
 AT_ONCE = 1 << 21

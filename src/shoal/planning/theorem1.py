@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 
+from shoal.data.spec import checked_r
 from shoal.errors import InputError
-from shoal.spec import checked_r
 
 
 def delta_max(*, n: int, r: float, f_max: float) -> float:

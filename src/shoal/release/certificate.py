@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from shoal._version import __version__
+from shoal.auditing.checks import BEFORE_CHECKS, checks_in, checks_of, plain, verdict
 from shoal.auditing.verdict import Audit
-from shoal.checks import BEFORE_CHECKS, checks_in, checks_of, plain, verdict
-from shoal.grouping import Grouping
-from shoal.grouping.lookup import USUAL_K
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.groups import Grouping
+from shoal.groups.lookup import USUAL_K
 from shoal.knowledge import Knowledge
 from shoal.release.stated import FORMAT
 from shoal.release.weights import DIGITS, weight_column
-from shoal.spec import Spec
-from shoal.table import Table
 
 ROUNDING = 1e-9
 TRUE_METHODS = ("art", "anatomy", "injector", "t-closeness", "mondrian")

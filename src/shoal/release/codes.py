@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from shoal.data.spec import OTHER, Spec
+from shoal.data.table import IntArray, Table
+from shoal.data.table.frames import free_name
 from shoal.release.release import Release
 from shoal.release.tables import shown_parts
-from shoal.spec import OTHER, Spec
-from shoal.table import IntArray, Table
-from shoal.table.frames import free_name
 
 
 def value_codes(release: Release, table: Table) -> IntArray:

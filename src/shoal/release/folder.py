@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.data.sources import write_table
+from shoal.data.storage import Place, replace_folders
 from shoal.engines import default_engine
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
@@ -32,11 +34,9 @@ from shoal.release.typed import (
     read_runs,
     refuse_inexact,
 )
-from shoal.sources import write_table
-from shoal.storage import Place, replace_folders
 
 if TYPE_CHECKING:
-    from shoal.facts import Facts
+    from shoal.release.facts import Facts
 
 README = "README.txt"
 FORMATS = ("csv", "parquet")

@@ -14,10 +14,10 @@ from typing import Any
 
 import polars as pl
 
+from shoal.data.sources import read_table
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge, View
-from shoal.sources import read_table
-from shoal.table import Table
 
 SALT = "salt"
 

@@ -66,7 +66,7 @@ def hashed_ranges(total: Hashes, labels: Iterable[pl.Series]) -> Hashes:
 def misplaced(release: Release) -> str:
     """What in a release is not in the order that its content gives it, or an empty text."""
     from shoal.release.forms import form_named
-    from shoal.utility.published import same_groups
+    from shoal.release.utility.published import same_groups
 
     runs = release.sensitive_runs
     for table in (runs, release.qi_runs):

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from shoal.data.sources import part_writer, write_table
+from shoal.data.table import Table
+from shoal.data.table.frames import free_name
 from shoal.engines import GID, Distant, Part
 from shoal.engines.counting import columns_of
 from shoal.errors import InputError
-from shoal.grouping.grouping import WEIGHT
+from shoal.groups.grouping import WEIGHT
 from shoal.release.pair import CELL_GROUPS, KEY_GROUPS, ROW_GROUPS, SEED
 from shoal.release.release import Release
 from shoal.release.stated import as_json
 from shoal.release.tables import shown_parts
 from shoal.release.weights import weight_column
-from shoal.sources import part_writer, write_table
-from shoal.table import Table
-from shoal.table.frames import free_name
 
 if TYPE_CHECKING:
-    from shoal.facts import Facts
+    from shoal.release.facts import Facts
 
 COPIES, PUBLISHED, COUNT = "(copies)", "(published)", "count"
 Keep = Callable[[Path], None]
@@ -35,7 +35,7 @@ Keep = Callable[[Path], None]
 
 def facts_of(release: Release, given: Facts | None) -> Facts:
     """What a report says of the release: as given, or gathered from its table."""
-    from shoal.facts import certificate_digest, release_facts
+    from shoal.release.facts import certificate_digest, release_facts
 
     known = release.grouping is not None and release.audit is not None
     if known and given is not None:
@@ -87,7 +87,7 @@ def _distant_keeper(release: Release, engine: Distant) -> Keep:
 
 def save_private(release: Release, facts: Facts, keep: Keep, folder: Path) -> None:
     """Everything that is never part of the release."""
-    from shoal.facts import keep_facts
+    from shoal.release.facts import keep_facts
 
     assert release.audit is not None, "facts are those of an audit"
     keep(folder)

@@ -7,13 +7,13 @@ from typing import Any
 
 import polars as pl
 
-from shoal.check_words import lines
-from shoal.checks import checks_in
+from shoal.auditing.check_words import lines
+from shoal.auditing.checks import checks_in
+from shoal.data.spec import support_for
 from shoal.knowledge import OWN
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
-from shoal.spec import support_for
 from shoal.wording import (
     WHOLE,
     adversaries_words,

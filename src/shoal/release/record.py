@@ -10,18 +10,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.sources import read_table
+from shoal.data.table import IntArray, Table, digits, factorize
+from shoal.data.table.frames import free_name
+from shoal.data.table.table import Cells, People
 from shoal.engines import GID
 from shoal.engines.counting import CountedRows, columns_of
 from shoal.errors import InputError
-from shoal.grouping.grouping import WEIGHT
+from shoal.groups.grouping import WEIGHT
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS
 from shoal.release.private import COUNT, PUBLISHED, copies_name
 from shoal.release.tables import shown_parts
 from shoal.release.weights import weight_column
-from shoal.sources import read_table
-from shoal.table import IntArray, Table, digits, factorize
-from shoal.table.frames import free_name
-from shoal.table.table import Cells, People
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

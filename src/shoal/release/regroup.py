@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import Table
 from shoal.engines import Runs
 from shoal.errors import InputError
-from shoal.grouping import Grouping
-from shoal.grouping.pairs import ragged
+from shoal.groups import Grouping
+from shoal.groups.pairs import ragged
 from shoal.release.codes import column_codes, pooled_line, value_codes
 from shoal.release.record import CellLines
 from shoal.release.release import Release
-from shoal.table import Table
 
 
 def regroup(

@@ -18,26 +18,26 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.auditing.check_words import in_short
+from shoal.auditing.checks import checks_in, verdict
 from shoal.auditing.verdict import Audit
-from shoal.check_words import in_short
-from shoal.checks import checks_in, verdict
+from shoal.data.spec import OTHER, Spec
+from shoal.data.table import IntArray, Table, code_column, factorize
+from shoal.data.table.frames import like
 from shoal.display import at_r, card, counted
 from shoal.engines import GID, Distant, Runs
 from shoal.errors import InputError
-from shoal.grouping import FormName, Grouping
-from shoal.grouping.lookup import Lookup
+from shoal.groups import FormName, Grouping
+from shoal.groups.lookup import Lookup
 from shoal.release.forms import form_named
 from shoal.release.weights import weight_column
-from shoal.spec import OTHER, Spec
-from shoal.table import IntArray, Table, code_column, factorize
-from shoal.table.frames import like
 from shoal.wording import limit_named, verdict_words, visible
 
 if TYPE_CHECKING:
     from shoal.engines import Engine
-    from shoal.facts import Facts
-    from shoal.utility.errors import Estimate
-    from shoal.utility.published import Published
+    from shoal.release.facts import Facts
+    from shoal.release.utility.errors import Estimate
+    from shoal.release.utility.published import Published
 
 __all__ = ["GID", "Release"]
 
@@ -216,7 +216,7 @@ class Release:
     @cached_property
     def coded(self) -> Published:
         """The published tables as integers, made when the first count is asked for."""
-        from shoal.utility.published import Published
+        from shoal.release.utility.published import Published
 
         return Published.of(self)
 
@@ -265,12 +265,12 @@ class Release:
 
         `where` gives for an attribute one value, a list of values, a pair of numbers or dates
         `(low, high)`, both included, a `range` of whole numbers, or
-        `shoal.utility.Between(low, high)`; without it, everybody counts.
+        `shoal.release.utility.Between(low, high)`; without it, everybody counts.
 
         A group's cases (people with a protected event) are shared among its people by the QI
         table's column of weights, or equally where there is none.
         """
-        from shoal.utility.count import count
+        from shoal.release.utility.count import count
 
         return count(self, where)
 
@@ -281,13 +281,13 @@ class Release:
         A group's values are shared among its people as in `count`.
         "(other)" and the labels of events stay what they are.
         """
-        from shoal.utility.weighted import weighted
+        from shoal.release.utility.weighted import weighted
 
         return self._for_caller(weighted(self))
 
     def to_pandas(self) -> dict[str, Any]:
         """All published tables as pandas frames, by name: qi, sensitive, members and so on."""
-        from shoal.utility.weighted import as_pandas
+        from shoal.release.utility.weighted import as_pandas
 
         return {name: as_pandas(_with_texts(frame)) for name, frame in self.frames.items()}
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.data.storage import replace_file
 from shoal.errors import InputError, missing_extra
 from shoal.file_names import CERTIFICATE, SIGNATURES
 from shoal.release.stated import parse_plain
-from shoal.storage import replace_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (

@@ -10,11 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from shoal.data.spec import Spec
+from shoal.data.storage import recover_folder
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
 from shoal.memory import read_text
-from shoal.spec import Spec
-from shoal.storage import recover_folder
 
 FORMAT = "shoal-certificate/4"
 UNCHECKED = "shoal-certificate/3"

@@ -14,16 +14,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.spec import OTHER
+from shoal.data.table import IntArray, Table
 from shoal.engines import GID, Dealt, Runs
 from shoal.errors import InputError
-from shoal.grouping import Grouping, Recoding
-from shoal.grouping.suppressed import lost_members
+from shoal.groups import Grouping, Recoding
+from shoal.groups.suppressed import lost_members
 from shoal.release.forms import form_named
 from shoal.release.lines import as_enum, mix
 from shoal.release.numbering import hashed_values, places
 from shoal.release.weights import as_published
-from shoal.spec import OTHER
-from shoal.table import IntArray, Table
 
 Tables = tuple[Runs, Runs, pl.DataFrame, pl.DataFrame | None]
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import polars as pl
 
+from shoal.data.sources import read_table
+from shoal.data.sources.guard import guarded_text, risky_texts, unguarded
+from shoal.data.sources.streamed import Rows, open_rows
 from shoal.engines import GID, Runs, gather
 from shoal.errors import InputError
 from shoal.memory import read_text
 from shoal.release import Release
 from shoal.release.lines import as_enum
-from shoal.sources import read_table
-from shoal.sources.guard import guarded_text, risky_texts, unguarded
-from shoal.sources.streamed import Rows, open_rows
 
 PACKAGE = "datapackage.json"
 UNIT, ZONE = "timeUnit", "timeZone"

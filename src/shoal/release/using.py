@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import textwrap
 
+from shoal.data.spec import OTHER
 from shoal.release import GID, Release
 from shoal.release.typed import PACKAGE
-from shoal.spec import OTHER
 
 
 def using_parts(release: Release, names: dict[str, str]) -> list[str]:
     """The pages, in the order of the file; their queries are for DuckDB, in the folder."""
-    from shoal.utility.sql import example_sql, other_example, other_sql, weights_sql
+    from shoal.release.utility.sql import example_sql, other_example, other_sql, weights_sql
 
     format = names["qi"].rpartition(".")[2]
     parts = [

@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.spec import Spec
+from shoal.data.table import Table, digits, factorize
+from shoal.data.table.frames import free_name
 from shoal.engines import GID, Runs
 from shoal.errors import InputError, InternalError
-from shoal.grouping import Grouping
-from shoal.grouping.grouping import WEIGHT
-from shoal.spec import Spec
-from shoal.table import Table, digits, factorize
-from shoal.table.frames import free_name
+from shoal.groups import Grouping
+from shoal.groups.grouping import WEIGHT
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

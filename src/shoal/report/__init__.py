@@ -8,7 +8,7 @@ than five people. Facts can be kept beside a release's private records and rende
 
 from __future__ import annotations
 
-from shoal.facts import (
+from shoal.release.facts import (
     FACTS_FILE,
     Facts,
     Repeat,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.facts.bins import Record
-from shoal.facts.contents import Facts
+from shoal.release.facts.bins import Record
+from shoal.release.facts.contents import Facts
 from shoal.wording import isolated, joined, percent, quoted
 
 SUREST = {"everybody": "Surest {}", "unknown": "Surest {} not known before"}

@@ -15,20 +15,20 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from shoal.auditing.checks import most_people
 from shoal.auditing.verdict import Audit
-from shoal.charts import audit as charts
-from shoal.charts.attack import attack_chart
-from shoal.charts.parts import Chart
-from shoal.checks import most_people
+from shoal.data.storage import replace_file
+from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.facts.contents import Facts, Repeat, audit_facts, release_facts
-from shoal.grouping import Grouping
+from shoal.groups import Grouping
 from shoal.release import Release
+from shoal.release.facts.contents import Facts, Repeat, audit_facts, release_facts
 from shoal.report import measured, sentences
+from shoal.report.charts import audit as charts
+from shoal.report.charts.attack import attack_chart
+from shoal.report.charts.parts import Chart
 from shoal.report.public import public_facts
 from shoal.report.words import hidden_count, judged
-from shoal.storage import replace_file
-from shoal.table import Table
 from shoal.wording import exposed_words, isolated, percent, some, visible
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.facts.bins import Record, merge_small
-from shoal.facts.contents import Facts
-from shoal.facts.loss import REST
 from shoal.knowledge.fitted import ENOUGH_CARRIERS
+from shoal.release.facts.bins import Record, merge_small
+from shoal.release.facts.contents import Facts
+from shoal.release.facts.loss import REST
 from shoal.report.words import FEW
 
 MEASURED_WITH_THE_TRUTH = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from shoal.check_words import VERDICT_TONES, coloured, words
-from shoal.checks import Check, attacked, checks_in, verdict
-from shoal.facts.bins import Record
-from shoal.facts.contents import Facts
+from shoal.auditing.check_words import VERDICT_TONES, coloured, words
+from shoal.auditing.checks import Check, attacked, checks_in, verdict
 from shoal.knowledge.fitted import ENOUGH_CARRIERS
+from shoal.release.facts.bins import Record
+from shoal.release.facts.contents import Facts
 from shoal.report.measured import class_errors_in_short
 from shoal.report.words import FEW, hidden_count, judged
 from shoal.wording import (

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from shoal.auditing.verdict import Kind
-from shoal.storage import redact
+from shoal.data.storage import redact
 from shoal.wording import percent
 
 FEW = 5

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from shoal.data.spec import Spec
 from shoal.errors import ShoalError
-from shoal.project import Run, Source, Steps
-from shoal.spec import Spec
 from shoal.workbench.bench import Shown, Visit
+from shoal.workbench.project import Run, Source, Steps
 
 
 class Asked(NamedTuple):

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from shoal.errors import InputError, ShoalError
-from shoal.project import Project
+from shoal.workbench.project import Project
 from shoal.workbench.rendering import page
 from shoal.workbench.texts import say
 

@@ -9,10 +9,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.data.spec import ROWS_OF_PERSON, Event, as_event
+from shoal.data.spec.recipe import Recipe, parse_recipes
 from shoal.errors import InputError
-from shoal.propose import Proposal
-from shoal.spec import ROWS_OF_PERSON, Event, as_event
-from shoal.spec.recipe import Recipe, parse_recipes
+from shoal.planning.propose import Proposal
 from shoal.workbench.forms import number_or_text
 
 ROLES = ("qi", "sensitive", "identifier", "person", "unpublished")

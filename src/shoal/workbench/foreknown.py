@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import IntArray, Table, factorize
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.knowledge.attributes import attribute_codes, attribute_sets
 from shoal.planning.supply import Supply
-from shoal.table import IntArray, Table, factorize
 
 Tree = dict[str, Any]
 MOST_CELLS = 10**8

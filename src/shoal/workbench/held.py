@@ -14,19 +14,19 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
+from shoal.data.sources import read_table
+from shoal.data.spec import Spec
+from shoal.data.storage.location import source_path
+from shoal.data.table import Table, code_column
+from shoal.data.table.frames import to_polars
+from shoal.data.table.identifiers import check_identifiers
+from shoal.data.table.persons import by_person
+from shoal.data.table.recoding import recoded
+from shoal.data.table.table import check_roles, protected_rows
 from shoal.engines.counting import count_name, count_rows
-from shoal.project import Source
-from shoal.propose import Proposal, propose_spec
-from shoal.sources import read_table
-from shoal.spec import Spec
-from shoal.storage.location import source_path
-from shoal.table import Table, code_column
-from shoal.table.frames import to_polars
-from shoal.table.identifiers import check_identifiers
-from shoal.table.persons import by_person
-from shoal.table.recoding import recoded
-from shoal.table.table import check_roles, protected_rows
+from shoal.planning.propose import Proposal, propose_spec
 from shoal.workbench.profiles import Profile, profile_of
+from shoal.workbench.project import Source
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from shoal.data.sources.read import file_kind
 from shoal.errors import InputError
-from shoal.sources.read import file_kind
 
 UPLOADS, DEEPEST, MOST = "uploads", 4, 500
 LONGEST_NAME, LONGEST_PATH = 255, 1000

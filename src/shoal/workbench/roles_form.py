@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from shoal.data.spec import Event
+from shoal.data.spec.entries import located
 from shoal.errors import InputError
-from shoal.spec import Event
-from shoal.spec.entries import located
 from shoal.workbench import drafting
 from shoal.workbench.bench import Visit
 from shoal.workbench.drafting import Draft

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.project import Run, Source, plan_steps, python_of
+from shoal.workbench.project import Run, Source, plan_steps, python_of
 
 
 def same_as(steps: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def same_as_init(source: Source) -> dict[str, Any]:
         "commands": [shlex.join(["shoal", "init", source.address, *options, "--out", "spec.toml"])],
         "programs": [
             "from pathlib import Path\n\n"
-            "import shoal\nfrom shoal.propose import propose_spec\n\n"
+            "import shoal\nfrom shoal.planning.propose import propose_spec\n\n"
             f"table = shoal.read_table({source.address!r}{keywords})\n"
             'Path("spec.toml").write_text(propose_spec(table).to_toml(), encoding="utf-8")\n'
         ],
@@ -46,7 +46,9 @@ def same_as_run(run: Run) -> dict[str, Any]:
         where = f"runs/{run.name}"
         commands += [shlex.join(["shoal", *_decision(run, where)])] if run.decision else []
         commands.append(shlex.join(["shoal", "evidence", where]))
-        programs.append(f"from shoal.evidence import write_evidence\n\nwrite_evidence({where!r})\n")
+        programs.append(
+            f"from shoal.workbench.evidence import write_evidence\n\nwrite_evidence({where!r})\n"
+        )
     return {"commands": commands, "programs": programs}
 
 
@@ -62,7 +64,7 @@ def same_as_runs() -> dict[str, Any]:
     return {
         "commands": ["shoal runs ."],
         "programs": [
-            "from shoal.project import Project, summary\n\n"
+            "from shoal.workbench.project import Project, summary\n\n"
             'found = [summary(run) for run in Project.open(".").runs()]\n'
         ],
     }
@@ -74,5 +76,7 @@ def same_as_statement(statement: dict[str, str]) -> dict[str, Any]:
     options = [f"--{name.replace('_', '-')}={text}" for name, text in statement.items()]
     return {
         "commands": [shlex.join(["shoal", "state", ".", *options])],
-        "programs": [f'from shoal.project import Project\n\nProject.open(".").state({told})\n'],
+        "programs": [
+            f'from shoal.workbench.project import Project\n\nProject.open(".").state({told})\n'
+        ],
     }

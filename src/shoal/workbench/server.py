@@ -12,9 +12,9 @@ from pathlib import Path
 import uvicorn
 
 from shoal.errors import InputError
-from shoal.project import Project
 from shoal.workbench.app import import_pages, make_app
 from shoal.workbench.bench import Bench
+from shoal.workbench.project import Project
 from shoal.workbench.security import Keys
 
 HOST = "127.0.0.1"

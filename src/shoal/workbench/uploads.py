@@ -11,9 +11,9 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import Request
 
+from shoal.data.sources.read import file_kind, unknown_kind
+from shoal.data.storage import replace_file
 from shoal.errors import InputError
-from shoal.sources.read import file_kind, unknown_kind
-from shoal.storage import replace_file
 
 LONGEST_NAME = 120
 """In bytes: whoever writes a file to the side first gives it a longer name."""

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.check_words import VERDICT_TONES, coloured, words
-from shoal.checks import Check, checks_in, most_people, verdict
+from shoal.auditing.check_words import VERDICT_TONES, coloured, words
+from shoal.auditing.checks import Check, checks_in, most_people, verdict
 from shoal.errors import ShoalError
-from shoal.facts import Facts, load_facts
-from shoal.project import Run
+from shoal.release.facts import Facts, load_facts
 from shoal.report import measured, sentences
 from shoal.report.words import judged
 from shoal.wording import (
@@ -21,6 +20,7 @@ from shoal.wording import (
     readable_words,
     verdict_words,
 )
+from shoal.workbench.project import Run
 from shoal.workbench.texts import say
 
 Figures = list[tuple[str, Any]]

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
+from shoal.data.spec import Spec
 from shoal.engines.spark import SparkEngine
 from shoal.errors import InputError
-from shoal.spec import Spec
 from tests.engines.kinds import hospital
 
 

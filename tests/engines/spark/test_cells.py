@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.engines import engine_of
 from shoal.engines.spark import SparkEngine, brought, open_source
 from shoal.errors import InputError
-from shoal.spec import Spec
-from shoal.table import Table
 from tests.engines.kinds import KINDS, all_kinds, some_kinds
 
 

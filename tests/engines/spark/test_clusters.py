@@ -20,9 +20,9 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.data.sources import write_table
 from shoal.engines import Runs
 from shoal.engines.spark import SparkEngine, lines
-from shoal.sources import write_table
 from tests.engines.kinds import hospital
 from tests.engines.spark.sessions import need_spark, stopped_at_the_end
 

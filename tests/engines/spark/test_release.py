@@ -15,10 +15,10 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.data.sources import write_table
 from shoal.engines import Runs
 from shoal.engines.spark import SparkEngine, lines
 from shoal.release.release import Release
-from shoal.sources import write_table
 from tests.engines.kinds import all_kinds, hospital, some_kinds
 from tests.engines.test_runs import random_runs
 
@@ -110,7 +110,7 @@ def test_the_queries_of_the_page_read_parts(
 ) -> None:
     import duckdb
 
-    from shoal.utility.sql import example_sql
+    from shoal.release.utility.sql import example_sql
 
     monkeypatch.setattr(lines, "AT_ONCE", 600)
     for format in ("csv", "parquet"):

@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.anonymizers.registry import make_method
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.engines.spark import SparkEngine
 from shoal.engines.spark.marks import marks_of
 from shoal.errors import InputError
+from shoal.methods.registry import make_method
 from shoal.release.tables import build_tables, canonical
-from shoal.spec import Spec
-from shoal.table import Table
 from tests.engines.kinds import hospital
 from tests.engines.test_dealing import random_grouping
 from tests.release import weighed

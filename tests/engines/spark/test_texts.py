@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from shoal.data.sources import write_table
+from shoal.data.table import Table
 from shoal.engines import engine_named
 from shoal.engines.spark import SparkEngine
 from shoal.errors import InputError
-from shoal.sources import write_table
-from shoal.table import Table
 from tests.engines.kinds import all_kinds, some_kinds
 
 QI = ("text with. dots", "part", "day, of", "price", "truth")

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.grouping import Grouping
-from shoal.table import IntArray, Table
+from shoal.data.table import IntArray, Table
+from shoal.groups import Grouping
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

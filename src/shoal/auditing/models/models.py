@@ -16,10 +16,10 @@ from shoal.auditing.models.contents import Contents
 from shoal.auditing.models.diversity import alpha, distinct_l, entropy_l, k_anonymity, recursive_c
 from shoal.auditing.models.kernels import largest_change
 from shoal.auditing.models.likeness import basic_beta, delta, enhanced_beta, equal_t, ordered_t
-from shoal.grouping import Grouping
+from shoal.data.table import Table
+from shoal.groups import Grouping
 from shoal.knowledge import View, with_pool
 from shoal.knowledge.models import BANDWIDTH, kernel_estimate
-from shoal.table import Table
 
 Figure = int | float | None
 

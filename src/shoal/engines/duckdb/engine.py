@@ -12,6 +12,15 @@ from typing import Any
 
 import polars as pl
 
+from shoal.data.sources import read_table, write_parts
+from shoal.data.sources.database import count_database, distinct_sql, quoted_name, repeats_database
+from shoal.data.sources.delimited import check_columns
+from shoal.data.sources.streamed import Rows, open_rows
+from shoal.data.spec import Spec
+from shoal.data.storage.location import parse_url
+from shoal.data.table import Table
+from shoal.data.table.identifiers import check_identifiers, checked_identifiers, refuse_repeats
+from shoal.data.table.persons import Persons, refuse_elsewhere
 from shoal.engines.cells import read_cells
 from shoal.engines.counting import Counted, columns_of, count_name, count_rows, refuse_cells
 from shoal.engines.dealing import dealt_parts
@@ -22,17 +31,8 @@ from shoal.engines.pairs import Pairs
 from shoal.engines.persons import frame_by_person, rows_by_person
 from shoal.engines.runs import Runs
 from shoal.errors import InputError
-from shoal.grouping import Grouping
-from shoal.grouping.grouping import Progress, silent
-from shoal.sources import read_table, write_parts
-from shoal.sources.database import count_database, distinct_sql, quoted_name, repeats_database
-from shoal.sources.delimited import check_columns
-from shoal.sources.streamed import Rows, open_rows
-from shoal.spec import Spec
-from shoal.storage.location import parse_url
-from shoal.table import Table
-from shoal.table.identifiers import check_identifiers, checked_identifiers, refuse_repeats
-from shoal.table.persons import Persons, refuse_elsewhere
+from shoal.groups import Grouping
+from shoal.groups.grouping import Progress, silent
 
 
 class DuckDBEngine:

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from shoal.data.sources.database import quoted_name
+from shoal.data.sources.delimited import check_columns
+from shoal.data.sources.streamed import Rows
 from shoal.engines.duckdb.scratch import Scratch, given_rows, scratch_connection
 from shoal.engines.pairs import Keys, Pairs, check_keys, check_named
-from shoal.sources.database import quoted_name
-from shoal.sources.delimited import check_columns
-from shoal.sources.streamed import Rows
 
 
 def joined_pairs(table: Rows, released: Rows, columns: Sequence[str], key: str) -> Pairs:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from shoal.data.sources.streamed import Rows
 from shoal.errors import InputError, missing_extra
 from shoal.memory import allowed_memory
-from shoal.sources.streamed import Rows
 
 SHARE = 4
 """DuckDB gets one part in so many of the memory that may be taken: the cells come after it."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from shoal.data.sources import read_table
 from shoal.engines.counting import ROWS
 from shoal.engines.spark.rows import KEY, key_of
 from shoal.engines.spark.scratch import SCRATCH, address, private_scratch
 from shoal.errors import InputError
-from shoal.sources import read_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from shoal.data.sources.delimited import check_columns
+from shoal.data.spec import Spec
+from shoal.data.table.identifiers import checked_identifiers, refuse_repeats
+from shoal.data.table.persons import Persons, refuse_elsewhere
 from shoal.engines.counting import ROWS, columns_of
 from shoal.engines.spark.brought import brought
 from shoal.engines.spark.kinds import received, sent
 from shoal.engines.spark.rows import KEY, SparkRows
 from shoal.errors import InputError
-from shoal.sources.delimited import check_columns
-from shoal.spec import Spec
-from shoal.table.identifiers import checked_identifiers, refuse_repeats
-from shoal.table.persons import Persons, refuse_elsewhere
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.data.sources.delimited import typed
+from shoal.data.sources.read import refuse_unused
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.data.table.frames import is_spark_frame
 from shoal.engines.cells import read_cells
 from shoal.engines.counting import Counted, count_name
 from shoal.engines.engine import Dealt
@@ -22,12 +27,7 @@ from shoal.engines.spark.parts import write_frame, write_parts
 from shoal.engines.spark.rows import SparkRows, row_groups
 from shoal.engines.spark.source import failures_told, is_text, open_session, open_source
 from shoal.errors import InputError
-from shoal.grouping import Grouping, Progress, silent
-from shoal.sources.delimited import typed
-from shoal.sources.read import refuse_unused
-from shoal.spec import Spec
-from shoal.table import Table
-from shoal.table.frames import is_spark_frame
+from shoal.groups import Grouping, Progress, silent
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
-from shoal.grouping import Progress, silent
+from shoal.groups import Progress, silent
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.grouping import Grouping
-from shoal.grouping.suppressed import lost_members
-from shoal.table import Table
+from shoal.data.table import Table
+from shoal.groups import Grouping
+from shoal.groups.suppressed import lost_members
 
 Ints = NDArray[np.int64]
 

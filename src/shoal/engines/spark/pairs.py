@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from shoal.data.sources.delimited import check_columns
 from shoal.engines.counting import ROWS
 from shoal.engines.pairs import Keys, Pairs, check_keys, check_named
 from shoal.engines.spark.brought import brought
 from shoal.engines.spark.cells import check_once
 from shoal.engines.spark.kinds import as_key, received, sent
-from shoal.sources.delimited import check_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

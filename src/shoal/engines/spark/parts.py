@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from shoal.data.sources.bare import bare
+from shoal.data.sources.guard import guarded
+from shoal.data.storage.replace import replace_folder
 from shoal.engines.runs import GID, Runs
 from shoal.engines.spark.lines import HEADER, LINE, PART, part_starts, spread_out
 from shoal.engines.spark.scratch import address
 from shoal.errors import InputError
-from shoal.sources.bare import bare
-from shoal.sources.guard import guarded
-from shoal.storage.replace import replace_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

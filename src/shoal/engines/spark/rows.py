@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.table import Table
+from shoal.data.table.frames import free_name
 from shoal.engines.runs import GID
 from shoal.engines.spark.marks import marks_of
 from shoal.errors import InputError
-from shoal.grouping import Grouping
-from shoal.grouping.grouping import WEIGHT
-from shoal.table import Table
-from shoal.table.frames import free_name
+from shoal.groups import Grouping
+from shoal.groups.grouping import WEIGHT
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

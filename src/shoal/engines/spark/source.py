@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shoal.data.sources.delimited import header_of
+from shoal.data.sources.read import refuse_unused
+from shoal.data.sources.unpacked import text_decoder
 from shoal.errors import InputError, missing_extra
-from shoal.sources.delimited import header_of
-from shoal.sources.read import refuse_unused
-from shoal.sources.unpacked import text_decoder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

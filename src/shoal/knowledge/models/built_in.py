@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import Table
 from shoal.errors import missing_extra
-from shoal.table import Table
 
 Floats = NDArray[np.float64]
 MOST_CODES = 255

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import IntArray, Table
 from shoal.errors import InputError, nearest
 from shoal.knowledge.fitted import Fitted, measure
 from shoal.knowledge.knowledge import Knowledge, table_distribution
 from shoal.knowledge.models.built_in import BUILT_IN, one_hot
 from shoal.knowledge.models.smoothing import Kernel, kernel_estimate
-from shoal.table import IntArray, Table
 
 FOLDS = 5
 Floats = NDArray[np.float64]

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.table import IntArray, Table
 from shoal.errors import InputError, nearest
 from shoal.knowledge.knowledge import table_distribution
 from shoal.knowledge.models.kernels import kernel_sums
-from shoal.table import IntArray, Table
 
 BANDWIDTH = 0.3
 """Of every attribute that none is given for."""

@@ -20,14 +20,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.sources import read_table
+from shoal.data.sources.read import source_kind
+from shoal.data.storage import redact
+from shoal.data.table import IntArray, Table, factorize
+from shoal.data.table.frames import to_polars
 from shoal.errors import InputError
 from shoal.knowledge import SUM_TOLERANCE, Knowledge, View, attribute_codes, table_distribution
 from shoal.knowledge.outside.statements import Statements, statements
-from shoal.sources import read_table
-from shoal.sources.read import source_kind
-from shoal.storage import redact
-from shoal.table import IntArray, Table, factorize
-from shoal.table.frames import to_polars
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12

@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.spec import MISSING, band_name
+from shoal.data.spec.bands import band_label
+from shoal.data.table import Column, Table, code_column
 from shoal.errors import InputError, nearest
-from shoal.spec import MISSING, band_name
-from shoal.spec.bands import band_label
-from shoal.table import Column, Table, code_column
 
 VALUE, PROBABILITY = "value", "probability"
 Speller = Callable[[str], str]

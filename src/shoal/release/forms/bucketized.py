@@ -15,23 +15,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.spec import MISSING, Spec
+from shoal.data.table import Column, IntArray, Table, code_column, factorize
+from shoal.data.table.frames import free_name
 from shoal.engines import Runs
-from shoal.grouping import FormName, Grouping
+from shoal.groups import FormName, Grouping
 from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
 from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_people
 from shoal.release.weights import Alike, published_weights
-from shoal.spec import MISSING, Spec
-from shoal.table import Column, IntArray, Table, code_column, factorize
-from shoal.table.frames import free_name
 
 if TYPE_CHECKING:
     from scipy import sparse
 
     from shoal.release import Release
     from shoal.release.record import Record
-    from shoal.utility.published import Published
-    from shoal.utility.sql import Asked, Files
+    from shoal.release.utility.published import Published
+    from shoal.release.utility.sql import Asked, Files
 
 
 class Bucketized:
@@ -100,8 +100,8 @@ class Bucketized:
     def answers(
         self, published: Published, allowed: Sequence[Bools], weights: Floats
     ) -> Callable[[slice], Floats]:
-        from shoal.utility.kernels import count_cells
-        from shoal.utility.predicates import offsets, packed
+        from shoal.release.utility.kernels import count_cells
+        from shoal.release.utility.predicates import offsets, packed
 
         cells, coded = published.cells, published.coded + offsets(allowed)
 

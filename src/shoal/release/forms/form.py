@@ -14,18 +14,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.spec import Spec
+from shoal.data.table import Column, IntArray, Table
 from shoal.engines import Runs
-from shoal.grouping import FormName, Grouping
-from shoal.spec import Spec
-from shoal.table import Column, IntArray, Table
+from shoal.groups import FormName, Grouping
 
 if TYPE_CHECKING:
     from scipy import sparse
 
     from shoal.release import Release
     from shoal.release.record import Record
-    from shoal.utility.published import Published
-    from shoal.utility.sql import Asked, Files
+    from shoal.release.utility.published import Published
+    from shoal.release.utility.sql import Asked, Files
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -13,23 +13,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.data.spec import MISSING, Spec
+from shoal.data.table import Column, IntArray, Table, code_column
 from shoal.engines import GID, Runs
 from shoal.errors import InputError
-from shoal.grouping import FormName, Grouping
+from shoal.groups import FormName, Grouping
 from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
 from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_people, hashed_ranges
 from shoal.release.weights import Alike, published_weights
-from shoal.spec import MISSING, Spec
-from shoal.table import Column, IntArray, Table, code_column
 
 if TYPE_CHECKING:
     from scipy import sparse
 
     from shoal.release import Release
     from shoal.release.record import Record
-    from shoal.utility.published import Published
-    from shoal.utility.sql import Asked, Files
+    from shoal.release.utility.published import Published
+    from shoal.release.utility.sql import Asked, Files
 
 Covers = dict[str, dict[str, Bools]]
 """For each attribute and label, which codes of its domain the label covers."""
@@ -102,8 +102,8 @@ class Generalized:
     def answers(
         self, published: Published, allowed: Sequence[Bools], weights: Floats
     ) -> Callable[[slice], Floats]:
-        from shoal.utility.kernels import count_classes
-        from shoal.utility.predicates import offsets
+        from shoal.release.utility.kernels import count_classes
+        from shoal.release.utility.predicates import offsets
 
         cells, coded = published.cells, published.coded + offsets(published.covers)
 

@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from shoal.errors import InputError, ShoalError
-from shoal.project import audit_steps
 from shoal.workbench.asked import Asked, after_roles, begin
 from shoal.workbench.bench import Bench, Visit, broken, go
 from shoal.workbench.blame import AUDIT, beside, failed_before
 from shoal.workbench.inside import UPLOADS, inside, table_files
+from shoal.workbench.project import audit_steps
 from shoal.workbench.same import same_as
 from shoal.workbench.uploads import save_upload
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from starlette.responses import Response
 
-from shoal.checks import checks_in, most_people
-from shoal.project import Run
+from shoal.auditing.checks import checks_in, most_people
 from shoal.wording import percent
 from shoal.workbench.bench import Visit, go
+from shoal.workbench.project import Run
 from shoal.workbench.rendering import duration
 from shoal.workbench.texts import say
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from shoal.evidence import EVIDENCE_FILE
 from shoal.file_names import CERTIFICATE, SIGNATURES
-from shoal.project import Run
 from shoal.release.stated import read_certificate
 from shoal.workbench.bench import Visit
+from shoal.workbench.evidence import EVIDENCE_FILE
+from shoal.workbench.project import Run
 from shoal.workbench.security import FOREIGN_POLICY
 
 PAGES = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from shoal.errors import ShoalError
-from shoal.project.project import STATED
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import beside
+from shoal.workbench.project.project import STATED
 from shoal.workbench.same import same_as_statement
 from shoal.workbench.texts import say
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from starlette.responses import Response
 
-from shoal.charts.plan import plan_chart
+from shoal.data.spec import Spec, checked_r
 from shoal.errors import InputError, ShoalError
-from shoal.project import Run, plan_steps
-from shoal.project.run import option_of
-from shoal.spec import Spec, checked_r
+from shoal.report.charts.plan import plan_chart
 from shoal.workbench.asked import Asked, after_roles, begin, last_run
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import PLAN, beside
 from shoal.workbench.drawing import drawn
+from shoal.workbench.project import Run, plan_steps
+from shoal.workbench.project.run import option_of
 from shoal.workbench.rendering import shown_number
 from shoal.workbench.same import same_as
 from shoal.workbench.texts import say

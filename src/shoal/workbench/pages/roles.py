@@ -9,12 +9,12 @@ from typing import Any
 
 from starlette.responses import Response
 
+from shoal.data.spec import Spec
+from shoal.data.table import Table
 from shoal.errors import InputError, ShoalError
 from shoal.knowledge import Knowledge
 from shoal.knowledge.attributes import attribute_sets
-from shoal.propose import Guess
-from shoal.spec import Spec
-from shoal.table import Table
+from shoal.planning.propose import Guess
 from shoal.workbench import drafting
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import ROLES, beside, failed_before

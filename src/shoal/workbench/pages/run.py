@@ -9,10 +9,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from shoal.anonymizers.registry import Parameter, make_method, method_names, parameters_of
+from shoal.data.table.hierarchy import read_hierarchy
 from shoal.errors import InputError, ShoalError
-from shoal.project import anonymize_steps
-from shoal.table.hierarchy import read_hierarchy
+from shoal.methods.registry import Parameter, make_method, method_names, parameters_of
 from shoal.workbench.asked import Asked, after_roles, begin
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import RUN, beside, failed_before
@@ -20,6 +19,7 @@ from shoal.workbench.drafting import with_number
 from shoal.workbench.forms import number_or_text
 from shoal.workbench.held import key_of
 from shoal.workbench.inside import inside, table_files
+from shoal.workbench.project import anonymize_steps
 from shoal.workbench.same import same_as
 
 READERS = ("joint", "binary", "all-views")

@@ -7,15 +7,15 @@ from typing import Any
 from starlette.responses import HTMLResponse, Response
 
 from shoal.errors import ShoalError
-from shoal.evidence import EVIDENCE_FILE, unfitting, write_evidence
-from shoal.project import Run, summary
 from shoal.report.measured import surest_table
 from shoal.report.page import chart_specs
 from shoal.workbench import verdicts
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import DECISION, beside
 from shoal.workbench.drawing import drawn
+from shoal.workbench.evidence import EVIDENCE_FILE, unfitting, write_evidence
 from shoal.workbench.pages.files import there
+from shoal.workbench.project import Run, summary
 from shoal.workbench.same import same_as_run, same_as_runs
 from shoal.workbench.texts import say
 

@@ -10,16 +10,16 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
+from shoal.data.storage.location import parse_url
 from shoal.errors import InputError, ShoalError
 from shoal.memory import size_words
-from shoal.project import Source
-from shoal.storage.location import parse_url
 from shoal.workbench.bench import Bench, Visit, broken, go
 from shoal.workbench.blame import CHOSEN, DATABASE, UPLOADED, Fields, beside, failed_before
 from shoal.workbench.drafting import fits, proposed
 from shoal.workbench.held import Held
 from shoal.workbench.inside import UPLOADS, inside, table_files
 from shoal.workbench.profiles import BINS, FEW, Profile
+from shoal.workbench.project import Source
 from shoal.workbench.same import same_as_init
 from shoal.workbench.texts import say
 from shoal.workbench.uploads import save_upload

@@ -9,11 +9,11 @@ from starlette.responses import Response
 
 from shoal.errors import ShoalError
 from shoal.file_names import CERTIFICATE
-from shoal.project import verify_steps
 from shoal.workbench.asked import begin
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import VERIFY, beside, failed_before
 from shoal.workbench.inside import folders_with, inside, table_files
+from shoal.workbench.project import verify_steps
 from shoal.workbench.same import same_as
 
 

@@ -1,0 +1,190 @@
+"""The adversary of all views: uses every public count at once, of all groups together.
+
+Whoever knows how many people and cases every stratum of every view has, believes the distribution
+of largest entropy that meets all of these counts (knowledge/entropy.py): before publication, and
+again with what the groups publish. A person's limit is 1/r, or what the counts said of them
+beforehand: that is not the release's doing. Nobody's odds may be above BAYES_FACTOR times those of
+their limit.
+
+Posteriors are estimates, and decide all the same. Where the fit misses counts by too much nothing
+is decided, which counts against the release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.auditing.adversaries.judging import Case, Judgement
+from shoal.auditing.adversaries.kernels import judge as kernels
+from shoal.errors import InputError
+from shoal.groups.pairs import ragged, starts
+from shoal.knowledge import Knowledge, View
+from shoal.knowledge.entropy import (
+    Believed,
+    Groups,
+    Strata,
+    all_counts,
+    event_cases,
+    fit_groups,
+    most_believed,
+)
+from shoal.wording import ALL_VIEWS
+
+Floats = NDArray[np.float64]
+ROUNDING = 1e-3
+"""A posterior is above its limit if it is so by more than this part of it: the fit's own error."""
+MOST_OFF = 0.5
+"""If some count is missed by more than this part of its leeway, nothing is decided: by more than so
+many cases, or than half of this part of the count's square root."""
+
+
+class AllViews:
+    """Reads the release as a whole."""
+
+    name = "all-views"
+    reasoning = "fits everybody's chance to the counts of all views and of all groups at once"
+
+    def can_judge(self, knowledge: Knowledge) -> bool:
+        """Whether some view was counted in the table."""
+        return any(one.fitted is None and one.people is not None for one in knowledge.views)
+
+    def judge_whole(self, case: Case, knowledge: Knowledge) -> tuple[View, Judgement]:
+        """What all counts say beforehand, as a view; and everybody's posteriors."""
+        if not self.can_judge(knowledge):
+            raise InputError(
+                "all-views-counts",
+                "The adversary all-views reasons with counts of the table's own people, and "
+                f"{knowledge.source} has none.",
+                "Name other adversaries (--adversary joint --adversary binary), or judge with what "
+                "is counted in the table itself.",
+            )
+        table, part = case.table, case.partition
+        before = all_counts(table, knowledge)
+        strata, notes = Strata.of(table, knowledge), _Notes.of(case)
+        missing = table.signature_rows - part.signature_people
+        residual, absent, judged = float(before.residual.max(initial=0.0)), 0, 0
+        for event in range(len(table.events)):
+            told = _holding(case, event)
+            begin = before.factors[event]
+            found = fit_groups(strata, event_cases(table, event), told.groups, missing, begin)
+            residual = max(residual, found.residual)
+            off = max(found.off, float(before.off[event]))
+            limit = most_believed(np.maximum(1.0 / case.event_r[event], before.chance[:, event]))
+            notes.take(case, event, told, found, limit, decided=off <= MOST_OFF)
+            above = found.missing > limit * (1.0 + ROUNDING)
+            absent += int(missing[above].sum()) if off <= MOST_OFF else 0
+            judged += int(told.groups.copies.sum())
+        every = np.arange(len(table.signatures), dtype=np.int32)
+        view = View((ALL_VIEWS,), every, np.zeros((1, 1)), chances=before.chance)
+        return view, notes.judgement(case, judged, residual, absent)
+
+
+@dataclass(frozen=True, eq=False)
+class _Holding:
+    """The groups that hold one event."""
+
+    groups: Groups
+    number: NDArray[np.integer]
+    """Which of all groups they are."""
+    pair: NDArray[np.integer]
+    """The pair of each line."""
+
+
+def _holding(case: Case, event: int) -> _Holding:
+    part = case.partition
+    holds = case.table.holds(event)[part.value_code]
+    of_value = np.repeat(np.arange(part.groups), np.diff(part.value_start))
+    cases = np.bincount(of_value, part.value_count * holds, part.groups).astype(np.int64)
+    number = np.flatnonzero(cases)
+    owner, pair = ragged(part.group_start, number)
+    groups = Groups(
+        starts(owner, len(number)),
+        part.pair_signature[pair],
+        part.pair_size[pair].astype(np.int64),
+        part.copies[number].astype(np.int64),
+        cases[number],
+    )
+    return _Holding(groups, number, pair)
+
+
+@dataclass(frozen=True, eq=False)
+class _Notes:
+    """What is written down of all pairs."""
+
+    record: kernels.Record
+    exposure: Floats
+    undecided: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, case: Case) -> _Notes:
+        pairs = len(case.partition.pair_signature)
+        record = kernels.empty_record(case.partition.groups, pairs, len(case.event_r))
+        return cls(record, np.full(pairs, -1.0), np.zeros(pairs, bool))
+
+    def take(
+        self,
+        case: Case,
+        event: int,
+        told: _Holding,
+        found: Believed,
+        limit: Floats,
+        *,
+        decided: bool,
+    ) -> None:
+        """Adds what is believed of one event; `limit` is that of each signature."""
+        record, pair, posterior = self.record, told.pair, found.posterior
+        if not len(pair):
+            return
+        exposure = posterior / limit[told.groups.signature]
+        worse = exposure > self.exposure[pair]
+        self.exposure[pair[worse]] = exposure[worse]
+        record.posterior[pair[worse]], record.event[pair[worse]] = posterior[worse], event
+        if decided:
+            record.breach[pair] |= exposure > 1.0 + ROUNDING
+        else:
+            self.undecided[pair] = True
+        largest = int(np.argmax(posterior))
+        record.event_worst[event], record.event_pair[event] = posterior[largest], pair[largest]
+        self._guess(case, event, told, posterior)
+
+    def _guess(self, case: Case, event: int, told: _Holding, posterior: Floats) -> None:
+        """One guess per group, at the people with the largest posterior."""
+        first, length = told.groups.start[:-1], np.diff(told.groups.start)
+        top = np.repeat(np.maximum.reduceat(posterior, first), length)
+        leads = posterior >= top - kernels.TIE
+        carriers = _carriers(case, event)[told.pair]
+        tied = np.add.reduceat(told.groups.people * leads, first)
+        right = np.add.reduceat(carriers * leads, first) / tied
+        known = case.known[told.groups.signature, event] & (carriers > 0)
+        before = np.logical_or.reduceat(known, first).astype(np.int64)
+        copies = told.groups.copies.astype(np.float64)
+        self.record.guesses[:, 0] += np.bincount(before, copies * right, 2)
+        self.record.guesses[:, 1] += np.bincount(before, copies, 2)
+
+    def judgement(self, case: Case, judged: int, residual: float, absent: int) -> Judgement:
+        """All of it."""
+        return Judgement.of_record(
+            case,
+            self.record,
+            counted=(0, 0, judged),
+            kind=np.full(len(self.exposure), 2, np.int8),
+            undecided=self.undecided,
+            limit="prior",
+            residual=residual,
+            absent=absent,
+        )
+
+
+def _carriers(case: Case, event: int) -> Floats:
+    """How many people of each pair carry an event in truth."""
+    part = case.partition
+    if case.table.several is None:
+        start, mine, count = part.carrier_start, part.carrier_event == event, part.carrier_count
+    else:
+        start, count = part.world_start, part.world_count
+        mine = case.table.holds(event)[part.world_value]
+    pair = np.repeat(np.arange(len(part.pair_signature)), np.diff(start))
+    return np.bincount(pair[mine], count[mine], len(part.pair_signature)).astype(np.float64)

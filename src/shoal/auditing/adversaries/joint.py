@@ -1,0 +1,87 @@
+"""The joint adversary: equations 1 to 3 of the paper, exactly, and certified bounds of them for
+groups of any size."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.auditing.adversaries.estimate import has_world
+from shoal.auditing.adversaries.group import Group, no_world
+from shoal.auditing.adversaries.kernels.averages import average_bounds
+from shoal.auditing.adversaries.kernels.swap import swap_bounds
+from shoal.auditing.adversaries.kernels.worlds import joint_cost, joint_exact
+from shoal.errors import InputError
+
+JOINT_BUDGET = 2e7
+"""Elementary steps that one exact joint computation may take (about 20 ms)."""
+
+
+def joint_posterior(
+    distributions: ArrayLike, values: ArrayLike, *, budget: float = JOINT_BUDGET
+) -> NDArray[np.float64]:
+    """p(t_j:v) for every tuple and value of an A-group, as an N x V matrix.
+
+    `distributions` is an N x V array, each tuple's distribution over the V values; `values` are the
+    N published value codes, whose order says nothing. Exact or an InputError: a group that would
+    take more than `budget` steps has `joint_bounds` and `joint_estimate`.
+
+    Of three people, one has the first of two values, which one in ten of the first person's kind
+    and one in five of the others' kind have:
+
+    >>> import shoal
+    >>> shoal.joint_posterior([[0.1, 0.9], [0.2, 0.8], [0.2, 0.8]], [0, 1, 1])[:, 0].round(3)
+    array([0.182, 0.409, 0.409])
+    """
+    group = Group.of(distributions, values)
+    steps = min(joint_cost(group.sizes, group.counts))
+    if steps > budget:
+        raise InputError(
+            "group-too-large",
+            f"The exact posterior of this group would take {steps:.1e} steps, "
+            f"over the budget of {budget:.1e}.",
+            "Raise budget, or use joint_bounds or joint_estimate.",
+        )
+    posterior = joint_exact(group.weights, group.sizes, group.counts)
+    if np.isnan(posterior).any():
+        raise no_world()
+    return group.spread(posterior, np.shape(distributions)[1])
+
+
+def joint_bounds(
+    distributions: ArrayLike, values: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lower and upper bounds of every joint posterior (arguments as in `joint_posterior`).
+
+    >>> import shoal
+    >>> low, high = shoal.joint_bounds([[0.1, 0.9], [0.2, 0.8], [0.2, 0.8]], [0, 1, 1])
+    >>> bool((low[:, 0] <= [0.182, 0.410, 0.410]).all())
+    True
+    >>> bool((high[:, 0] >= [0.181, 0.409, 0.409]).all())
+    True
+    """
+    group = Group.of(distributions, values)
+    if not has_world(group.weights, group.sizes, group.counts):
+        raise no_world()
+    each = np.arange(len(group.present))
+    lower, upper = event_bounds(group.weights, group.sizes, group.counts, each, len(each))
+    width = np.shape(distributions)[1]
+    return group.spread(lower, width), group.spread(upper, width)
+
+
+def event_bounds(
+    weights: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    column: NDArray[np.integer],
+    events: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Certified bounds of p(tuple of s has event e), S x E: the narrower of those by averages and
+    of those by swaps. `column` is the event of each value, or -1."""
+    lower, upper = np.zeros((len(sizes), events)), np.zeros((len(sizes), events))
+    for value in np.flatnonzero(column >= 0):
+        low, high = swap_bounds(weights, sizes, counts, int(value))
+        lower[:, column[value]] += low
+        upper[:, column[value]] += high
+    low, high = average_bounds(weights, sizes, counts, column.astype(np.int64), events)
+    return np.maximum(lower, low), np.minimum(upper, high)

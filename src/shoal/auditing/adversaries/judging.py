@@ -1,0 +1,320 @@
+"""One view's judgement of every group: exact where it fits, else a bound, else an estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.auditing.adversaries.estimate import (
+    BATCHES,
+    CONFIDENCE,
+    SWEEPS,
+    has_world,
+    interval,
+    possible_world,
+)
+from shoal.auditing.adversaries.joint import event_bounds
+from shoal.auditing.adversaries.kernels import judge as kernels
+from shoal.auditing.adversaries.kernels.chain import swap_chain
+from shoal.data.spec import Limit
+from shoal.data.table import IntArray, Table
+from shoal.errors import InputError
+from shoal.groups.partition import Partition
+from shoal.knowledge import View, event_chances, with_pool
+from shoal.knowledge.entropy import most_believed
+
+if TYPE_CHECKING:
+    from shoal.auditing.adversaries.even import Even
+
+CALL_CONFIDENCE = 1 - 1e-7
+"""An estimate may call a breach only at this confidence, so that a thousand of them stay honest."""
+
+PROPOSALS, LEAST_SWEEPS = 3_000_000, 4
+"""Proposals of one chain, beyond which larger groups get fewer sweeps, but never too few."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What is judged: the groups, the strength asked for, who judges."""
+
+    table: Table
+    partition: Partition
+    event_r: NDArray[np.float64]
+    limit: Limit
+    known: NDArray[np.bool_]
+    """signatures x events: global probability above 1/r in some view."""
+    budget: float
+    """The most steps of one exact answer."""
+    seed: int
+
+    @cached_property
+    def holders(self) -> IntArray:
+        """The groups that hold an event."""
+        return self.partition.holders(self.value_event)
+
+    @cached_property
+    def held(self) -> IntArray:
+        """Their pairs."""
+        return self.partition.held_pairs(self.value_event)
+
+    @property
+    def value_event(self) -> IntArray:
+        """The event of each published value, or -1; one more entry, for the pooled value."""
+        return np.append(self.table.value_event, np.int32(-1))
+
+    @property
+    def groups(self) -> kernels.Groups:
+        """The groups, as the kernels take them."""
+        part = self.partition
+        return kernels.Groups(
+            self.holders,
+            part.copies,
+            part.group_start,
+            part.pair_signature,
+            part.pair_size,
+            part.value_start,
+            part.value_code,
+            part.value_count,
+            part.carrier_start,
+            part.carrier_event,
+            part.carrier_count,
+        )
+
+    def arrays(
+        self, view: View, distributions: NDArray[np.float64]
+    ) -> tuple[kernels.Groups, kernels.Known]:
+        """The groups and what is known of them in one view, as the kernels take them."""
+        known = kernels.Known(
+            view.index,
+            distributions,
+            event_chances(view, self.table),
+            self.value_event,
+            self.event_r,
+            self.known,
+            self.limit == "prior",
+        )
+        return self.groups, known
+
+    def strength(
+        self, view: View, signature: IntArray, event: IntArray, limit: Limit | None = None
+    ) -> NDArray[np.float64]:
+        """What the posterior of a person for an event is multiplied with to be compared with 1, in
+        a view: r, or under the honest limit one over what the view says beforehand, if that is
+        above 1/r. 0 where there is no event. `limit` is that of the reader, if it has its own:
+        the honest one, and how sure all counts together may be beyond it."""
+        strength = np.append(self.event_r, 0.0).take(event)
+        if (limit or self.limit) == "prior":
+            before = event_chances(view, self.table)[view.index[signature], event]
+            known = (event >= 0) & (strength * before > 1.0)
+            strength[known] = 1.0 / before[known]
+        if limit is not None:
+            strength[event >= 0] = 1.0 / most_believed(1.0 / strength[event >= 0])
+        return strength
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """One view's answer for the pairs in groups that hold an event (`Partition.held_pairs`)."""
+
+    posterior: NDArray[np.float64]
+    event: IntArray
+    breach: NDArray[np.bool_]
+    kind: NDArray[np.int8]
+    """Per pair: 0 exact, 1 bound, 2 estimate."""
+    undecided: NDArray[np.bool_]
+    guesses: NDArray[np.float64]
+    counted: tuple[int, int, int]
+    contradictory: NDArray[np.int64]
+    event_worst: NDArray[np.float64]
+    """Each event's largest posterior."""
+    event_pair: NDArray[np.int64]
+    """The pair (of all) that has it, -1 where no group holds the event."""
+    even: Even | None = None
+    """The groups that were judged apart, whose pairs are not among those above."""
+    limit: Limit | None = None
+    """The reader's own, whatever that of the case is."""
+    residual: float | None = None
+    """Of a fit: by how many cases it misses a public count at most."""
+    absent: int = 0
+    """How many people who are missing are linked above their limit by that."""
+
+    @classmethod
+    def of_record(
+        cls,
+        case: Case,
+        record: kernels.Record,
+        *,
+        counted: tuple[int, int, int],
+        kind: NDArray[np.int8] | None = None,
+        undecided: NDArray[np.bool_] | None = None,
+        contradictory: NDArray[np.int64] | None = None,
+        limit: Limit | None = None,
+        residual: float | None = None,
+        absent: int = 0,
+    ) -> Judgement:
+        """From what was written down of all pairs; without more, all of it is exact."""
+        pairs = len(record.posterior)
+        held = slice(None) if len(case.held) == pairs else case.held
+        open_ = np.zeros(pairs, bool) if undecided is None else undecided & ~record.breach
+        return cls(
+            posterior=record.posterior[held],
+            event=record.event[held],
+            breach=record.breach[held],
+            kind=(np.zeros(pairs, np.int8) if kind is None else kind)[held],
+            undecided=open_[held],
+            guesses=record.guesses,
+            counted=counted,
+            contradictory=np.zeros(0, np.int64) if contradictory is None else contradictory,
+            event_worst=record.event_worst,
+            event_pair=record.event_pair,
+            limit=limit,
+            residual=residual,
+            absent=absent,
+        )
+
+
+def judge_groups(
+    case: Case,
+    view: View,
+    number: int,
+    *,
+    by_value: bool,
+    even: kernels.Even = kernels.NOTHING_EVEN,
+) -> Judgement:
+    """All groups in one view, the `number`th. `by_value`: every published value is told apart;
+    otherwise only one event from all else. `even`: what was found of groups that are judged apart.
+    """
+    part, value_event = case.partition, case.value_event
+    distributions = with_pool(view, case.table)
+    groups, known = case.arrays(view, distributions)
+    record = kernels.empty_record(part.groups, len(part.pair_signature), len(case.event_r))
+    judged = kernels.judge_view(by_value, case.budget, groups, known, even, record)
+    state = record.state
+    kind = np.zeros(len(record.posterior), np.int8)
+    undecided = np.zeros(len(record.posterior), bool)
+    counted = [judged, 0, 0]
+    for group in np.flatnonzero(state == kernels.UNSETTLED):
+        settled = _settle(case, view, distributions, value_event, int(group), number)
+        if settled is None:
+            state[group] = kernels.NO_WORLD
+            continue
+        first, last = part.group_start[group], part.group_start[group + 1]
+        kind[first:last] = settled.kind
+        undecided[first:last] = settled.undecided(case, view, slice(first, last))
+        counted[settled.kind] += len(settled.events) * int(part.copies[group])
+        answer = kernels.Answer(
+            settled.place, settled.events, settled.posterior, settled.breach, settled.compared
+        )
+        kernels.write_down(int(group), answer, groups, known, record)
+    impossible = np.flatnonzero(state == kernels.NO_WORLD)
+    if len(impossible) and not part.distorted:
+        group = part.group_number[impossible[0]]
+        raise InputError(
+            "no-world",
+            f"In the view {view.name}, no possible world explains group {group}: the "
+            "knowledge gives probability 0 to values that the group publishes.",
+            "Check the outside knowledge for zeros that the table contradicts.",
+        )
+    return Judgement.of_record(
+        case,
+        record,
+        counted=(counted[0], counted[1], counted[2]),
+        kind=kind,
+        undecided=undecided,
+        contradictory=impossible,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    kind: int
+    place: IntArray
+    sizes: NDArray[np.int64]
+    events: IntArray
+    posterior: NDArray[np.float64]
+    breach: NDArray[np.bool_]
+    """Above 1/r for sure."""
+    compared: NDArray[np.float64]
+    """What the posterior surely comes to."""
+    upper: NDArray[np.float64]
+    """What it surely does not pass."""
+
+    def undecided(self, case: Case, view: View, pairs: slice) -> NDArray[np.bool_]:
+        """Which of the group's pairs are neither safe nor breached for sure, for some event."""
+        high = self.upper + kernels.TOLERANCE
+        safe, breach = case.event_r[self.events] * high <= 1.0, self.breach
+        safe, breach = safe[self.place], breach[self.place]
+        if case.limit == "prior":
+            signature = case.partition.pair_signature[pairs]
+            before = event_chances(view, case.table)[view.index[signature]][:, self.events]
+            safe = safe | (high[self.place] <= before)
+            breach = breach & (self.compared[self.place] > before)
+        return np.asarray((~safe & ~breach).any(axis=1))
+
+
+def _settle(
+    case: Case,
+    view: View,
+    distributions: NDArray[np.float64],
+    value_event: IntArray,
+    group: int,
+    number: int,
+) -> _Settled | None:
+    """A group that is too large to be exact: certified bounds if they decide, else an estimate.
+    None if no possible world explains it."""
+    part = case.partition
+    pairs = slice(part.group_start[group], part.group_start[group + 1])
+    held = slice(part.value_start[group], part.value_start[group + 1])
+    values, counts = part.value_code[held], part.value_count[held].astype(np.int64)
+    slot = np.full(len(distributions), -1, np.int32)
+    weights, sizes, place = kernels.collect(
+        part.pair_signature[pairs], part.pair_size[pairs], values, view.index, distributions, slot
+    )
+    if not has_world(weights, sizes, counts):
+        return None
+    events, column = kernels.event_columns(values, value_event)
+    if len(events) == 1 and (column >= 0).all():
+        certain = np.ones((len(sizes), 1))
+        return _Settled(0, place, sizes, events, certain, certain > 0, certain, certain)
+    lower, upper = event_bounds(weights, sizes, counts, column, len(events))
+    r = case.event_r[events]
+    surely = lower - kernels.TOLERANCE
+    bounded = _Settled(1, place, sizes, events, upper, r * surely > 1.0, surely, upper)
+    if not bounded.undecided(case, view, pairs).any():
+        return bounded
+
+    member, start = _true_world(case, group, place, values, weights)
+    sweeps = max(LEAST_SWEEPS, min(SWEEPS, PROPOSALS // (BATCHES * len(member))))
+    means = swap_chain(
+        weights,
+        member,
+        start,
+        column,
+        len(events),
+        BATCHES,
+        sweeps,
+        (case.seed + number * 1_000_003 + int(part.group_number[group])) % 2**31,
+    )
+    middle, _, _ = interval(means, sizes, sweeps=sweeps, confidence=CONFIDENCE)
+    _, low, _ = interval(means, sizes, sweeps=sweeps, confidence=CALL_CONFIDENCE)
+    surely = np.maximum(low, lower) - kernels.TOLERANCE
+    middle = np.clip(middle, lower, upper)
+    return _Settled(2, place, sizes, events, middle, r * surely > 1.0, surely, upper)
+
+
+def _true_world(
+    case: Case, group: int, place: IntArray, values: IntArray, weights: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each tuple's distribution and its published value: a world with weight to start from."""
+    part = case.partition
+    pairs = np.arange(part.group_start[group], part.group_start[group + 1])
+    lines = slice(part.world_start[pairs[0]], part.world_start[pairs[-1] + 1])
+    of_line = np.repeat(np.arange(len(pairs)), np.diff(part.world_start[pairs[0] : pairs[-1] + 2]))
+    count = part.world_count[lines]
+    member = np.repeat(place[of_line], count).astype(np.int64)
+    codes = np.repeat(part.world_value[lines], count)
+    return member, possible_world(weights, member, np.searchsorted(values, codes))

@@ -1,0 +1,1 @@
+"""Tables and specs: what is read, asked and stored."""

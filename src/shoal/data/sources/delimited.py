@@ -1,0 +1,321 @@
+"""Text tables (CSV and its kin): decoded, split and typed, or refused with the place to correct.
+
+Types are a property of a whole column. It becomes a number only if every cell reads as one and
+loses nothing by it: codes with a leading zero or a plus sign, whole numbers too long for 64 bits,
+and decimals so long that two of them would become one number, stay text. `?`, `NA` and the like
+are text too; only an empty cell is a missing value.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import polars as pl
+
+from shoal.data.sources.unpacked import COPIES, TEXT, read_utf8
+from shoal.errors import InputError, nearest
+from shoal.memory import refuse_memory
+
+SEPARATORS = (",", ";", "\t", "|")
+SAMPLE = 1 << 16
+HEADER = 1 << 20
+MOST_COLUMNS = 50_000
+"""Tables of people have fewer; a file of commas has more, and takes minutes."""
+BLOCK = 1 << 20
+LARGEST_BLOCK = (1 << 31) - 1
+_INTEGER = r"^-?(0|[1-9][0-9]*)$"
+_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_TOO_LONG = r"^-?[0-9]{16}"
+_LONG = r"[1-9](\.?[0-9]){15}"
+"""Up to 15 significant digits, different decimals are different numbers of 64 bits."""
+
+
+def read_delimited(
+    path: Path, *, separator: str | None, encoding: str | None, columns: Sequence[str] | None
+) -> pl.DataFrame:
+    """A text table as a frame of text; `typed` finds the numbers in it."""
+    data = read_utf8(path, encoding)
+    refuse_nul(data, path)
+    data = data.lstrip(b"\r\n")
+    if not data or data.isspace():
+        raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
+    if not data.endswith((b"\n", b"\r")):
+        data += b"\n"
+    chosen, names = header_of(data[:HEADER], separator, path)
+    if columns is not None:
+        check_columns(columns, names)
+    return _split(data, chosen, names, path).select(columns or names)
+
+
+def refuse_nul(data: bytes, path: Path, *, before: int = 0) -> None:
+    """An InputError if a piece of a file, with so many lines before it, holds a NUL byte."""
+    if b"\0" in data:
+        line = before + data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise InputError(
+            "csv-nul",
+            f'Line {line} of "{path}" holds a NUL byte, so it is no text file or a damaged one.',
+            "Export it again as CSV.",
+        )
+
+
+def header_of(data: bytes, separator: str | None, path: Path) -> tuple[str, list[str]]:
+    """The separator and the names of the columns, from the beginning of a file."""
+    text = data.decode(errors="ignore")
+    chosen = _sniffed(text, path) if separator is None else _checked(separator)
+    names = _header(text, chosen, path)
+    if separator is not None:
+        _check_separator(separator, names, path)
+    return chosen, names
+
+
+def typed(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with each text column of numbers turned into numbers."""
+    return frame.with_columns(_typed(column) for column in frame if column.dtype == pl.String)
+
+
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Decimals as 64-bit numbers: whole if they have no digits after the point and fit."""
+    changed = []
+    for column in frame:
+        if isinstance(column.dtype, pl.Decimal):
+            whole = column.cast(pl.Int64, strict=False) if column.dtype.scale == 0 else None
+            fits = whole is not None and whole.null_count() == column.null_count()
+            changed.append(whole if whole is not None and fits else column.cast(pl.Float64))
+    return frame.with_columns(changed)
+
+
+def check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
+    """An InputError for a column that is asked for and does not exist."""
+    for name in columns:
+        if name not in names:
+            raise InputError(
+                "column-missing",
+                f'The column "{name}" does not exist{nearest(name, names)}.',
+                f"Columns: {', '.join(names)}.",
+            )
+
+
+def _checked(separator: str) -> str:
+    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+        raise InputError(
+            "separator-form",
+            f"The separator is {separator!r}.",
+            "Give one sign, such as a comma, a semicolon or a tab.",
+        )
+    return separator
+
+
+def _sniffed(text: str, path: Path) -> str:
+    """The separator that splits the first rows into most columns, all rows alike if possible."""
+    sample, cut = text[:SAMPLE], len(text) > SAMPLE
+    best, best_rank = ",", (False, 1)
+    for separator in SEPARATORS:
+        widths = [len(row) for row in _rows(sample, separator) if row]
+        if cut and len(widths) > 1:
+            widths.pop()
+        rank = (len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0)
+        if rank > best_rank or (
+            rank == best_rank and ".tsv" in path.suffixes and separator == "\t"
+        ):
+            best, best_rank = separator, rank
+    return best
+
+
+def _rows(text: str, separator: str, *, strict: bool = False) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
+
+
+def _header(text: str, separator: str, path: Path) -> list[str]:
+    try:
+        names = next(row for row in _rows(text, separator, strict=True) if row)
+    except csv.Error:
+        raise InputError(
+            "csv-header",
+            f'The quotation marks in the header of "{path}" do not match.',
+            "Begin the file with one row that names its columns.",
+        ) from None
+    if len(names) > MOST_COLUMNS:
+        raise InputError(
+            "csv-columns",
+            f'The header of "{path}" has {len(names):,} columns, more than {MOST_COLUMNS:,}.',
+            "Give a table with fewer columns, and its header in one row.",
+        )
+    refuse_twice([name for name in names if name], path)
+    taken = set(names)
+    return [name or _unnamed(position, taken) for position, name in enumerate(names, start=1)]
+
+
+def refuse_twice(names: Sequence[str], path: Path) -> None:
+    """An InputError if two columns have the same name."""
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise InputError(
+            "header-twice",
+            f'"{path}" has two columns named "{twice}".',
+            "Give each column a name of its own.",
+        )
+
+
+def _check_separator(separator: str, names: list[str], path: Path) -> None:
+    if len(names) > 1:
+        return
+    for other in SEPARATORS:
+        if other != separator and other in names[0]:
+            raise InputError(
+                "csv-separator",
+                f'Split at {separator!r}, "{path}" has only one column, '
+                f"and its header holds {other!r}.",
+                f"Give --separator {other!r} (in Python separator={other!r}), or leave it out.",
+            )
+
+
+def _unnamed(position: int, names: set[str]) -> str:
+    name = f"column_{position}"
+    return name if name not in names else _unnamed(position + len(names), names)
+
+
+def open_text(
+    file: BinaryIO,
+    separator: str,
+    names: Sequence[str],
+    *,
+    block: int,
+    bad: list[Any],
+    columns: Sequence[str] | None = None,
+) -> Any:
+    """A reader of a text table's rows, some at a time, every cell as text. `bad` takes the rows of
+    another length, which are left out."""
+    from pyarrow import csv as arrow_csv
+    from pyarrow import string
+
+    def skip(row: arrow_csv.InvalidRow) -> str:
+        bad.append(row)
+        return "skip"
+
+    # In one thread, which is as fast here and knows the numbers of rows.
+    return arrow_csv.open_csv(
+        file,
+        read_options=arrow_csv.ReadOptions(
+            column_names=names, skip_rows_after_names=1, block_size=block, use_threads=False
+        ),
+        parse_options=arrow_csv.ParseOptions(
+            delimiter=separator,
+            newlines_in_values=True,
+            ignore_empty_lines=len(names) > 1,
+            invalid_row_handler=skip,
+        ),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, string()),
+            include_columns=None if columns is None else list(columns),
+            strings_can_be_null=True,
+            null_values=[""],
+        ),
+    )
+
+
+def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.DataFrame:
+    from pyarrow import ArrowInvalid
+
+    def split(block: int) -> tuple[pl.DataFrame, list[Any]]:
+        # Piece by piece, so that the table is never in memory in two forms.
+        pieces = [pl.DataFrame(schema=dict.fromkeys(names, pl.String))]
+        bad: list[Any] = []
+        taken = 0
+        with open_text(io.BytesIO(data), separator, names, block=block, bad=bad) as reader:
+            for batch in reader:
+                pieces.append(pl.DataFrame(batch))
+                taken += batch.nbytes + TEXT * batch.num_rows * batch.num_columns
+                refuse_memory(
+                    max(len(data) + taken, COPIES * taken),
+                    f'To read "{path}"',
+                    "Give a part of it, or fewer columns.",
+                )
+        return pl.concat(pieces, rechunk=False), bad
+
+    block = BLOCK
+    while True:
+        try:
+            frame, bad = split(block)
+            break
+        except ArrowInvalid:  # a row longer than a block
+            if block > len(data) or block == LARGEST_BLOCK:
+                raise no_rows(path) from None
+            block = min(16 * block, LARGEST_BLOCK)
+    refuse_ragged(bad, len(names), path)
+    last = frame[-1, -1] if frame.height else None
+    check_closed(data, last, path, lines=data.rstrip().count(b"\n") + 1)
+    return frame
+
+
+def no_rows(path: Path) -> InputError:
+    """The error for a file that is no text table."""
+    return InputError(
+        "csv-damaged",
+        f'"{path}" cannot be split into rows: it is damaged, or no text table.',
+        "Export it again as CSV.",
+    )
+
+
+def refuse_ragged(bad: Sequence[Any], expected: int, path: Path) -> None:
+    """An InputError if some rows are of another length than the header."""
+    if bad:
+        raise InputError(
+            "csv-ragged",
+            f'Row {bad[0].number} of "{path}" is of length {bad[0].actual_columns}, the header '
+            f"(row 1) of length {expected}.",
+            "Correct that row; a cell that holds the separator stands in quotation marks.",
+        )
+
+
+def check_closed(data: bytes, last: str | None, path: Path, *, lines: int) -> None:
+    """An InputError if a quotation mark is never closed, which the parser takes to run to the end
+    of the file: `data`, of which the end will do, then ends with the last cell, or is all of its
+    end that is at hand."""
+    opened = b'"' + (last or "").replace('"', '""').encode()
+    if last and (data.endswith(opened) or opened.endswith(data)):
+        start = lines - last.rstrip("\n").count("\n")
+        raise InputError(
+            "csv-quote",
+            f'Line {start} of "{path}" opens a quotation mark that is never closed.',
+            "Close it, or double it if it belongs to the text.",
+        )
+
+
+def _typed(column: pl.Series) -> pl.Series:
+    cells = column.drop_nulls()
+    if not len(cells) or not _all_match(cells.head(1000), _NUMBER):
+        return column
+    if _all_match(cells, _INTEGER):
+        numbers = _stripped(column).cast(pl.Int64, strict=False)
+    elif _all_match(cells, _NUMBER) and not _stripped(cells).str.contains(_TOO_LONG).any():
+        numbers = _stripped(column).cast(pl.Float64, strict=False)
+        numbers = numbers.set(numbers.is_infinite(), None)
+        if _merges(_stripped(column), numbers):
+            return column
+    else:
+        return column
+    return numbers if numbers.null_count() == column.null_count() else column
+
+
+def _merges(texts: pl.Series, numbers: pl.Series) -> bool:
+    """Whether decimals that differ in value, one of them long, become the same number."""
+    long = numbers.filter(texts.str.contains(_LONG)).unique()
+    if not len(long):
+        return False
+    # From here on alike: 0.5, .5, 0.50
+    near = texts.filter(numbers.is_in(long.implode()))
+    plain = near.str.replace(r"^(-?)\.", "${1}0.").str.replace(r"(\.[0-9]*?)0+$", "${1}")
+    return plain.str.strip_suffix(".").n_unique() > len(long)
+
+
+def _all_match(cells: pl.Series, pattern: str) -> bool:
+    return bool(_stripped(cells).str.contains(pattern).all())
+
+
+def _stripped(cells: pl.Series) -> pl.Series:
+    return cells.str.strip_chars(" ")

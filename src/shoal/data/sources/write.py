@@ -1,0 +1,189 @@
+"""`write_table`: a frame as CSV, Parquet or Arrow, whole or not at all, always the same bytes."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import polars as pl
+
+from shoal.data.sources.bare import bare, bare_arrow, coded_arrow
+from shoal.data.sources.guard import guarded
+from shoal.data.sources.read import file_kind, unknown_kind
+from shoal.data.storage.replace import replace_file
+from shoal.data.table.frames import to_polars
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LINES_AT_ONCE = 1 << 16
+"""So many lines are copied for writing at a time."""
+
+
+def write_table(frame: Any, path: str | Path) -> None:
+    """Writes a pandas, Polars or PyArrow frame; the name's ending says in which form.
+
+    CSV (.csv, .tsv, .txt, also .gz) is UTF-8. Text in it that a spreadsheet would run as a
+    formula stands behind an apostrophe; `read_table(path, unguard=True)` takes that back.
+    Missing values and empty texts are both written as empty cells, and read as missing.
+    """
+    data = to_polars(frame)
+    starts = range(0, max(1, data.height), LINES_AT_ONCE)
+    write_parts((data.slice(first, LINES_AT_ONCE) for first in starts), path)
+
+
+def write_parts(parts: Iterable[pl.DataFrame], path: str | Path) -> None:
+    """The same for a table that comes in parts, of which one at a time is in memory."""
+    with part_writer(path) as write:
+        for part in parts:
+            write(part)
+
+
+@contextmanager
+def part_writer(path: str | Path) -> Iterator[Callable[[pl.DataFrame], None]]:
+    """The same for whoever has the parts at hand one by one: gives what writes the next of them."""
+    target = Path(path)
+    kind = file_kind(target)
+    if kind in (None, "excel"):
+        raise unknown_kind(target) if kind is None else _no_excel(target)
+    writer = {"text": _text_writer, "parquet": _parquet_writer, "arrow": _arrow_writer}[kind]
+    with replace_file(target) as new, new.open("wb") as file:
+        try:
+            with writer(target, file) as write:
+                yield write
+        except pl.exceptions.PolarsError as error:
+            raise _as_os_error(error) from None
+
+
+@contextmanager
+def _text_writer(target: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
+    separator = "\t" if ".tsv" in target.suffixes else ","
+    packed = target.suffix.lower() == ".gz"
+    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else nullcontext(file) as out:
+        begun = False
+
+        def write(part: pl.DataFrame) -> None:
+            nonlocal begun
+            lines = guarded(bare(part))
+            lines.write_csv(out, separator=separator, include_header=not begun)  # type: ignore[arg-type]
+            begun = True
+
+        yield write
+
+
+@contextmanager
+def _parquet_writer(_: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
+    with ExitStack() as stack:
+        yield _opened(lambda first: _parquet_file(file, first), stack, coded_arrow)
+
+
+def _parquet_file(file: BinaryIO | Path, first: pa.Table) -> Any:
+    """A Parquet file for a table that begins so. Whole numbers that never fall, such as those of
+    groups, are written as differences, which take a tenth of the space. Readers are told of texts,
+    also where these come as numbers of texts."""
+    from pyarrow.parquet import ParquetWriter
+
+    rising = [name for name in first.column_names if _rises(first[name])]
+    writer = ParquetWriter(
+        file,
+        first.schema,
+        compression="zstd",
+        use_dictionary=[name for name in first.column_names if name not in rising],
+        column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
+        store_schema=False,
+    )
+    told = b64encode(_of_texts(first.schema).serialize().to_pybytes())
+    writer.add_key_value_metadata({"ARROW:schema": told})
+    return writer
+
+
+def _of_texts(schema: pa.Schema) -> pa.Schema:
+    import pyarrow as pa
+    from pyarrow import types
+
+    return pa.schema(
+        [
+            one.with_type(one.type.value_type) if types.is_dictionary(one.type) else one
+            for one in schema
+        ]
+    )
+
+
+def _rises(column: pa.ChunkedArray) -> bool:
+    from pyarrow import types
+
+    if not types.is_integer(column.type) or column.null_count:
+        return False
+    numbers = column.to_numpy()
+    return bool((numbers[1:] >= numbers[:-1]).all())
+
+
+@contextmanager
+def _arrow_writer(_: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
+    from pyarrow import ipc
+
+    options = ipc.IpcWriteOptions(compression="zstd")
+    with ExitStack() as stack:
+        yield _opened(
+            lambda first: ipc.new_file(file, first.schema, options=options), stack, bare_arrow
+        )
+
+
+def _opened(
+    begin: Callable[[Any], Any], stack: ExitStack, as_arrow: Callable[[pl.DataFrame], Any]
+) -> Callable[[pl.DataFrame], None]:
+    """Writes parts with a writer that needs the first of them to begin."""
+    writer: Any = None
+
+    def write(part: pl.DataFrame) -> None:
+        nonlocal writer
+        table = as_arrow(part)
+        writer = writer or stack.enter_context(begin(table))
+        writer.write_table(table)
+
+    return write
+
+
+def parquet_again(file: Path, again: Path) -> None:
+    """Writes what `write_table` would write of a Parquet file's columns, and of nothing else in it;
+    some lines are read at a time."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    given = ParquetFile(file)
+    schema = given.schema_arrow
+    plain = pa.schema([pa.field(one.name, one.type, one.nullable) for one in schema])
+
+    def parts() -> Iterator[pa.Table]:
+        rest = plain.empty_table()
+        for batch in given.iter_batches(LINES_AT_ONCE):
+            rest = pa.concat_tables([rest, pa.Table.from_batches([batch]).cast(plain)])
+            while rest.num_rows >= LINES_AT_ONCE:
+                yield rest.slice(0, LINES_AT_ONCE).combine_chunks()
+                rest = rest.slice(LINES_AT_ONCE)
+        if rest.num_rows or not given.metadata.num_rows:
+            yield rest.combine_chunks()
+
+    with ExitStack() as stack:
+        writer: Any = None
+        for part in parts():
+            writer = writer or stack.enter_context(_parquet_file(again, part))
+            writer.write_table(part)
+
+
+def _as_os_error(error: pl.exceptions.PolarsError) -> Exception:
+    """What the disk said, when Polars wraps it; anything else is for us to mend."""
+    said = re.search(r"(?:IO error: )?([^:]*) \(os error (\d+)\)", str(error))
+    return error if said is None else OSError(int(said[2]), said[1].strip())
+
+
+def _no_excel(target: Path) -> InputError:
+    return InputError(
+        "output-excel", f'shoal does not write Excel files such as "{target}".', "Write .csv."
+    )

@@ -1,0 +1,418 @@
+"""Spec: what is published, what must be protected, how strongly, and what the adversary knows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from shoal.data.spec.checks import checked_names, checked_r, listed
+from shoal.data.spec.events import (
+    Event,
+    EventLike,
+    as_event,
+    check_apart,
+    check_events,
+    of_columns,
+)
+from shoal.data.spec.person import RowRule
+from shoal.data.spec.places import read_spec_file
+from shoal.data.spec.recipe import Recipe, RecipeLike, as_recipes, public_recipes
+from shoal.data.spec.toml_text import toml_text
+from shoal.errors import InputError, nearest
+
+MISSING = "(missing)"
+"""How a missing value is shown; it is a category like any other."""
+
+OTHER = "(other)"
+"""How pooled values, which are outside every event, are published."""
+
+MAX_QI = 20
+MOST_STRATA, LEAST_SUPPORT, MOST_SUPPORT = 50, 10, 100
+
+Limit = Literal["absolute", "prior"]
+LIMITS: tuple[Limit, ...] = ("absolute", "prior")
+
+
+class InputWarning(UserWarning):
+    """Something about the input is allowed, but probably not meant."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """Column roles, protected events, r and the adversary's knowledge. Columns not named in
+    `qi` or `sensitive` are never published.
+
+    >>> import shoal
+    >>> spec = shoal.Spec(qi=["age", "sex"], sensitive="diagnosis", protect=["HIV"], r=5)
+    >>> spec.with_(r=10).r
+    10.0
+    """
+
+    qi: tuple[str, ...]
+    """Quasi-identifiers: published, and known to the adversary for everybody."""
+    sensitive: str | tuple[str, ...]
+    """The sensitive column, or several: then each is read alone, and all together."""
+    r: float
+    """Nobody may be linked to a protected event with probability above 1/r."""
+    protect: tuple[Event, ...] | None = None
+    """Protected events; None protects each value of the sensitive attribute on its own."""
+    identifiers: tuple[str, ...] = ()
+    """Columns that name people directly; never published. Rows are people: a table in which one of
+    these repeats is refused, each looked at by itself, unless `person` says whose rows they are."""
+    person: str | None = None
+    """The column that names the person, or whatever else is to be hidden, as a household: whose
+    rows are whose. Never published, but for its name."""
+    rows_per_person: str = "all"
+    """What becomes of a person's rows. One each: "first" in the table's order, "last by COLUMN", or
+    "event", the first with the sensitive value of the first row that has a protected one. Several:
+    "all", or "first 3"; then the chance that any of them has a protected value is bounded."""
+    min_support: int | None = None
+    """How many rows must share a signature before the adversary knows its distribution; None: by
+    the table's size, `support_for`."""
+    max_attributes: int | None = None
+    """Largest number of QIs in a view; None means all of them."""
+    views: tuple[tuple[str, ...], ...] | None = None
+    """Explicit attribute sets; None means every non-empty subset of the QIs."""
+    bands: tuple[tuple[str, float], ...] = ()
+    """Numeric QIs that the adversary also knows in bands: ("age", 10) adds `age/10`. Nothing is
+    coarsened: that is `recode`."""
+    recode: tuple[tuple[str, Recipe], ...] = ()
+    """Columns that are made coarser before anything else, each with its recipe."""
+    rare_unknown: tuple[str, ...] = ()
+    """QIs that the adversary has no figures by but for values with min_support rows: neither in
+    quantile bands, which are known of other numbers, nor is text with thousands of values
+    refused."""
+    knowledge: str | None = None
+    """File of outside knowledge (attribute columns, value, probability) instead of the table's."""
+    limit: Limit = "absolute"
+    """absolute: 1/r for everybody, as the paper has it; prior: in each view 1/r, or what that view
+    says of a person before anything is published, if that is more already."""
+    k: int | None = None
+    """Every published combination of QI values is shared by at least so many people: columns are
+    recoded further for it. None asks for nothing; how many share theirs is said all the same."""
+    publish_members: bool = False
+    """Publish the member values of a set event instead of its label."""
+    publish_apart: bool = False
+    """Permute each of several sensitive columns by itself within a group: nobody can cross them."""
+
+    if TYPE_CHECKING:  # what callers may write; __post_init__ turns it into the types above
+
+        def __init__(
+            self,
+            *,
+            qi: str | Iterable[str],
+            sensitive: str | Iterable[str],
+            r: float,
+            protect: Iterable[EventLike] | None = None,
+            identifiers: str | Iterable[str] = (),
+            person: str | None = None,
+            rows_per_person: str = "all",
+            min_support: int | None = None,
+            max_attributes: int | None = None,
+            views: Iterable[str | Iterable[str]] | None = None,
+            bands: Mapping[str, float] | Iterable[tuple[str, float]] = (),
+            recode: Mapping[str, RecipeLike] | Iterable[tuple[str, RecipeLike]] = (),
+            rare_unknown: str | Iterable[str] = (),
+            knowledge: str | Path | None = None,
+            limit: Limit = "absolute",
+            k: int | None = None,
+            publish_members: bool = False,
+            publish_apart: bool = False,
+        ) -> None: ...
+
+    def __repr__(self) -> str:
+        given = ((field, getattr(self, field.name)) for field in fields(self))
+        told = (f"{field.name}={value!r}" for field, value in given if value != field.default)
+        return f"Spec({', '.join(told)})"
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        put("qi", checked_names(self.qi, "qi"))
+        put("identifiers", checked_names(self.identifiers, "identifiers"))
+        put("r", checked_r(self.r))
+        if self.sensitive is not None and not isinstance(self.sensitive, str):
+            columns = checked_names(self.sensitive, "sensitive")
+            put("sensitive", columns[0] if len(columns) == 1 else columns)
+        if self.protect is not None:
+            events = [as_event(event) for event in listed(self.protect, "protect")]
+            put("protect", tuple(of_columns(event, self.sensitive_columns) for event in events))
+        if self.views is not None:
+            put(
+                "views", tuple(checked_names(view, "views") for view in listed(self.views, "views"))
+            )
+        put("bands", _bands(self.bands))
+        put("recode", as_recipes(self.recode))
+        put("rare_unknown", checked_names(self.rare_unknown, "rare_unknown"))
+        if isinstance(self.knowledge, Path):
+            put("knowledge", str(self.knowledge))
+        self._check()
+
+    def _check(self) -> None:
+        if not self.qi:
+            raise InputError("qi-none", "No QI columns are named.", "Name at least one with qi.")
+        if len(self.qi) > MAX_QI:
+            raise InputError(
+                "qi-too-many",
+                f"{len(self.qi)} QI columns are named, and shoal judges at most {MAX_QI}.",
+                "Keep those that an outsider can really know of a person.",
+            )
+        if not self.sensitive or not all(self.sensitive_columns):
+            raise InputError(
+                "sensitive-none", "No sensitive column is named.", "Name it with sensitive."
+            )
+        for names, role, taken, other in (
+            (self.sensitive_columns, "sensitive", self.qi, "a QI"),
+            (self.identifiers, "identifier", self.qi, "a QI"),
+            (self.identifiers, "identifier", self.sensitive_columns, "sensitive"),
+            (self.named_person, "person", self.qi, "a QI"),
+            (self.named_person, "person", self.sensitive_columns, "sensitive"),
+            (self.named_person, "person", self.identifiers, "an identifier"),
+        ):
+            for name in names:
+                if name in taken:
+                    raise InputError(
+                        "role-twice",
+                        f'Column "{name}" is both {other} and {role}.',
+                        "Give each column one role.",
+                    )
+        self._check_person()
+        for name in ("min_support", "max_attributes"):
+            if getattr(self, name) is not None:
+                _whole(name, getattr(self, name))
+        if self.k is not None:
+            _whole("k", self.k, least=2)
+        if self.limit not in LIMITS:
+            raise InputError(
+                "limit", f"limit is {self.limit!r}.", f"Choose among: {', '.join(LIMITS)}."
+            )
+        for name in ("publish_members", "publish_apart"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(
+                    "spec-flag", f"{name} is {getattr(self, name)!r}.", "Give true or false."
+                )
+        if self.knowledge is not None and not isinstance(self.knowledge, str):
+            raise InputError(
+                "spec-path", f"knowledge is {self.knowledge!r}.", "Give the path of a file."
+            )
+        self._check_views()
+        self._check_recode()
+        check_events(self.protect, self.sensitive_columns)
+        if self.publish_apart:
+            check_apart(self.protect, self.sensitive_columns)
+
+    def _check_person(self) -> None:
+        if self.person is not None and (not isinstance(self.person, str) or not self.person):
+            raise InputError(
+                "person-name", f"person is {self.person!r}.", "Name one column of the table."
+            )
+        rule = self.row_rule
+        if self.person is None and rule.kind != "all":
+            raise InputError(
+                "person-none",
+                f'rows_per_person is "{self.rows_per_person}", and nothing says whose rows are '
+                "whose.",
+                "Name the column with person.",
+            )
+        if rule.by in self.sensitive_columns:
+            raise InputError(
+                "rows-per-person",
+                f'"{rule.by}" is sensitive, and which row is published would tell of it.',
+                "Choose the last row by a column that is not.",
+            )
+
+    @property
+    def row_rule(self) -> RowRule:
+        """What becomes of a person's rows."""
+        return RowRule.parse(self.rows_per_person)
+
+    @property
+    def named_person(self) -> tuple[str, ...]:
+        """The column that names the person, if there is one."""
+        return () if self.person is None else (self.person,)
+
+    def _check_views(self) -> None:
+        known = [*self.qi, *(band_name(name, width) for name, width in self.bands)]
+        for name, width in self.bands:
+            if name not in self.qi:
+                raise InputError(
+                    "band-column",
+                    f'"{name}" is banded but is no QI{nearest(name, self.qi)}.',
+                    "Band a numeric QI.",
+                )
+            if band_name(name, width) in self.qi:
+                raise InputError(
+                    "band-name",
+                    f'The band "{band_name(name, width)}" has the name of a QI.',
+                    "Rename that QI, or choose another width.",
+                )
+        for name in self.rare_unknown:
+            if name not in self.qi:
+                raise InputError(
+                    "rare-column",
+                    f'"{name}" is in rare_unknown but is no QI{nearest(name, self.qi)}.',
+                    "Name QIs there.",
+                )
+        quantiles = re.compile(rf"({'|'.join(map(re.escape, self.qi))})/q[1-9]\d{{0,3}}")
+        for name in self.qi:
+            if quantiles.fullmatch(name):
+                raise InputError(
+                    "band-name",
+                    f'The QI "{name}" has the name of quantile bands of another.',
+                    "Rename it.",
+                )
+        for view in self.views or ():
+            for name in view:
+                if name not in known and not quantiles.fullmatch(name):
+                    raise InputError(
+                        "view-attribute",
+                        f'A view names "{name}", which is no QI{nearest(name, known)}.',
+                        "Views are made of QIs (or of their bands, as age/10 or age/q4).",
+                    )
+
+    def _check_recode(self) -> None:
+        published = [*self.qi, *self.sensitive_columns]
+        checked_names((name for name, _ in self.recode), "recode")
+        for name, recipe in self.recode:
+            if recipe.level == 0 and (self.k is None or name not in self.qi):
+                raise InputError(
+                    "recode-level",
+                    f'Level 0 leaves "{name}" as it is.',
+                    "Give a level of at least 1, or k too: the hierarchy of a QI is then climbed "
+                    "as far as k needs.",
+                )
+            if name not in published:
+                raise InputError(
+                    "recode-column",
+                    f'"{name}" is recoded but not published{nearest(name, published)}.',
+                    "Recode a QI or the sensitive column.",
+                )
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive columns, one or several."""
+        return (self.sensitive,) if isinstance(self.sensitive, str) else self.sensitive
+
+    def alone(self, column: str) -> Spec:
+        """What is asked of one of several sensitive columns."""
+        if isinstance(self.sensitive, str):
+            return self
+        mine = [replace(e, column=()) for e in self.protect or () if column in e.column]
+        recode = [pair for pair in self.recode if pair[0] in (*self.qi, column)]
+        return replace(
+            self,
+            sensitive=column,
+            protect=tuple(mine),
+            recode=tuple(recode),
+            publish_apart=False,
+        )
+
+    def with_(self, **changes: Any) -> Spec:
+        """The same spec with some fields changed (and checked again)."""
+        return replace(self, **changes)
+
+    def of_rows(self, rows: int) -> Spec:
+        """The spec for a table of so many rows: min_support follows from these unless given."""
+        return self if self.min_support else self.with_(min_support=support_for(rows))
+
+    def published(self) -> Spec:
+        """What others may read of the spec: no column that is not published but those that say
+        what a person is, no folder."""
+        return self.with_(identifiers=(), knowledge=None, recode=public_recipes(self.recode))
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any], *, source: str = "The spec") -> Spec:
+        """A spec from plain data, as TOML gives it; unknown keys are refused."""
+        check_keys(mapping, source=source)
+        for key in ("qi", "sensitive", "r"):
+            if key not in mapping:
+                raise InputError("spec-missing", f'{source} does not say "{key}".', "Add it.")
+        return cls(**mapping)
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Spec:
+        """Reads a spec file; its keys are the fields of this class. Files that it names lie beside
+        it, or else in the working folder."""
+        return cls.from_mapping(read_spec_file(path), source=str(path))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Plain data that `from_mapping` takes back; fields at their default are left out."""
+        given = {field: getattr(self, field.name) for field in fields(self)}
+        plain = {field.name: value for field, value in given.items() if value != field.default}
+        if self.protect is not None:
+            plain["protect"] = [
+                {k: v for k, v in asdict(event).items() if v not in (None, ())}
+                for event in self.protect
+            ]
+        if self.bands:
+            one_each = len(dict(self.bands)) == len(self.bands)
+            plain["bands"] = dict(self.bands) if one_each else [list(band) for band in self.bands]
+        if self.recode:
+            plain["recode"] = {name: recipe.to_mapping() for name, recipe in self.recode}
+        return plain
+
+    def to_toml(self) -> str:
+        """The spec as TOML text."""
+        return toml_text(self.to_mapping())
+
+
+def check_keys(mapping: Mapping[str, Any], *, source: str) -> None:
+    """An InputError for a key that is no field of Spec."""
+    known = {field.name for field in fields(Spec)}
+    for key in mapping:
+        if key not in known:
+            raise InputError(
+                "spec-key",
+                f'{source} has an unknown key "{key}"{nearest(key, known)}.',
+                f"Known keys: {', '.join(sorted(known))}.",
+            )
+
+
+def support_for(rows: int) -> int:
+    """The min_support of a table of so many rows: what one in fifty share is known, between 10
+    people and 100 (decision 21).
+
+    >>> [support_for(rows) for rows in (60, 1_000, 5_000, 1_000_000)]
+    [10, 20, 100, 100]
+    """
+    return min(max(rows // MOST_STRATA, LEAST_SUPPORT), MOST_SUPPORT)
+
+
+def band_name(attribute: str, width: float) -> str:
+    """The adversary's name of a banded QI, e.g. `age/10`; no two widths share one."""
+    return f"{attribute}/{repr(float(width)).removesuffix('.0')}"
+
+
+def _bands(given: Any) -> tuple[tuple[str, float], ...]:
+    pairs = given.items() if isinstance(given, Mapping) else listed(given, "bands")
+    bands: list[tuple[str, float]] = []
+    for pair in pairs:
+        name, width = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (pair, None)
+        is_number = isinstance(width, int | float) and not isinstance(width, bool)
+        if width is None or not is_number or not 0 < width < math.inf:
+            raise InputError(
+                "band-width",
+                f'The band width of "{name}" is {width!r}.',
+                "Give a positive number, such as age = 10.",
+            )
+        band = (str(name), float(width))
+        if band in bands:
+            raise InputError(
+                "name-twice", f'bands names "{band_name(*band)}" twice.', "Name it once."
+            )
+        bands.append(band)
+    return tuple(bands)
+
+
+def _whole(name: str, value: Any, *, least: int = 1) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(
+            "whole-number",
+            f"{name} is {value!r}.",
+            f"Give {name} a whole number of at least {least}.",
+        )

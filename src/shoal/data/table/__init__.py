@@ -1,0 +1,8 @@
+"""A table of people, coded as integers and compressed to signatures."""
+
+from __future__ import annotations
+
+from shoal.data.table.coding import Column, IntArray, code_column, digits, factorize
+from shoal.data.table.table import Everybody, Table
+
+__all__ = ["Column", "Everybody", "IntArray", "Table", "code_column", "digits", "factorize"]

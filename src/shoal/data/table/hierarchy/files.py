@@ -1,0 +1,142 @@
+"""The files that hierarchies are written in: wide CSV and TOML, read into plain paths.
+
+A CSV file has one row per value, levels from left to right, as ARX and sdcMicro have them.
+A TOML file holds exactly one of
+
+    values = ["Female", "Male"]                # value, any
+
+    widths = [5, 10, 20]                       # numbers: value, [20, 25), .., any
+
+    [groups]                                   # value, group, any; groups may nest, as
+    Government = ["Federal-gov", "State-gov"]  # long as all values lie equally deep
+    Private-sector = ["Private"]
+
+and, if `*` is not wanted as the label of the top, `any = "all"`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.data.spec.recipe import ANY
+from shoal.data.table.hierarchy.checks import Labels, attribute, check_depth, text_of
+from shoal.errors import InputError, nearest
+from shoal.memory import read_text
+
+_FORM_REMEDY = (
+    "A hierarchy has exactly one of: values (a list), widths (a list of numbers), or groups "
+    '(a table of lists, or of tables of lists); and at most "any", a text, beside it.'
+)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a file says: the values with their paths below the top, or interval widths."""
+
+    values: tuple[object, ...]
+    paths: tuple[Labels, ...]
+    top: str = ANY
+    widths: tuple[float, ...] | None = None
+
+
+def parse_csv(path: Path, *, name: str, separator: str | None, header: bool) -> Outline:
+    """The wide form. `separator` is found out (`;` or `,`) unless it is given.
+
+    A last column that says the same everywhere is "any"; otherwise `*` is put on top.
+    """
+    text = _read_text(path)
+    rows = _split(text, separator) if separator else _sniff(text)
+    rows = rows[1:] if header else rows
+    if not rows:
+        problem = f'The hierarchy file "{path}" has no rows.'
+        raise InputError("hierarchy-empty", problem, "Give one row for every value.")
+    depth = len(rows[0])
+    check_depth(name, rows, depth=depth)
+    if depth > 1 and len({row[-1] for row in rows}) == 1:
+        paths, top = tuple(row[:-1] for row in rows), rows[0][-1]
+    else:
+        paths, top = tuple(rows), ANY
+    return Outline(tuple(row[0] for row in paths), paths, top)
+
+
+def parse_toml(path: Path, *, name: str) -> Outline:
+    """The TOML form of a file."""
+    try:
+        content = tomllib.loads(_read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        problem = f'The hierarchy file "{path}" is not valid TOML: {error}.'
+        raise InputError("hierarchy-form", problem, "Mend the file.") from error
+    except RecursionError:
+        problem = f'The hierarchy file "{path}" is nested too deeply.'
+        raise InputError("hierarchy-form", problem, "Mend the file.") from None
+    return parse_mapping(content, name=name)
+
+
+def parse_mapping(content: Mapping[str, object], *, name: str) -> Outline:
+    """The TOML form, once it has been read."""
+    forms = {"values", "widths", "groups"}
+    for key in content:
+        if key not in forms | {"any"}:
+            problem = f'{attribute(name)}: "{key}" is not a key of a hierarchy'
+            problem += f"{nearest(key, forms | {'any'})}."
+            raise InputError("hierarchy-form", problem, _FORM_REMEDY)
+    given = [key for key in content if key in forms]
+    top = content.get("any", ANY)
+    if len(given) != 1 or not isinstance(top, str):
+        raise InputError("hierarchy-form", f"{attribute(name)} has no clear form.", _FORM_REMEDY)
+    body = content[given[0]]
+    leaves: list[tuple[object, Labels]]
+    if given == ["groups"] and isinstance(body, Mapping) and body:
+        leaves = list(_leaves(body, (), name=name))
+    elif given == ["values"] and isinstance(body, list) and body:
+        leaves = [(value, ()) for value in body]
+    elif given == ["widths"] and isinstance(body, list):
+        return Outline((), (), top, tuple(body))
+    else:
+        problem = f'{attribute(name)}: "{given[0]}" does not hold what it should.'
+        raise InputError("hierarchy-form", problem, _FORM_REMEDY)
+    paths = tuple((text_of(value), *above) for value, above in leaves)
+    return Outline(tuple(value for value, _ in leaves), paths, top)
+
+
+def _leaves(
+    groups: Mapping[str, object], above: Labels, *, name: str
+) -> Iterator[tuple[object, Labels]]:
+    """Every value with the labels above it, nearest first."""
+    for label, body in groups.items():
+        labels = (label, *above)
+        if isinstance(body, Mapping):
+            yield from _leaves(body, labels, name=name)
+        elif isinstance(body, list) and body:
+            yield from ((value, labels) for value in body)
+        else:
+            problem = f'{attribute(name)}: the group "{label}" holds no list of values.'
+            raise InputError("hierarchy-form", problem, _FORM_REMEDY)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return read_text(path, "utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f'The hierarchy file "{path}" could not be read: {error}.'
+        raise InputError("hierarchy-file", problem, "Give the path of a UTF-8 file.") from error
+
+
+def _split(text: str, separator: str) -> list[Labels]:
+    rows = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    cleaned = (tuple(cell.strip() for cell in row) for row in rows)
+    return [row for row in cleaned if any(row)]
+
+
+def _sniff(text: str) -> list[Labels]:
+    """Takes `;` if it gives rows of one length, else `,` if that does, else the commoner."""
+    parsed = {separator: _split(text, separator) for separator in ";,"}
+    for rows in parsed.values():
+        if len({len(row) for row in rows}) == 1 and len(rows[0]) > 1:
+            return rows
+    return max(parsed.values(), key=lambda rows: sum(len(row) > 1 for row in rows))

@@ -1,0 +1,260 @@
+"""Generalization hierarchies: for one attribute, how values roll up to "any".
+
+A hierarchy is a tree whose leaves all lie at the same depth. Level 0 holds the values,
+the last level the single node "any" (written `*`), and every value has a path of labels
+from the one to the other. A node is known by its level and label; inside a level, nodes
+are numbered in the order in which the values first reach them.
+
+Made from a file (`read_hierarchy`; its forms stand in hierarchy_files.py), a list of
+interval widths, or a plain list of values.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from importlib.resources import files
+from itertools import pairwise
+from numbers import Real
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.data.spec import MISSING
+from shoal.data.spec.recipe import ANY
+from shoal.data.table.hierarchy.checks import (
+    Labels,
+    attribute,
+    check_depth,
+    check_parents,
+    check_values,
+    is_missing,
+    raise_missing,
+    text_of,
+)
+from shoal.data.table.hierarchy.files import Outline, parse_csv, parse_mapping, parse_toml
+from shoal.errors import InputError
+
+__all__ = ["ANY", "MISSING", "Hierarchy", "adult_hierarchies", "read_hierarchy"]
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The tree of one attribute, over the values that it lists.
+
+    `paths` has for each value its labels from level 0 up to the level below the top;
+    `top` is the label of "any". `widths` is set for intervals, which fit any numbers:
+    such a hierarchy may come without values, and gets them from `bind`.
+    """
+
+    name: str
+    levels: int
+    values: tuple[object, ...]
+    paths: tuple[Labels, ...]
+    top: str = ANY
+    widths: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_depth(self.name, self.paths, depth=self.levels - 1)
+        check_values(self.name, self.paths)
+        check_parents(self.name, self.paths)
+
+    @classmethod
+    def flat(cls, name: str, values: Iterable[object]) -> Hierarchy:
+        """Two levels: the value, or any."""
+        kept = tuple(values)
+        return cls(name, 2, kept, tuple((text_of(value),) for value in kept))
+
+    @classmethod
+    def intervals(
+        cls, values: Iterable[object], widths: Sequence[float], *, name: str = "", top: str = ANY
+    ) -> Hierarchy:
+        """Numbers in half-open intervals, aligned to multiples of each width."""
+        exact = _check_widths(name, widths)
+        kept = tuple(values)
+        paths = tuple(
+            (MISSING,) * (len(exact) + 1)
+            if is_missing(value)
+            else (text_of(value), *_interval_labels(_exact(name, value), exact))
+            for value in kept
+        )
+        return cls(name, len(exact) + 2, kept, paths, top, tuple(widths))
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | Path,
+        *,
+        name: str | None = None,
+        separator: str | None = None,
+        header: bool = False,
+    ) -> Hierarchy:
+        """Reads the wide form. `separator` is found out (`;` or `,`) unless it is given.
+
+        A last column that says the same everywhere is "any"; otherwise `*` is put on top.
+        """
+        name = Path(path).stem if name is None else name
+        return cls._grown(
+            name, parse_csv(Path(path), name=name, separator=separator, header=header)
+        )
+
+    @classmethod
+    def from_toml(
+        cls, source: str | Path | Mapping[str, object], *, name: str | None = None
+    ) -> Hierarchy:
+        """Reads the TOML form, from a file or from its parsed content."""
+        if isinstance(source, Mapping):
+            return cls._grown(name or "", parse_mapping(source, name=name or ""))
+        name = Path(source).stem if name is None else name
+        return cls._grown(name, parse_toml(Path(source), name=name))
+
+    @classmethod
+    def _grown(cls, name: str, outline: Outline) -> Hierarchy:
+        if outline.widths is not None:
+            return cls.intervals((), outline.widths, name=name, top=outline.top)
+        levels = len(outline.paths[0]) + 1
+        return cls(name, levels, outline.values, outline.paths, outline.top)
+
+    @property
+    def height(self) -> int:
+        """The level of the top; the H of the hierarchical distance."""
+        return self.levels - 1
+
+    def codes(self, level: int) -> Codes:
+        """For each value, the number of its node at that level."""
+        return self._nodes[level][0]
+
+    def labels(self, level: int) -> list[str]:
+        """The labels of a level's nodes, by number."""
+        return list(self._nodes[level][1])
+
+    def parent(self, level: int) -> Codes:
+        """For each node of a level below the top, the number of its parent one level up."""
+        first = np.unique(self.codes(level), return_index=True)[1]
+        return self.codes(level + 1)[first]
+
+    def children(self, level: int, node: int) -> Codes:
+        """The numbers, one level down, of a node's children."""
+        return np.flatnonzero(self.parent(level - 1) == node).astype(np.int64)
+
+    def covering(self, codes: Sequence[int] | Codes) -> tuple[int, int]:
+        """Level and number of the lowest node above all these values, given as level-0 codes."""
+        for level in range(self.levels):
+            reached = np.unique(self.codes(level)[np.asarray(codes, dtype=np.int64)])
+            if len(reached) == 1:
+                return level, int(reached[0])
+        problem = f"{attribute(self.name)} was asked for the node above no values at all."
+        raise InputError("hierarchy-empty", problem, "Give at least one value.")
+
+    def common_node(self, values: Iterable[object]) -> tuple[int, str]:
+        """Level and label of the lowest node above all these values."""
+        position = {path[0]: index for index, path in enumerate(self.paths)}
+        wanted = [text_of(value) for value in values]
+        unknown = [text for text in wanted if text not in position]
+        if unknown:
+            raise_missing(self.name, unknown, known=position)
+        level, node = self.covering([position[text] for text in wanted])
+        return level, self._nodes[level][1][node]
+
+    def bind(self, values: Iterable[object]) -> Hierarchy:
+        """The same hierarchy over exactly these values of a table, in this order.
+
+        Values meet by their text, so that both 20 and 20.0 find "20". Null (or NaN) is a
+        value of its own, "(missing)", directly below the top. Nodes that lose all their
+        values go; levels stay.
+        """
+        kept = tuple(values)
+        if self.widths is not None:
+            return Hierarchy.intervals(kept, self.widths, name=self.name, top=self.top)
+        above = {path[0]: path[1:] for path in self.paths}
+        missing = (MISSING,) * (self.height - 1)
+        above_each = [
+            missing if is_missing(value) else above.get(text_of(value), above.get(str(value)))
+            for value in kept
+        ]
+        texts = [text_of(value) for value in kept]
+        unknown = [text for text, labels in zip(texts, above_each, strict=True) if labels is None]
+        if unknown:
+            raise_missing(self.name, unknown, known=above)
+        paths = tuple(
+            (text, *(labels or ())) for text, labels in zip(texts, above_each, strict=True)
+        )
+        return Hierarchy(self.name, self.levels, kept, paths, self.top)
+
+    @cached_property
+    def _nodes(self) -> list[tuple[Codes, Labels]]:
+        """For each level, the node of every value and the label of every node."""
+        nodes = []
+        for level in range(self.levels):
+            column = [path[level] if level < self.height else self.top for path in self.paths]
+            number = {label: index for index, label in enumerate(dict.fromkeys(column))}
+            codes = np.array([number[label] for label in column], dtype=np.int64)
+            codes.flags.writeable = False
+            nodes.append((codes, tuple(number)))
+        return nodes
+
+
+def read_hierarchy(path: str | Path, *, name: str | None = None) -> Hierarchy:
+    """Reads a hierarchy file, CSV or TOML by its ending; named after the file by default."""
+    ending = Path(path).suffix.lower()
+    if ending == ".toml":
+        return Hierarchy.from_toml(path, name=name)
+    if ending in (".csv", ".tsv", ".txt"):
+        separator = "\t" if ending == ".tsv" else None
+        return Hierarchy.from_csv(path, name=name, separator=separator)
+    problem = f'The hierarchy file "{path}" has an unknown ending.'
+    raise InputError("hierarchy-file", problem, "Give a .csv, .tsv, .txt or .toml file.")
+
+
+def adult_hierarchies() -> dict[str, Hierarchy]:
+    """The hierarchies for UCI's Adult that come with shoal, by attribute."""
+    folder = files("shoal.data.datasets") / "hierarchies" / "adult"
+    contents = {
+        entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text(encoding="utf-8"))
+        for entry in folder.iterdir()
+        if entry.name.endswith(".toml")
+    }
+    return {name: Hierarchy.from_toml(contents[name], name=name) for name in sorted(contents)}
+
+
+# --- Intervals -------------------------------------------------------------------------
+
+
+def _interval_labels(number: Fraction, widths: Sequence[Fraction]) -> Iterator[str]:
+    for width in widths:
+        start = math.floor(number / width) * width
+        yield f"[{_number_text(start)}, {_number_text(start + width)})"
+
+
+def _check_widths(name: str, widths: Sequence[float]) -> list[Fraction]:
+    exact = [_exact(name, width) for width in widths]
+    positive = bool(exact) and min(exact) > 0
+    if not positive or any(
+        wide <= narrow or (wide / narrow).denominator != 1 for narrow, wide in pairwise(exact)
+    ):
+        listed = ", ".join(str(width) for width in widths)
+        problem = f"{attribute(name)}: the interval widths {listed} do not nest."
+        remedy = "Give positive widths, each a multiple of the one before, such as 5, 10, 20."
+        raise InputError("hierarchy-widths", problem, remedy)
+    return exact
+
+
+def _exact(name: str, value: object) -> Fraction:
+    """The number as it is written, so that 0.3 is three times 0.1."""
+    truth = isinstance(value, bool | np.bool_)
+    if not truth and isinstance(value, Real) and math.isfinite(value):
+        return Fraction(str(value))
+    problem = f'{attribute(name)}: intervals need numbers, and "{value}" is none.'
+    remedy = "Make the column numeric, or give a hierarchy of its values."
+    raise InputError("hierarchy-not-numeric", problem, remedy)
+
+
+def _number_text(number: Fraction) -> str:
+    return str(number.numerator) if number.denominator == 1 else str(float(number))

@@ -1,0 +1,115 @@
+"""Columns whose values have an order to speak of: numbers and dates, in ranges and comparisons."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import polars as pl
+
+from shoal.data.spec import MISSING
+from shoal.data.spec.entries import Compared, Ranged
+from shoal.data.table.coding import Column
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
+_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])\b.*)?", re.ASCII | re.DOTALL)
+_PERIOD = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?", re.ASCII)
+_SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+}
+SHARE = 0.5
+"""A column of texts has a scale if more than this share of its values are numbers, or dates."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers, as the decimals that they are written as; texts that are none have no place."""
+
+    places: dict[str, Decimal]
+    kind: str = "numbers"
+
+    def equal(self, text: str) -> list[str]:
+        """The labels that a text is another way to write: 3 for 3.0."""
+        try:
+            number = Decimal(text)
+        except InvalidOperation:
+            return []
+        return [label for label, place in self.places.items() if place == number]
+
+    def compared(self, entry: Compared) -> list[str] | None:
+        """The labels on one side of a bound, exactly; None if that is no number."""
+        bound, sign = _number(entry.bound), _SIGNS[entry.sign]
+        if bound is None:
+            return None
+        return [label for label, place in self.places.items() if sign(place, bound)]
+
+    def ranged(self, entry: Ranged) -> list[str] | None:
+        """The labels between two ends. An end stands for all that begins like it: 290..319 holds
+        319.5, as a chapter of diagnoses does; 290..319.0 holds 319.05 and not 319.5."""
+        low, high = _number(entry.low), _number(entry.high)
+        if low is None or high is None:
+            return None
+        within = [
+            label
+            for label, place in self.places.items()
+            if (place >= low or (low < 0 and place > low - _unit(low)))
+            and (place <= high or (high >= 0 and place < high + _unit(high)))
+        ]
+        return within if low <= high else None
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Dates as ISO 8601 writes them. A bound may be a year, a month or a day, and stands for all of
+    it: a date is cut to the bound's length before they are compared."""
+
+    places: dict[str, str]
+    kind: str = "dates"
+
+    def compared(self, entry: Compared) -> list[str] | None:
+        """The labels on one side of a year, month or day; None if the bound is none."""
+        if not _PERIOD.fullmatch(entry.bound):
+            return None
+        sign, cut = _SIGNS[entry.sign], len(entry.bound)
+        return [label for label, place in self.places.items() if sign(place[:cut], entry.bound)]
+
+    def ranged(self, entry: Ranged) -> list[str] | None:
+        """The labels from the beginning of one period to the end of another."""
+        low, high = entry.low, entry.high
+        if not (_PERIOD.fullmatch(low) and _PERIOD.fullmatch(high)) or high < low[: len(high)]:
+            return None
+        return [
+            label
+            for label, place in self.places.items()
+            if place[: len(low)] >= low and place[: len(high)] <= high
+        ]
+
+
+def scale_of(column: Column) -> Numbers | Dates | None:
+    """The scale of a column's values; None if they have none. Missing values have no place."""
+    labels = [label for label in column.labels if label != MISSING]
+    if column.numeric:
+        return Numbers({label: Decimal(label) for label in labels})
+    if column.values.dtype in (pl.Date, pl.Datetime):
+        return Dates({label: label for label in labels})
+    numbers = {label: place for label in labels if (place := _number(label.strip())) is not None}
+    if len(numbers) > SHARE * len(labels):
+        return Numbers(numbers)
+    dates = {label: label.strip() for label in labels if _DATE.fullmatch(label.strip())}
+    return Dates(dates) if len(dates) > SHARE * len(labels) else None
+
+
+def _number(text: str) -> Decimal | None:
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
+
+
+def _unit(number: Decimal) -> Decimal:
+    """What the last digit of a number counts."""
+    return Decimal((0, (1,), int(number.as_tuple().exponent)))

@@ -1,0 +1,85 @@
+"""Who can be looked up: how many people share each published combination of QI values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.data.table import IntArray, Table, factorize
+from shoal.data.table.k_anonymity import Cost
+from shoal.groups.grouping import Counts, Grouping
+
+USUAL_K = 5
+"""Fewer people than these are few, unless a spec says otherwise."""
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """How many people have a published combination of QI values that few share."""
+
+    unique: int
+    """People with a combination that nobody else has."""
+    k: int
+    fewer: int
+    """People with a combination that fewer than k people share."""
+    asked: bool
+    """Whether there should be none of these."""
+    cost: Cost | None = None
+
+    @classmethod
+    def of(cls, sharing: Counts, people: Counts, k: int | None, cost: Cost | None = None) -> Lookup:
+        """From lines of so many people, of whom so many show the same."""
+        few = USUAL_K if k is None else k
+        return cls(
+            unique=int(people[sharing == 1].sum()),
+            k=few,
+            fewer=int(people[sharing < few].sum()),
+            asked=k is not None,
+            cost=cost,
+        )
+
+    @property
+    def kept(self) -> bool | None:
+        """Whether at least k people share every combination; None if nobody asked for it."""
+        return self.fewer == 0 if self.asked else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as certificates have it."""
+        return {
+            "asked": self.asked,
+            "unique": self.unique,
+            "fewer_than": {"k": self.k, "people": self.fewer},
+            **({} if self.cost is None else {"cost": self.cost.to_dict()}),
+        }
+
+
+def lookup_of(
+    table: Table, grouping: Grouping, *, k: int | None = None, exact: bool = True
+) -> Lookup:
+    """Who of a grouping can be looked up; k is the spec's, or else another."""
+    asked = table.spec.k if k is None else k
+    return Lookup.of(sharing(table, grouping, exact=exact), grouping.people, asked, table.cost)
+
+
+def sharing(
+    table: Table, grouping: Grouping, attributes: Sequence[int] | None = None, *, exact: bool = True
+) -> Counts:
+    """For each line, how many published people show the same in some QIs, or in all. Without
+    `exact` and where ranges are not known each group shows something of its own."""
+    places = range(len(table.qi)) if attributes is None else attributes
+    shown = [_shown(table, grouping, place, exact=exact) for place in places]
+    line, keys = factorize([codes for codes, _ in shown], [size for _, size in shown])
+    return np.bincount(line, grouping.people, len(keys)).astype(np.int64)[line]
+
+
+def _shown(table: Table, grouping: Grouping, place: int, *, exact: bool) -> tuple[IntArray, int]:
+    """What lines show of one QI, in codes, and how many there may be."""
+    if grouping.recodings:
+        recoding = grouping.recodings[place]
+        return recoding.node[grouping.group], len(recoding.labels)
+    if exact:
+        return table.signatures[grouping.signature, place], len(table.qi[place])
+    return grouping.group, len(grouping.copies)

@@ -1,0 +1,148 @@
+"""What is asked of ART's groups: whom they must answer, and how far a link may go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.data.table import IntArray, Table
+from shoal.knowledge import (
+    Knowledge,
+    Reader,
+    View,
+    event_chances,
+    value_chances,
+)
+from shoal.knowledge.entropy import all_counts
+from shoal.methods.art.limits import strengths
+from shoal.methods.art.masks import Masks
+
+Floats = NDArray[np.float64]
+LEAST, MOST = 1e-9, 1.0 - 1e-4
+"""Chances that a search goes by: nobody is impossible or certain to it."""
+
+
+class Column(NamedTuple):
+    """One reader's odds in one view."""
+
+    view: View
+    odds: Floats
+    """distributions x values."""
+    strength: Floats
+    """Of each distribution: one over the limit."""
+    chance: Floats
+    """Of each distribution: the event's probability."""
+    values: Floats
+    """distributions x (x, values): what the odds are made of. Where these and the event's
+    probability are equal, no reader of a group of x and the others tells people apart."""
+
+
+class Promise(NamedTuple):
+    """What is promised of one event."""
+
+    r: float
+    holds: NDArray[np.bool_]
+    """Which of the table's values hold it."""
+    chances: list[Floats]
+    """Its probability by view that has classes, and distribution."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Every posterior of every reader in every view stays within its limit: 1/r, or, under the
+    honest limit, what the view says of the person beforehand if that is more."""
+
+    table: Table
+    """The table; of several sensitive columns that of their masks."""
+    knowledge: Knowledge
+    readers: tuple[Reader, ...]
+    given: Table | None = None
+    """The table of several columns."""
+
+    @classmethod
+    def of(cls, table: Table, knowledge: Knowledge, readers: tuple[Reader, ...]) -> Asked:
+        if table.several is None:
+            return cls(table, knowledge, readers)
+        return cls(table.several.masks, knowledge, readers, table)
+
+    @property
+    def whole(self) -> Table:
+        """The table as it was given."""
+        return self.given or self.table
+
+    @property
+    def prior(self) -> bool:
+        """Whether the limit is the honest one."""
+        return self.whole.spec.limit == "prior"
+
+    @property
+    def width(self) -> int:
+        """The number of columns: views times readers."""
+        return len(self.knowledge.views) * len(self.readers)
+
+    @cached_property
+    def promises(self) -> list[Promise]:
+        """What is promised, event by event."""
+        whole, several = self.whole, self.whole.several
+        classes = [n for n, view in enumerate(self.knowledge.views) if view.fitted is None]
+        return [
+            Promise(
+                float(whole.event_r[event]),
+                whole.holds(event)[:-1] if several is None else several.mask_carries[:, event],
+                [self._chances[number][:, event] for number in classes],
+            )
+            for event in range(len(whole.events))
+        ]
+
+    @cached_property
+    def _chances(self) -> list[Floats]:
+        """By view: distributions x events of the table as it was given."""
+        return [event_chances(view, self.whole) for view in self.knowledge.views]
+
+    def columns(self, x: int, y: IntArray) -> Iterator[Column]:
+        """Every reader's odds of the event value x against the values y, view by view."""
+        event, some = int(self.table.value_event[x]), np.append(np.int32(x), y)
+        for reader in self.readers:
+            for number, view in enumerate(self.knowledge.views):
+                odds, chance = reader.odds(view, self.table, x, y), self._chances[number][:, event]
+                r = float(self.table.event_r[event])
+                strength = strengths(r, chance, prior=self.prior)
+                yield Column(view, odds, strength, chance, value_chances(view, self.table, some))
+
+    @cached_property
+    def _counts(self) -> Floats:
+        """signatures x events: everybody's chance by all public counts together; by how common an
+        event is, where nothing was counted."""
+        return all_counts(self.whole, self.knowledge).chance
+
+    def possible(self, event: int) -> NDArray[np.bool_]:
+        """Whether somebody of each signature may carry an event, by all counts."""
+        return np.asarray(self._counts[:, event] > 0.0)
+
+    def counted(self, event: int) -> Floats:
+        """Of each signature: its chance of an event by all counts, neither impossible nor certain
+        to a search."""
+        return np.clip(self._counts[:, event], LEAST, MOST)
+
+    def sample_odds(self, event: int, rate: float) -> Floats:
+        """Of each signature: the odds of an event in a matched sample, one in `rate` of whom
+        carries unless more was known."""
+        chance = self.counted(event)
+        return np.maximum(chance / (1.0 - chance), 1.0 / (rate - 1.0))
+
+    def most(self, event: int) -> Floats:
+        """Of each signature: how far a link may go for whoever takes all counts together."""
+        return np.maximum(1.0 / float(self.whole.event_r[event]), self._counts[:, event])
+
+    @cached_property
+    def masks(self) -> Masks | None:
+        """What is known of masks, where there are several sensitive columns."""
+        if self.whole.several is None:
+            return None
+        names = tuple(reader.name for reader in self.readers)
+        return Masks(self.whole, self.knowledge, names, prior=self.prior)

@@ -1,0 +1,188 @@
+"""The registry: every method by its name, with the parameters that it takes and what they mean.
+
+A method is a frozen dataclass with a `name` and an `anonymize(table, *, seed, progress)` that
+returns a Grouping; its fields are its parameters, and the text below a field says what it means.
+shoal's own are listed here. Other packages add theirs by an entry point of the group
+`shoal.anonymizers`, and a program can add one with `register`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError, nearest
+from shoal.registry import Registry
+
+if TYPE_CHECKING:
+    from shoal.data.table import Table
+    from shoal.groups import Anonymizer
+    from shoal.knowledge import Knowledge, Reader
+
+_OWN = {
+    "art": "shoal.methods.art:Art",
+    "anatomy": "shoal.methods.anatomy:Anatomy",
+    "mask": "shoal.methods.mask:Mask",
+    "injector": "shoal.methods.injector:Injector",
+    "t-closeness": "shoal.methods.tcloseness:TCloseness",
+    "mondrian": "shoal.methods.mondrian:Mondrian",
+}
+_METHODS = Registry("shoal.anonymizers", _OWN)
+_READING = threading.Lock()
+"""Python 3.11 may fail where several threads make syntax trees at the same time."""
+
+FORMER: dict[str, dict[str, Any]] = {"art": {"units": "cells", "cover": None}}
+"""Parameters that shoal's own methods had once, with the value that means what is always done now:
+ART could choose partners row by row."""
+
+PAPER_METHODS = ("art", "anatomy", "mask", "injector", "t-closeness")
+"""Those that the paper compares."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a method."""
+
+    name: str
+    type: str
+    default: Any
+    help: str
+
+
+def register(kind: type[Any]) -> type[Any]:
+    """Adds a method (a frozen dataclass with a `name`) for this program; usable as a decorator."""
+    name = getattr(kind, "name", None)
+    if not is_dataclass(kind) or not isinstance(name, str) or not hasattr(kind, "anonymize"):
+        raise InputError(
+            "method-class",
+            f"{kind!r} is no method.",
+            "Give a frozen dataclass with a name and a method anonymize(table, *, seed, progress).",
+        )
+    if name in _OWN:
+        raise InputError("method-taken", f'shoal has a method "{name}".', "Choose another name.")
+    _METHODS.added[name] = kind
+    return kind
+
+
+def method_names() -> tuple[str, ...]:
+    """The methods that can be asked for: shoal's own first, then those added."""
+    return _METHODS.names
+
+
+def method_class(name: str) -> type[Any]:
+    """The class of a method, imported when it is asked for."""
+    found: type[Any] | None = _METHODS.find(name)
+    if found is not None:
+        return found
+    names = method_names()
+    raise InputError(
+        "method",
+        f'There is no method "{name}"{nearest(name, names)}.',
+        f"Methods: {', '.join(names)}.",
+    )
+
+
+def parameters_of(name: str) -> tuple[Parameter, ...]:
+    """A method's parameters, in the order of its class. Of shoal's own methods they are read from
+    the source, so that a command's help needs nothing that computes."""
+    with _READING:
+        tree = ast.parse(textwrap.dedent(_source_of(name)))
+    return tuple(_read_parameters(tree, _class_name(name)))
+
+
+def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anonymizer:
+    """A method by its name, with its parameters checked."""
+    kind = method_class(name)
+    known = [field.name for field in fields(kind)]
+    for key in parameters or {}:
+        if key in FORMER.get(name, {}):
+            raise InputError(
+                "method-former",
+                f'The method "{name}" has no parameter "{key}" any more: its groups are always '
+                "made of cells.",
+                'Leave it out; condition="bound" is the reference that grows groups row by row.',
+            )
+        if key not in known:
+            raise InputError(
+                "method-parameter",
+                f'The method "{name}" has no parameter "{key}"{nearest(key, known)}.',
+                f"Its parameters: {', '.join(known)}.",
+            )
+    return kind(**(parameters or {}))  # type: ignore[no-any-return]
+
+
+def present_parameters(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What the certificate of an earlier version says of a method, without parameters that are gone
+    and had the value that means what is always done now."""
+    former = FORMER.get(name, {})
+    return {
+        key: value for key, value in parameters.items() if key not in former or value != former[key]
+    }
+
+
+def check_columns(method: Anonymizer, table: Table) -> None:
+    """An InputError if a table has more sensitive columns than the method knows."""
+    if table.several is not None and not getattr(method, "takes_several", False):
+        raise InputError(
+            "method-several",
+            f"The method {method.name} knows one sensitive column, and there are "
+            f"{len(table.several.columns)}.",
+            "Use the method art, or a spec with one of them.",
+        )
+
+
+def inform(
+    method: Anonymizer,
+    *,
+    knowledge: Knowledge | None = None,
+    readers: Sequence[Reader] | None = None,
+) -> Anonymizer:
+    """The method with the knowledge and the readers that it is to search against, as far as it
+    takes them."""
+    if knowledge is not None and hasattr(method, "knowledge"):
+        if method.knowledge not in (None, knowledge):
+            raise InputError(
+                "knowledge-twice",
+                "The method has another knowledge of its own.",
+                "Give one of them.",
+            )
+        method = replace(method, knowledge=knowledge)  # type: ignore[type-var]
+    if readers is not None and hasattr(method, "readers"):
+        method = replace(method, readers=tuple(readers))  # type: ignore[type-var]
+    return method
+
+
+def _class_name(name: str) -> str:
+    return _OWN[name].split(":")[1] if name in _OWN else method_class(name).__name__
+
+
+def _source_of(name: str) -> str:
+    if name in _OWN and name not in _METHODS.added:
+        folder = _OWN[name].split(":")[0].rsplit(".", 1)[1]
+        return (Path(__file__).parent / folder / f"{folder}.py").read_text(encoding="utf-8")
+    return inspect.getsource(method_class(name))
+
+
+def _read_parameters(tree: ast.Module, kind: str) -> Iterator[Parameter]:
+    """The fields of a dataclass, with the text below each."""
+    body = next(one.body for one in tree.body if isinstance(one, ast.ClassDef) and one.name == kind)
+    for field, below in pairwise([*body, ast.Pass()]):
+        if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+            continue
+        annotation = ast.unparse(field.annotation)
+        if annotation.startswith("ClassVar"):
+            continue
+        told = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        yield Parameter(
+            field.target.id,
+            annotation,
+            None if field.value is None else ast.literal_eval(field.value),
+            " ".join(str(below.value.value).split()) if told else "",  # type: ignore[attr-defined]
+        )

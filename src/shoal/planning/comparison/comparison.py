@@ -1,0 +1,272 @@
+"""compare: several methods on one table, side by side, and releases of other tools beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.attacks import Attack
+from shoal.auditing.adversaries.adversary import USUAL, Adversaries, as_adversaries, by_view
+from shoal.auditing.align import align_release
+from shoal.data.table import Table, code_column
+from shoal.data.table.frames import to_polars
+from shoal.data.table.hierarchy import Hierarchy
+from shoal.display import card, counted
+from shoal.display import number as figure
+from shoal.errors import InputError
+from shoal.groups import Progress, Recoding, silent
+from shoal.knowledge import Knowledge
+from shoal.methods.registry import PAPER_METHODS, inform
+from shoal.planning.comparison.machine import machine_note
+from shoal.planning.comparison.trial import CLASS_ERRORS, RISKS, Trial, equip, warm_up
+from shoal.release.utility import Workload
+from shoal.wording import verdict_words, visible
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method's measures, averaged over its runs; or why it has none."""
+
+    method: str
+    measures: dict[str, Any]
+    seeds: tuple[int, ...]
+    failed: str | None = None
+    """Why the method gives no release of this table."""
+    unjudged: str | None = None
+    """Why the auditor gives no verdict on its release."""
+    attack: Attack | None = None
+    """What the red team achieves on its first run, if it was let loose."""
+
+    def to_dict(self) -> dict[str, Any]:
+        plain = {"method": self.method, **self.measures, "seeds": list(self.seeds)}
+        if self.failed:
+            plain["failed"] = self.failed
+        if self.unjudged:
+            plain["unjudged"] = self.unjudged
+        if self.attack:
+            plain["attack"] = self.attack.to_dict()
+        return plain
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods side by side."""
+
+    lines: tuple[Line, ...]
+    rows: int
+    r: float
+    knowledge: str
+    workload: Workload
+    machine: dict[str, str]
+
+    def __repr__(self) -> str:
+        lines = [": ".join([line[0], ", ".join(line[1:])]) for line in self._figures()]
+        more = [f"and {len(lines) - 4:,} more in to_frame()"] if len(lines) > 5 else []
+        return "\n  ".join([self._title(), *lines[: 4 if more else 5], *more])
+
+    def _repr_html_(self) -> str:
+        return card(self._title(), self._figures())
+
+    def _title(self) -> str:
+        methods = counted(len(self.lines), "method")
+        return f"Comparison of {methods} on {counted(self.rows, 'row')}, r = {self.r:g}"
+
+    def _figures(self) -> list[list[str]]:
+        """One line per method: its verdict, largest link and error, or why there is none."""
+        lines = []
+        for line in self.lines:
+            measures, reason = line.measures, line.failed or line.unjudged
+            found = [
+                verdict_words(measures["robust"]) if reason is None else "no verdict",
+                f"largest link {figure(measures['worst_posterior'])}",
+                f"error {figure(measures['relative_error'])}",
+            ]
+            lines.append([visible(line.method), *found, *([visible(reason)] if reason else [])])
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for machines; `methods` has a line per method."""
+        return {
+            "methods": [line.to_dict() for line in self.lines],
+            "rows": self.rows,
+            "r": self.r,
+            "knowledge": self.knowledge,
+            "workload": vars(self.workload),
+            "machine": self.machine,
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """One line per method, measures as columns."""
+        lines = [
+            {key: value for key, value in line.to_dict().items() if key not in ("seeds", "attack")}
+            for line in self.lines
+        ]
+        return pl.DataFrame(lines, infer_schema_length=None)
+
+
+MEASURES = (
+    "seconds",
+    "relative_error",
+    "relative_error_protected",
+    *CLASS_ERRORS,
+    *RISKS,
+    "suppressed",
+    "suppressed_with_event",
+    "with_event",
+    "pooled",
+    "changed",
+    "groups",
+    "mean_group",
+    "mean_group_with_event",
+    "zero_queries",
+    "zero_queries_protected",
+)
+
+
+def compare(
+    table: Table,
+    *,
+    methods: Sequence[str] = PAPER_METHODS,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    released: Mapping[str, Any] | None = None,
+    key: str | None = None,
+    knowledge: Knowledge | None = None,
+    workload: Workload | None = None,
+    adversary: Adversaries = USUAL,
+    repeat: int = 1,
+    seed: int = 0,
+    attack: bool = False,
+    progress: Progress = silent,
+) -> Comparison:
+    """Runs each method `repeat` times (seeds `seed`, `seed+1`, ..) and measures what it gives.
+
+    `parameters` go by method; `released` holds files of other tools as frames by name, aligned row
+    by row or by `key`; `adversary` says who judges, `attack` whether the red team tries too. A
+    method that cannot treat the table is a line that says why.
+    """
+    _check(methods, parameters or {}, repeat)
+    if table.several is not None:
+        raise InputError(
+            "compare-several",
+            f"Methods are compared on one sensitive column, and there are "
+            f"{len(table.several.columns)}.",
+            "Compare them on a spec with one of them.",
+        )
+    known = Knowledge.of(table, knowledge)
+    queries = workload or Workload(seed=seed)
+    queries.qd(table)
+    anonymizers = {
+        name: equip(name, (parameters or {}).get(name, {}), hierarchies) for name in methods
+    }
+    warm_up(table, anonymizers.values())
+    judges = by_view(as_adversaries(adversary)) or None
+    for name, one in anonymizers.items():
+        own = "readers" in (parameters or {}).get(name, {})
+        anonymizers[name] = inform(one, knowledge=knowledge, readers=None if own else judges)
+    lines = []
+    for done, (name, method) in enumerate(anonymizers.items()):
+        progress(name, done, len(anonymizers))
+        seeds = tuple(range(seed, seed + repeat))
+        try:
+            trials = [Trial.run(table, method, seed=one) for one in seeds]
+        except InputError as error:
+            lines.append(Line(name, dict.fromkeys(MEASURES), seeds, failed=str(error)))
+            continue
+        line = _line(name, trials, known, adversary, queries, seeds)
+        if attack:
+            team = trials[0].attacked(known, method, seed=seed, progress=progress)
+            line = replace(line, attack=team)
+        lines.append(line)
+    for name, other in (released or {}).items():
+        try:
+            trial = released_trial(table, other, key)
+            known_of_it = Knowledge.of(trial.table, knowledge)
+        except InputError as error:
+            lines.append(Line(name, dict.fromkeys(MEASURES), (), failed=str(error)))
+            continue
+        line = _line(name, [trial], known_of_it, adversary, queries, ())
+        if attack:
+            team = trial.attacked(known_of_it, None, seed=seed, progress=progress)
+            line = replace(line, attack=team)
+        lines.append(line)
+    progress("done", len(anonymizers), len(anonymizers))
+    return Comparison(tuple(lines), table.rows, table.spec.r, known.source, queries, machine_note())
+
+
+def _check(methods: Sequence[str], parameters: Mapping[str, Any], repeat: int) -> None:
+    if repeat < 1:
+        raise InputError("whole-number", f"repeat is {repeat}.", "Give at least 1.")
+    if len(set(methods)) < len(methods):
+        raise InputError("name-twice", "A method is named twice.", "Name each method once.")
+    for name in parameters:
+        if name not in methods:
+            raise InputError(
+                "method-parameter",
+                f'There are parameters for "{name}", which is not compared.',
+                "Name it among the methods, or leave them out.",
+            )
+
+
+def _line(
+    name: str,
+    trials: Sequence[Trial],
+    knowledge: Knowledge,
+    adversary: Adversaries,
+    workload: Workload,
+    seeds: tuple[int, ...],
+) -> Line:
+    measured: list[dict[str, Any]] = []
+    unjudged = None
+    for number, trial in enumerate(trials):
+        one = trial.losses() | trial.errors(replace(workload, seed=workload.seed + number))
+        one |= trial.class_errors(knowledge)
+        try:
+            seed = workload.seed + number
+            one |= trial.risks(knowledge, adversary=adversary, seed=seed)
+        except InputError as error:
+            unjudged = str(error)
+            one |= dict.fromkeys(RISKS)
+        measured.append(one)
+    return Line(name, {key: average(key, measured) for key in MEASURES}, seeds, unjudged=unjudged)
+
+
+def average(key: str, runs: Sequence[Mapping[str, Any]]) -> Any:
+    """A measure over runs: seconds as the median, a verdict as the worst, the rest as the mean."""
+    values = [one[key] for one in runs if one[key] is not None]
+    if len(values) < len(runs):
+        return None
+    if key == "robust":
+        return all(values)
+    if key == "worst_posterior":
+        return max(values)
+    if len(set(values)) == 1:
+        return values[0]
+    return float(np.median(values) if key == "seconds" else np.mean(values))
+
+
+def released_trial(original: Table, other: Any, key: str | None) -> Trial:
+    """Another tool's release: a label of a QI covers the values that bear it in this table."""
+    frame, spec = original.frame, original.spec
+    table, grouping, rows = align_release(frame, other, spec, key=key)
+    labels = to_polars(other).select(*([key] if key else []), *spec.qi)
+    if key:
+        keys = to_polars(frame).select(pl.col(key).cast(pl.String))
+        labels = labels.with_columns(pl.col(key).cast(pl.String))
+        labels = keys.join(labels, on=key, how="left", maintain_order="left")
+    assert rows is not None, "rows are at hand here"
+    kept = np.flatnonzero(rows >= 0)
+    recodings = []
+    for position, column in enumerate(table.qi):
+        shown, node = code_column(labels[column.name].cast(pl.String))
+        covered = np.zeros((len(shown), len(column)), dtype=bool)
+        covered[node[kept], table.signatures[table.row_signature[kept], position]] = True
+        of_group = np.zeros(grouping.count, dtype=np.int32)
+        of_group[rows[kept]] = node[kept]
+        recodings.append(Recoding(shown.labels, covered, of_group))
+    ranged = replace(grouping, form="generalized", recodings=tuple(recodings))
+    return Trial.of(table, ranged, seconds=None)

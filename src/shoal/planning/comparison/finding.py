@@ -1,0 +1,360 @@
+"""find: settings that hold for a table, each of them run.
+
+Every setting is run as `anonymize` would: groups from a seed, then the judgement of the usual
+adversaries. Several ways to change a spec are followed in turn. Each begins where partners are
+plenty, and goes towards what was asked as long as its settings hold, away from it where they fail.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import FrameType
+from typing import Any
+
+import polars as pl
+
+from shoal.auditing.adversaries.adversary import USUAL, judging
+from shoal.auditing.audit import audit as judge
+from shoal.data.spec import Spec
+from shoal.data.table import Table
+from shoal.data.table.hierarchy import Hierarchy
+from shoal.display import counted
+from shoal.errors import InputError
+from shoal.groups import Progress, silent
+from shoal.knowledge import Knowledge
+from shoal.planning.comparison.trial import Trial, equip
+from shoal.planning.recodings import ROWS, cells_of
+from shoal.planning.settings import SMALLER_R, Setting, at_most, settings
+from shoal.release.utility import Workload
+from shoal.wording import percent, verdict_words, visible
+
+QUERIES = 500
+LEAST, LIKELY, PLENTY, STEP = 1.1, 1.3, 2.0, 1.25
+"""Slack: below the first no run is made, below the second it waits, at the third each way begins,
+and by the last a setting has more of it than one that failed."""
+LOOKING, RUNNING, AGAIN = 0.25, 0.2, 1.5
+"""Shares of the time: to look for settings, and for one run at most; the best is run once more, and
+so many times what it took is kept for that."""
+PATIENCE = 0.6
+"""The share of the time left that one r may take, where several are tried."""
+SECOND = 1
+"""The other seed, by which the best setting has to hold too."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One setting, and what came of it."""
+
+    changes: tuple[str, ...]
+    spec: Spec
+    robust: bool | None
+    """None where no verdict was reached."""
+    why: str | None
+    """Why there is no release, if there is none."""
+    detail_lost: float
+    distance: float
+    seconds: float
+    runs: int = 1
+    suppressed: int | None = None
+    suppressed_with_event: int | None = None
+    worst_posterior: float | None = None
+    error: float | None = None
+    """The mean relative error of counts of cases, by the setting's own QIs."""
+    error_all: float | None = None
+    """The same of counts of any sensitive values."""
+
+    @property
+    def words(self) -> str:
+        return ", ".join(self.changes) or "as asked"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it took longer than it might."""
+        return self.robust is None and self.why is not None
+
+    @property
+    def verdict(self) -> str:
+        return self.why or verdict_words(self.robust)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**vars(self), "changes": list(self.changes), "spec": self.spec.to_mapping()}
+
+
+@dataclass(frozen=True)
+class Found:
+    """Settings that were run, best first."""
+
+    tried: tuple[Tried, ...]
+    rows: int
+    seconds: float
+    looked_at: int
+    """Settings that were weighed by their bounds."""
+    obstacle: str | None = None
+    """Why no setting was worth a run."""
+
+    @property
+    def holding(self) -> tuple[Tried, ...]:
+        return tuple(one for one in self.tried if one.robust)
+
+    @property
+    def recommended(self) -> Tried | None:
+        return next(iter(self.holding), None)
+
+    def __repr__(self) -> str:
+        lines = [f"{visible(one.words)}: {visible(one.verdict)}" for one in self.tried[:5]]
+        held = f"{len(self.holding)} of {counted(len(self.tried), 'setting')} that were run hold"
+        return "\n  ".join([f"Found: {held}", *([self.obstacle] if self.obstacle else []), *lines])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "seconds": self.seconds,
+            "looked_at": self.looked_at,
+            "obstacle": self.obstacle,
+            "holding": len(self.holding),
+            "tried": [one.to_dict() for one in self.tried],
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """One line per setting."""
+        lines = [
+            {**one.to_dict(), "changes": one.words, "spec": one.spec.to_toml()}
+            for one in self.tried
+        ]
+        return pl.DataFrame(lines, infer_schema_length=None)
+
+
+class _TimeUp(Exception):  # noqa: N818
+    """A run was stopped."""
+
+
+@contextmanager
+def stopped_after(seconds: float) -> Iterator[None]:
+    """Raises _TimeUp in what runs inside, in this thread, when one of shoal's functions is called
+    next: a signal would arrive in compiled code too, which does not survive that."""
+    end, before = time.monotonic() + seconds, sys.getprofile()
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and time.monotonic() > end:
+            home = frame.f_globals.get("__name__", "")
+            if home.startswith("shoal.") and home not in (__name__, "shoal.compiling"):
+                raise _TimeUp
+
+    sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+def run_setting(setting: Setting, *, seed: int, seconds: float) -> Tried:
+    """Runs a setting for so many seconds at most."""
+    started = time.monotonic()
+    tried = Tried(
+        setting.changes, setting.spec, None, None, setting.detail_lost, setting.distance, 0.0
+    )
+    try:
+        with stopped_after(seconds):
+            made = _measured(setting.make(), seed)
+    except _TimeUp:
+        made = {"why": f"stopped after {seconds:.0f} s"}
+    except InputError as error:
+        made = {"robust": False, "why": f"refused: {error.code}"}
+    return replace(tried, seconds=time.monotonic() - started, **made)
+
+
+def _measured(table: Table, seed: int) -> dict[str, Any]:
+    known = Knowledge.of(table)
+    trial = Trial.run(table, equip("art", {"knowledge": known}, None), seed=seed)
+    answered = trial.grouping.claims.get("readers", ())
+    found = judge(
+        table,
+        trial.grouping,
+        knowledge=known,
+        adversary=[*answered, *judging(USUAL, known, table.spec)],
+    )
+    errors: dict[str, Any] = {}
+    if table.several is None and found.published:
+        errors = trial.errors(Workload(queries=QUERIES))
+    return {
+        "robust": found.robust,
+        "suppressed": found.suppressed,
+        "suppressed_with_event": found.suppressed_carriers,
+        "worst_posterior": found.worst_posterior,
+        "error": errors.get("relative_error_protected"),
+        "error_all": errors.get("relative_error"),
+    }
+
+
+@dataclass(eq=False)
+class _Way:
+    """Settings that change the same things, and how far it was followed."""
+
+    settings: list[Setting] = field(default_factory=list)
+    nearest: float = float("inf")
+    """The distance of the nearest setting that holds."""
+    failed: float = LEAST
+    """The largest slack that did not do."""
+    aim: float = PLENTY
+    tries: int = 0
+
+    def next(self, costly: float) -> Setting | None:
+        """The nearest to what was asked of those with enough slack, or with most; none that is as
+        large as one that took too long."""
+        open_ = [
+            one
+            for one in self.settings
+            if one.slack > self.failed and one.distance < self.nearest and one.cost < costly
+        ]
+        enough = [one for one in open_ if one.slack >= self.aim]
+        if enough:
+            return min(enough, key=lambda one: (one.distance, -one.slack))
+        return max(open_, key=lambda one: one.slack, default=None)
+
+    def turn(self, one: Setting) -> tuple[float, float]:
+        """Whose turn it is, of several the smallest search. What is hardly likely to hold waits
+        for two turns."""
+        return self.tries + 2.0 * (one.slack < LIKELY), one.cost
+
+    def learn(self, one: Setting, robust: bool | None) -> None:
+        self.settings.remove(one)
+        self.tries += 1
+        if robust:
+            self.nearest = one.distance
+            self.aim = (self.failed * min(one.slack, 2 * self.aim)) ** 0.5
+        else:
+            self.failed = max(self.failed, one.slack)
+            self.aim = one.slack * STEP
+
+
+def find(
+    table: Table,
+    spec: Spec | None = None,
+    *,
+    seconds: float = 60.0,
+    hierarchies: Mapping[str, tuple[str, Hierarchy]] | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Found:
+    """Runs settings for about so many seconds; `spec` is the table's as it was given."""
+    started = time.monotonic()
+    asked = spec or table.spec
+    if table.persons is not None and table.persons.of_row is not None:
+        raise InputError(
+            "find-person",
+            f'People have several rows by "{asked.person}", and settings are run on counted rows.',
+            "Find a setting for one row per person (--rows-per-person first, or event).",
+        )
+
+    def left() -> float:
+        return seconds - (time.monotonic() - started)
+
+    def run(one: Setting, longest: float) -> Tried:
+        progress(f"trying {one_line(one)}", int(time.monotonic() - started), int(seconds))
+        return run_setting(one, seed=seed, seconds=max(1.0, longest))
+
+    if table.event_r.max() >= min(SMALLER_R) and 2 * table.event_rows.max() > table.rows:
+        # Too many for r = 2 without any column, and the largest limit prior has no slack at all.
+        return Found((), table.rows, time.monotonic() - started, 0, _obstacle(table))
+    ways: dict[tuple[str, ...], _Way] = {}
+    looked: list[Setting] = []
+    for several in settings(table, asked, hierarchies):
+        looked += several
+        if left() < seconds * (1.0 - LOOKING):
+            break
+    for setting in looked:
+        ways.setdefault(setting.kind, _Way()).settings.append(setting)
+    (first,) = ways.pop(()).settings
+    ran: dict[Setting, Tried] = {}
+    if first.slack >= 1.0:
+        ran[first] = run(first, seconds * RUNNING)
+    costly = first.cost if first in ran and ran[first].stopped else float("inf")
+    while first not in ran or not ran[first].robust:
+        again = AGAIN * max((one.seconds for one in ran.values() if one.robust), default=0.0)
+        if left() < again + 1.0:
+            break
+        open_ = [(way, one) for way in ways.values() if (one := way.next(costly)) is not None]
+        if not open_:
+            break
+        way, chosen = min(open_, key=lambda pair: pair[0].turn(pair[1]))
+        ran[chosen] = run(chosen, min(seconds * RUNNING, left() - again))
+        if ran[chosen].stopped:
+            costly = min(costly, chosen.cost)
+        way.learn(chosen, ran[chosen].robust)
+    for one in sorted(ran, key=lambda one: _rank(ran[one])):
+        if not ran[one].robust:
+            break
+        second = run_setting(one, seed=seed + SECOND, seconds=max(AGAIN * ran[one].seconds, left()))
+        if second.robust:
+            ran[one] = replace(ran[one], runs=2)
+            break
+        if second.stopped:
+            break
+        ran[one] = replace(ran[one], robust=False, why="held in one of two runs", runs=2)
+    tried = tuple(sorted(ran.values(), key=_rank))
+    return Found(
+        tried,
+        table.rows,
+        time.monotonic() - started,
+        len(looked),
+        None if tried else _obstacle(table),
+    )
+
+
+def try_r(table: Table, *, seconds: float, most: float, seed: int = 0) -> dict[float, bool | None]:
+    """Whether a table's own r holds, and the nearest larger or smaller ones below `most`, each of
+    them run, for about so many seconds; None where a run was stopped."""
+    started = time.monotonic()
+    cells, asked = cells_of(table), float(table.event_r.max())
+    own = table.spec.with_(recode=(), identifiers=())
+    others = [r for r in SMALLER_R if r != asked and r <= most]
+    below, above = sorted(r for r in others if r < asked), [r for r in others if r > asked]
+    tried: dict[float, bool | None] = {}
+
+    def run(r: float) -> bool | None:
+        left = PATIENCE * (seconds - (time.monotonic() - started))
+        spec = own if r == asked else at_most(own.with_(r=max(r, own.r)), r)
+        try:
+            with stopped_after(left):
+                tried[r] = _measured(Table.from_cells(cells, spec, rows=ROWS), seed)["robust"]
+        except _TimeUp:
+            tried[r] = None
+        except InputError:
+            tried[r] = False
+        return tried[r]
+
+    held = run(asked)
+    several = above if held else below
+    while several and time.monotonic() - started < seconds - 0.5:  # by halves
+        middle = len(several) // 2
+        held = run(several[middle])
+        several = several[middle + 1 :] if held else several[:middle]
+    return tried
+
+
+def one_line(one: Setting) -> str:
+    return visible(", ".join(one.changes) or "what was asked")
+
+
+def _rank(one: Tried) -> tuple[bool, bool, float, float]:
+    """What holds first, then what is nearest, then what errs least."""
+    return (
+        one.robust is not True,
+        one.robust is True and one.runs < 2,
+        one.distance,
+        one.error or 0.0,
+    )
+
+
+def _obstacle(table: Table) -> str:
+    share = float((table.event_rows / table.rows).max())
+    event = table.events[int(table.event_rows.argmax())]
+    return (
+        f'{percent(share)} of the people have "{visible(event.label)}", so that with an absolute '
+        f"limit no r above {1 / share:.2f} is possible, whatever columns are published; no "
+        "setting was run."
+    )

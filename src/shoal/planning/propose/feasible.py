@@ -1,0 +1,135 @@
+"""What of a proposal can work: which r, for which events, beside which QIs.
+
+Every event has a largest r that its tightest view allows (shoal.planning.supply). That is a bound,
+and groups that reach it are seldom found: an event is kept at r if its bound is half as much again,
+and, rarest first, as long as no more than one person in 2r has a kept event, so that partners are
+left, and in no stratum more than one in r (counting asks for r people to each case, in groups
+that hold its event); of the values of one column, three. The proposed r is the largest of a few at
+which an event is kept; if there is none, QIs are dropped, the one first whose loss helps most. No
+groups are made: only a run tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.data.spec import Event, Spec
+from shoal.data.table import Table
+from shoal.errors import InputError
+from shoal.knowledge import Knowledge, Sides
+from shoal.planning.recodings import few_events, without_each
+from shoal.planning.supply import Supply
+from shoal.wording import plain_percent
+
+PROPOSED_R = (5, 4, 3, 2)
+MARGIN, ROOM, MOST_EVENTS = 1.5, 0.5, 3
+"""How far above r an event's bound must be, how many times 1/r of the people may have one, and how
+many values of one column are protected, each by itself."""
+FEW_QIS = 2
+"""How many QIs views have while QIs are dropped: what is left is then looked at in all views."""
+
+
+@dataclass(frozen=True)
+class Feasible:
+    """What can work, and what had to go for it."""
+
+    r: int
+    events: tuple[Event, ...]
+    left_out: tuple[tuple[Event, str], ...]
+    """Events, and why they are."""
+    dropped: tuple[str, ...]
+    """QIs beside which nothing else can work."""
+
+
+def without_rare(data: pl.DataFrame, spec: Spec) -> tuple[str, ...]:
+    """The QIs of text that a run would refuse, since nearly nobody shares a value."""
+    refused = []
+    for name in spec.qi:
+        try:
+            recode = [pair for pair in spec.recode if pair[0] in (name, *spec.sensitive_columns)]
+            Knowledge.of(Table.from_frame(data, spec.with_(qi=[name], recode=recode)))
+        except InputError as error:
+            if error.code != "qi-rare":
+                raise
+            refused.append(name)
+    return tuple(refused)
+
+
+def feasible(data: pl.DataFrame, spec: Spec) -> Feasible | None:
+    """What can work of a spec with events; None if nothing of it can."""
+    table, dropped = Table.from_frame(data, spec), list[str]()
+    while (found := _kept(table)) is None:
+        if len(table.spec.qi) == 1:
+            return None
+        table, name = _without_one(table)
+        dropped.append(name)
+    r, kept, largest = found
+    events, shares = spec.protect or (), table.event_rows / table.rows
+    return Feasible(
+        r,
+        tuple(events[e] for e in np.flatnonzero(kept)),
+        tuple(
+            (events[e], _why(r, float(largest[e]), float(shares[e]))) for e in np.flatnonzero(~kept)
+        ),
+        tuple(dropped),
+    )
+
+
+def _kept(table: Table) -> tuple[int, NDArray[np.bool_], NDArray[np.float64]] | None:
+    """The proposed r, which events are kept at it, and every event's bound."""
+    order = np.argsort(table.event_rows, kind="stable")
+    largest = _largest(_limited(table, FEW_QIS))
+    if (largest >= MARGIN * PROPOSED_R[-1]).any():  # else larger views need not be counted
+        largest = np.minimum(largest, _largest(table))
+    for r in PROPOSED_R:
+        kept = largest >= MARGIN * r
+        rows = np.cumsum(np.where(kept, table.event_rows, 0)[order])
+        kept[order] &= rows <= ROOM / r * table.rows
+        if table.several is None:
+            kept[order[np.cumsum(kept[order]) > MOST_EVENTS]] = False
+        while kept.sum() > 1 and _together(table, kept) < r:
+            kept[order[kept[order]][-1]] = False
+        if kept.any():
+            return r, kept, largest
+    return None
+
+
+def _together(table: Table, kept: NDArray[np.bool_]) -> float:
+    """The fewest people to each case of a kept event, in any stratum."""
+    fewest = np.inf
+    for view in Knowledge.of(table).views:
+        sides = Sides.of(view, table, np.flatnonzero(kept))
+        people, cases = (sides.carriers + sides.others)[1:, 0], sides.carriers[1:].sum(axis=1)
+        fewest = min(fewest, (people / np.maximum(cases, 1)).min(initial=np.inf))
+    return float(fewest)
+
+
+def _why(r: int, largest: float, share: float) -> str:
+    if largest < MARGIN * r:
+        return f"no r above {largest:.3g} is possible for it, by `shoal plan`"
+    return f"{plain_percent(share)} of the people have it, too many beside the others at r = {r}"
+
+
+def _without_one(table: Table) -> tuple[Table, str]:
+    """The table without the QI whose loss raises the largest r most, as far as small views say."""
+    asked = table.spec.max_attributes
+    cells = few_events(table, range(len(table.events)))
+    tried = [
+        (float(_largest(_limited(one, FEW_QIS)).max()), number, one)
+        for number, (_, one) in enumerate(without_each(cells))
+    ]
+    _, number, best = max(tried, key=lambda one: one[0])
+    return _limited(best, asked), table.spec.qi[number]
+
+
+def _limited(table: Table, most: int | None) -> Table:
+    return replace(table, spec=table.spec.with_(max_attributes=most))
+
+
+def _largest(table: Table) -> NDArray[np.float64]:
+    """By event: the largest r that the tightest view allows."""
+    return np.asarray(Supply.of(table, Knowledge.of(table)).largest_r.min(axis=0))

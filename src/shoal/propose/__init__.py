@@ -1,8 +1,0 @@
-"""Proposes a spec for a table: a guess at every column's role, each with its reason."""
-
-from __future__ import annotations
-
-from shoal.propose.guess import propose_spec
-from shoal.propose.proposal import Guess, Proposal
-
-__all__ = ["Guess", "Proposal", "propose_spec"]

@@ -1,0 +1,29 @@
+"""Facts: what a report says of an audit or a release, as plain data that can be kept.
+
+They are gathered while the table is at hand and kept among a release's private records, so that
+the report can be rendered again without it.
+"""
+
+from __future__ import annotations
+
+from shoal.release.facts.contents import (
+    Facts,
+    Repeat,
+    as_exposed,
+    audit_facts,
+    certificate_digest,
+    release_facts,
+)
+from shoal.release.facts.keep import FACTS_FILE, keep_facts, load_facts
+
+__all__ = [
+    "FACTS_FILE",
+    "Facts",
+    "Repeat",
+    "as_exposed",
+    "audit_facts",
+    "certificate_digest",
+    "keep_facts",
+    "load_facts",
+    "release_facts",
+]

@@ -1,0 +1,312 @@
+"""Facts: everything that the report says, as plain data that can be kept and rendered again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from shoal._version import __version__, versions
+from shoal.auditing.verdict import Audit, Witness, witness_dict
+from shoal.data.table import Table
+from shoal.errors import InputError
+from shoal.groups import Grouping
+from shoal.knowledge import attribute_qi
+from shoal.knowledge.quantiles import named_quantiles
+from shoal.release import Release
+from shoal.release.certificate import given_seed
+from shoal.release.facts import loss
+from shoal.release.facts.bins import HAIR, Record, count_within, probability_edges, size_edges
+
+FORMAT = "shoal-report/1"
+MOST_EXPOSED = 10
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """How the run can be repeated, as far as the caller knows it."""
+
+    command: str | None = None
+    """The command line; only the internal edition shows it."""
+    seed: int | None = None
+    """Where it was given; a secret seed is kept elsewhere."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The contents of one report, rows included: this is the internal edition's."""
+
+    format: str
+    software: str
+    verdict: Record
+    """The audit's figures and its witness."""
+    events: list[Record]
+    limits: list[float]
+    """Every event's 1/r, smallest first."""
+    relative: bool
+    """Whether limits differ, by event or by person, so that charts show probabilities as shares of
+    their limits."""
+    risk: dict[str, list[Record]]
+    """Bins of probability, "before" and "after": low, high, people, parts (bins merged in it)."""
+    views: list[Record]
+    """The worst first."""
+    sizes: list[Record]
+    """Bins of group size: low, high, groups with and without an event, people."""
+    loss: list[Record]
+    queries: Record | None
+    people: list[Record]
+    """The most exposed rows."""
+    method: Record | None
+    spec: Record
+    """The spec's TOML for each edition, and what it assumes."""
+    repeat: Record
+    certificate: str | None
+    """The digest of the release's certificate; None for an audit."""
+    attack: Record | None = None
+    """What attackers achieved, once they have tried."""
+
+
+def audit_facts(
+    audit: Audit,
+    table: Table,
+    *,
+    grouping: Grouping | None = None,
+    repeat: Repeat | None = None,
+) -> Facts:
+    """The facts of an audit. `grouping` tells of values that the judged release changed."""
+    _check(audit, table)
+    people = audit.risks.partition.signature_people
+    if grouping is None:
+        values = np.bincount(table.row_value[audit.risks.published], minlength=len(table.values))
+    else:
+        shown = grouping.value if grouping.shown is None else grouping.shown
+        values = np.bincount(shown, grouping.people, len(table.values))
+    return _facts(
+        audit,
+        table,
+        columns=loss.published_people(table, people, values.astype(np.float64)),
+        method=None,
+        certificate=None,
+        repeat=repeat or Repeat(),
+        queries=None,
+    )
+
+
+def release_facts(release: Release, table: Table, *, repeat: Repeat | None = None) -> Facts:
+    """The facts of a release that `anonymize` made of the table."""
+    if release.audit is None:
+        raise InputError(
+            "report-loaded",
+            "A release that was loaded from a folder has no audit to report.",
+            "Use the report.json of its private folder, or audit it against the table.",
+        )
+    _check(release.audit, table)
+    certificate = release.certificate
+    queries, distances = loss.query_errors(table, release)
+    columns = [
+        {**column, "distance": distances[column["name"]]}
+        for column in loss.released(table, release)
+    ]
+    return _facts(
+        release.audit,
+        table,
+        columns=columns,
+        certificate=certificate_digest(certificate),
+        method={
+            **certificate["method"],
+            "form": release.form,
+            "pooled": certificate["groups"]["pooled"],
+            "changed": certificate["rows"]["values_changed"],
+        },
+        repeat=repeat or Repeat(seed=given_seed(certificate)),
+        queries=queries,
+    )
+
+
+def certificate_digest(certificate: Mapping[str, Any]) -> str:
+    """Tells one release from another, whether its certificate is in memory or was read."""
+    plain = {key: value for key, value in certificate.items() if key != "files"}
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def _check(audit: Audit, table: Table) -> None:
+    if audit.rows != table.rows:
+        raise InputError(
+            "report-table",
+            f"The audit is of {audit.rows:,} rows and the table has {table.rows:,}.",
+            "Give the table that was audited.",
+        )
+
+
+def _facts(
+    audit: Audit,
+    table: Table,
+    *,
+    columns: list[Record],
+    method: Record | None,
+    certificate: str | None,
+    repeat: Repeat,
+    queries: Record | None,
+) -> Facts:
+    limit_of = {event.label: 1 / (event.r or audit.r) for event in table.events}
+    events = [
+        {
+            "label": event.label,
+            "values": list(event.values),
+            "limit": limit_of[event.label],
+            "carriers": int(count),
+            "worst": _event_worst(audit.worst_by_event.get(event.label)),
+        }
+        for event, count in zip(table.events, table.event_rows, strict=True)
+    ]
+    limits = sorted(set(limit_of.values()))
+    relative = len(limits) > 1 or audit.limit == "prior"
+    verdict = {key: value for key, value in audit.to_dict().items() if not key.startswith("worst")}
+    verdict["worst"] = None if audit.worst is None else witness_dict(audit.worst)
+    verdict["reasoning"] = {name: one.reasoning for name, one in audit.by_adversary.items()}
+    if verdict["worst"] is not None:
+        verdict["worst"]["shared"] = as_exposed(audit)
+    exposed = _people(audit, table, limit_of)
+    verdict["as_exposed"] = as_exposed(audit, len(exposed)) if exposed else 0
+    return Facts(
+        format=FORMAT,
+        software=f"shoal {__version__}",
+        verdict=verdict,
+        events=events,
+        limits=limits,
+        relative=relative,
+        risk=_risk(audit, limits, relative=relative),
+        views=_views(audit),
+        sizes=_sizes(audit),
+        loss=columns,
+        queries=queries,
+        people=exposed,
+        method=method,
+        certificate=certificate,
+        spec=_spec(table, audit.by_view),
+        repeat={"command": repeat.command, "seed": repeat.seed, "versions": versions()},
+    )
+
+
+def as_exposed(audit: Audit, place: int = 1) -> int:
+    """How many people are at least as exposed as the one in this place, to the ninth digit."""
+    exposure, people = audit.risks.exposure, audit.risks.sizes
+    order = np.argsort(-exposure, kind="stable")
+    before = int(np.searchsorted(np.cumsum(people[order]), place))
+    least = float(exposure[order[before]]) if before < len(order) else 0.0
+    return int(people[exposure >= least * (1 - 1e-9)].sum()) if least else audit.published
+
+
+def _event_worst(witness: Witness | None) -> Record | None:
+    if witness is None:
+        return None
+    return {"before": witness.before, "posterior": witness.posterior, "kind": witness.kind}
+
+
+def _risk(audit: Audit, limits: list[float], *, relative: bool) -> dict[str, list[Record]]:
+    risks = audit.risks
+    limit = 1.0 if relative else limits[0]
+    known = risks.known["known_exposure" if relative else "known_before"]
+    people_known = risks.partition.signature_people
+    before = known.to_numpy()[people_known > 0]
+    linked = risks.worst["exposure" if relative else "posterior"].to_numpy()
+    # A breach by less than rounding can show is drawn above the limit all the same.
+    breach = risks.worst["problematic"].to_numpy()
+    linked = np.where(breach, np.maximum(linked, limit + 2 * HAIR), linked)
+    after = np.append(linked, 0.0)  # the last are those in groups without an event
+    unlinked = audit.published - int(risks.sizes.sum())
+    edges = probability_edges(limit, float(max(before.max(), after.max())))
+    spans = [(float(low), float(high)) for low, high in pairwise(edges)]
+    counted = {
+        "before": count_within(before, edges, people_known[people_known > 0]),
+        "after": count_within(after, edges, np.append(risks.sizes, unlinked)),
+    }
+    return {
+        when: [
+            {"low": low, "high": high, "people": count, "parts": 1}
+            for (low, high), count in zip(spans, counts, strict=True)
+        ]
+        for when, counts in counted.items()
+    }
+
+
+def _views(audit: Audit) -> list[Record]:
+    lines = [
+        {"name": name, **vars(risk), "guess": audit.guess_rate.by_view.get(name, 0.0)}
+        for name, risk in audit.by_view.items()
+    ]
+    return sorted(lines, key=lambda line: (-round(line["exposure"], 9), -line["exposure_before"]))
+
+
+def _sizes(audit: Audit) -> list[Record]:
+    part, linked = audit.risks.partition, audit.risks.worst["event"].is_not_null().to_numpy()
+    of_pair = part.pair_group
+    size = np.bincount(of_pair, weights=part.pair_size).astype(np.int64)
+    holds = np.zeros(len(size), bool)
+    holds[of_pair[audit.risks.held[linked]]] = True
+    size, holds = np.append(size, 1), np.append(holds, False)
+    copies = np.append(part.copies, part.alone)
+    starts = np.array(size_edges(int(size.max())))
+    place = np.searchsorted(starts, size, side="right") - 1
+    bins = len(starts) - 1
+    counted = {
+        "with_event": np.bincount(place[holds], copies[holds], bins),
+        "without": np.bincount(place[~holds], copies[~holds], bins),
+        "people": np.bincount(place, size * copies, bins),
+    }
+    return [
+        {
+            "low": int(starts[number]),
+            "high": int(starts[number + 1]) - 1,
+            **{name: int(counts[number]) for name, counts in counted.items()},
+        }
+        for number in range(bins)
+    ]
+
+
+def _people(audit: Audit, table: Table, limit_of: dict[str, float]) -> list[Record]:
+    wanted = ("row", "group", "event", "view", "before", "posterior", "kind")
+    lines, signatures = audit.risks.exposed_people(MOST_EXPOSED)
+    return [
+        {
+            **{name: line[name] for name in wanted},
+            "limit": limit_of[line["event"]],
+            "person": table.describe(int(signature)),
+        }
+        for line, signature in zip(lines.iter_rows(named=True), signatures, strict=True)
+        if line["event"] is not None
+    ]
+
+
+def _spec(table: Table, views: Iterable[str]) -> Record:
+    """What is asked; of the views that were judged, which bands they know, and whose values none
+    does."""
+    spec = table.spec
+    named = [name for name in views if name not in spec.qi]
+    quantiles = [found for name in named if (found := named_quantiles(table, name)) is not None]
+    seen = {attribute_qi(table, name) for name in views}
+    chosen = spec.views is not None or spec.knowledge is not None
+    return {
+        "toml": spec.to_toml(),
+        "public_toml": spec.published().to_toml(),
+        "qi": list(spec.qi),
+        "sensitive": " and ".join(spec.sensitive_columns),
+        "columns": len(spec.sensitive_columns),
+        "min_support": table.min_support,
+        "max_attributes": spec.max_attributes,
+        "outside": spec.knowledge is not None,
+        "chosen_views": spec.views is not None,
+        "bands": [[name, width] for name, width in spec.bands],
+        "quantiles": [[spec.qi[place], number] for place, number in quantiles],
+        "in_no_view": [
+            name for place, name in enumerate(spec.qi) if not chosen and place not in seen
+        ],
+        "recoded": [[name, recipe.words()] for name, recipe in spec.recode],
+        "publish_members": spec.publish_members,
+        "publish_apart": spec.publish_apart,
+    }

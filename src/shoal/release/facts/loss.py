@@ -1,0 +1,176 @@
+"""What a release lost: how far each column's published distribution is from the true one, and how
+far count queries are off."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.data.spec import OTHER
+from shoal.data.table import Table
+from shoal.release import Release
+from shoal.release.facts.bins import Record
+from shoal.release.forms import form_named
+from shoal.release.forms.bucketized import true_values
+from shoal.release.utility import ClassErrors, ErrorSummary, Workload, summarize
+from shoal.release.utility.classes import ENOUGH_CARRIERS
+
+Counts = NDArray[np.int64]
+Shares = NDArray[np.float64]
+MOST_VALUES = 12
+"""Bars per chart: the commonest values, and the rest as one; numbers in as many ranges."""
+REST = "(all others)"
+QUERIES = 2_000
+WORST_CLASSES = 5
+
+
+def published_people(table: Table, people: Counts, values: Shares) -> list[Record]:
+    """For true QI values: what is left when some people (`people` of each signature stay) are not
+    published, and values (so many of each are shown) changed."""
+    return _columns(table, true_values(table, people), values)
+
+
+def released(table: Table, release: Release) -> list[Record]:
+    """For a release: as its reader would reckon, ranges spread evenly over what they cover."""
+    after = form_named(release.form).value_counts(release, table)
+    if table.several is None:
+        return _columns(table, after, _value_counts(table, release))
+    sensitive = [
+        _sensitive(one, _value_counts(one, release.alone(one.members.name)))
+        for one in table.several.columns
+    ]
+    return [*sensitive, *_columns(table, after, table.value_rows.astype(np.float64))[1:]]
+
+
+def _value_counts(table: Table, release: Release) -> Shares:
+    lines = release.sensitive_runs.totals(pl.col(table.members.name), "count")
+    held = dict(lines.iter_rows())
+    counts = np.array([float(held.get(value, 0)) for value in table.values])
+    pooled = float(held.get(OTHER, 0))
+    filler = np.where(table.value_event < 0, table.value_rows, 0)
+    return np.asarray(counts + pooled * filler / max(1, filler.sum()))
+
+
+def _columns(table: Table, after: list[Shares], values: Shares) -> list[Record]:
+    rows = table.signature_rows.astype(np.float64)
+    columns = [
+        _record(
+            column.name,
+            column.labels,
+            np.asarray(np.bincount(table.signatures[:, place], rows, len(column)), np.float64),
+            counts,
+            numbers=column.values if column.numeric else None,
+            role="QI",
+        )
+        for place, (column, counts) in enumerate(zip(table.qi, after, strict=True))
+    ]
+    return [_sensitive(table, values), *columns]
+
+
+def _sensitive(table: Table, values: Shares) -> Record:
+    true = table.value_rows.astype(np.float64)
+    name = table.members.name
+    return _record(name, table.values, true, values, numbers=None, role="sensitive")
+
+
+def _record(
+    name: str,
+    labels: tuple[str, ...],
+    before: Shares,
+    after: Shares,
+    *,
+    numbers: pl.Series | None,
+    role: str,
+) -> Record:
+    """One column: total variation distance, values gone, and the bars of its two distributions."""
+    share = after / after.sum() if after.sum() else after
+    distance = 0.5 * float(np.abs(before / before.sum() - share).sum())
+    bars = _ranges(numbers, labels, before, after) if numbers is not None else None
+    return {
+        "name": name,
+        "role": role,
+        "distance": distance,
+        "values": len(labels),
+        "gone": int(((before > 0) & (after == 0)).sum()),
+        "bars": bars or _commonest(labels, before, after),
+    }
+
+
+def _commonest(labels: tuple[str, ...], before: Shares, after: Shares) -> list[Record]:
+    order = np.argsort(-before, kind="stable")
+    kept = order if len(order) <= MOST_VALUES else order[: MOST_VALUES - 1]
+    bars = [_bar(labels[code], before[code], after[code]) for code in kept]
+    rest = order[len(kept) :]
+    return [*bars, _bar(REST, before[rest].sum(), after[rest].sum())] if len(rest) else bars
+
+
+def _ranges(
+    numbers: pl.Series, labels: tuple[str, ...], before: Shares, after: Shares
+) -> list[Record] | None:
+    """Numbers in ranges of one width; None where there are few enough to name each."""
+    present = numbers.drop_nulls().cast(pl.Float64).to_numpy()
+    if len(labels) <= MOST_VALUES:
+        return None
+    edges = np.linspace(present.min(), present.max(), MOST_VALUES + 1)
+    place = np.clip(np.searchsorted(edges, present, side="right") - 1, 0, MOST_VALUES - 1)
+    bars = []
+    for number in range(MOST_VALUES):
+        inside = np.flatnonzero(place == number)
+        if len(inside):
+            first, last = labels[inside[0]], labels[inside[-1]]
+            label = first if first == last else f"{first} to {last}"
+            bars.append(_bar(label, before[inside].sum(), after[inside].sum()))
+    if len(labels) > len(present):
+        bars.append(_bar(labels[-1], before[-1], after[-1]))
+    return bars
+
+
+def _bar(label: str, before: float, after: float) -> Record:
+    return {"label": label, "before": float(before), "after": float(after)}
+
+
+def query_errors(table: Table, release: Release) -> tuple[Record, dict[str, float]]:
+    """Errors of random count queries, and each column's total variation distance."""
+    workload = Workload(queries=QUERIES)
+    summary = summarize(table, release, workload)
+    lines = [
+        _line("about any values", summary.all_queries),
+        _line("about a protected event", summary.protected_queries),
+    ]
+    distances = dict(summary.attributes.iter_rows())
+    return {
+        "drawn": QUERIES,
+        "selectivity": workload.selectivity,
+        "attributes": workload.qd(table),
+        "seed": workload.seed,
+        "lines": [line for line in lines if line is not None],
+        "classes": {"weights": release.weight is not None, **_classes(summary.classes)},
+    }, distances
+
+
+def _classes(counted: ClassErrors) -> Record:
+    """Counts by class of people: the errors' sizes, and the classes that are worst."""
+    return {
+        "smaller": counted.smaller,
+        "enough": ENOUGH_CARRIERS,
+        "counted": {
+            "classes": len(counted.classes),
+            "mean": counted.average,
+            "far_off": counted.far_off,
+            "covered": counted.covered,
+        },
+        "worst": [one.to_dict() for one in counted.classes[:WORST_CLASSES]],
+    }
+
+
+def _line(name: str, summary: ErrorSummary) -> Record | None:
+    if summary.average is None:
+        return None
+    return {
+        "name": name,
+        "counted": round(summary.queries * (1 - summary.zero_share)),
+        "mean": summary.average,
+        "median": summary.median,
+        "p95": summary.percentile_95,
+    }

@@ -1,0 +1,31 @@
+"""What is left of the data: count queries, their estimates from a release, and a summary."""
+
+from __future__ import annotations
+
+from shoal.release.utility.classes import ClassError, ClassErrors, KnownClasses
+from shoal.release.utility.count import Between, count
+from shoal.release.utility.errors import Estimate
+from shoal.release.utility.estimate import estimate_counts, exact_counts
+from shoal.release.utility.published import Published
+from shoal.release.utility.sql import sql_for_count
+from shoal.release.utility.summary import ErrorSummary, Utility, measure_errors, summarize
+from shoal.release.utility.workload import Queries, Workload
+
+__all__ = [
+    "Between",
+    "ClassError",
+    "ClassErrors",
+    "ErrorSummary",
+    "Estimate",
+    "KnownClasses",
+    "Published",
+    "Queries",
+    "Utility",
+    "Workload",
+    "count",
+    "estimate_counts",
+    "exact_counts",
+    "measure_errors",
+    "sql_for_count",
+    "summarize",
+]

@@ -1,0 +1,182 @@
+"""The recipient's estimator: how many people match, from the published tables alone.
+
+    release.count({"age": range(30, 40), "education": ["Masters", "Doctorate"]})
+
+A predicate is one value, a list of values, a pair `(low, high)` or `Between(low, high)` of numbers
+or dates, both included, or a `range` of whole numbers. A list names published values; a range may
+reach beyond them. The same count as SQL: sql.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.data.table import Column, code_column
+from shoal.errors import InputError, nearest
+from shoal.groups.generalization import has_order
+from shoal.release.forms import form_named
+from shoal.release.utility.errors import Estimate
+from shoal.release.utility.estimate import answer_queries
+from shoal.release.utility.published import Floats, Published
+
+if TYPE_CHECKING:
+    from shoal.release import Release
+
+
+@dataclass(frozen=True)
+class Between:
+    """The values from `low` to `high`, both included; None leaves an end open."""
+
+    low: Any = None
+    high: Any = None
+
+
+def count(release: Release, where: Mapping[str, Any] | None = None) -> Estimate:
+    """The estimated number of rows of the original table that match, as far as published."""
+    published, where = release.coded, where or {}
+    check_names(release, where)
+    allowed = [
+        allowed_values(column, where[column.name])[:, None]
+        if column.name in where
+        else np.ones((len(column), 1), dtype=bool)
+        for column in published.columns
+    ]
+    parts = sensitive_weights(release, published, where)
+    error = published.chances.asked(parts).standard_error(
+        form_named(release.form).matching(published, allowed)
+    )
+    return Estimate(answer_queries(published, allowed, parts[None, :])[0], error)
+
+
+def check_names(release: Release, where: Mapping[str, Any]) -> None:
+    known = [*release.spec.qi, *release.spec.sensitive_columns]
+    crossed = [name for name in release.spec.sensitive_columns if name in where]
+    if release.spec.publish_apart and len(crossed) > 1:
+        raise InputError(
+            "count-apart",
+            f'"{crossed[0]}" and "{crossed[1]}" were permuted apart: which of their values go '
+            "together is not in the release.",
+            "Count one of them at a time.",
+        )
+    for name in where:
+        if name not in known:
+            raise InputError(
+                "count-column",
+                f'The release has no attribute "{name}"{nearest(str(name), known)}.',
+                f"Attributes: {', '.join(known)}.",
+            )
+
+
+def allowed_values(column: Column, predicate: Any) -> NDArray[np.bool_]:
+    """Which values of a published domain a predicate allows."""
+    if has_order(column) and _is_pair(predicate):
+        predicate = Between(*predicate)
+    if isinstance(predicate, range | Between):
+        return _within(column, predicate)
+    allowed = np.zeros(len(column), dtype=bool)
+    code = {label: position for position, label in enumerate(column.labels)}
+    for label in _texts(predicate, column.values.dtype):
+        if label not in code:
+            raise _unknown(column.name, label, column.labels, ordered=has_order(column))
+        allowed[code[label]] = True
+    return allowed
+
+
+def _within(column: Column, predicate: range | Between) -> NDArray[np.bool_]:
+    if not has_order(column):
+        raise InputError(
+            "count-range",
+            f'"{column.name}" has no order, so nothing lies between two of its values.',
+            "Give a list of its values.",
+        )
+    if isinstance(predicate, range):
+        return column.values.is_in(list(predicate)).fill_null(False).to_numpy()
+    inside = column.values.is_not_null()
+    try:
+        if predicate.low is not None:
+            inside &= (column.values >= predicate.low).fill_null(False)
+        if predicate.high is not None:
+            inside &= (column.values <= predicate.high).fill_null(False)
+    except (TypeError, pl.exceptions.PolarsError):
+        raise InputError(
+            "count-range",
+            f'{predicate} cannot be compared with the values of "{column.name}".',
+            f"Give ends of the same kind as {column.labels[0]}.",
+        ) from None
+    return inside.to_numpy()
+
+
+def sensitive_weights(release: Release, published: Published, where: Mapping[str, Any]) -> Floats:
+    """Which part of each published value is asked for, in all sensitive columns. What a column does
+    not tell of a value is taken to be as it is where that column tells it, whatever the others
+    say."""
+    if isinstance(release.spec.sensitive, str):
+        return value_weights(published, release.spec.sensitive, where)
+    weights = np.ones(len(published.values))
+    for c, name in enumerate(release.spec.sensitive):
+        if name in where:
+            alone = release.coded_alone[name]
+            part = dict(zip(alone.values, value_weights(alone, name, where), strict=True))
+            weights *= [part[parts[c]] for parts in published.parts]
+    return weights
+
+
+def _is_pair(predicate: Any) -> bool:
+    """Whether it says from where to where: a list of two is two values."""
+    kinds = (int, float, date)
+    return (
+        isinstance(predicate, tuple)
+        and len(predicate) == 2
+        and all(isinstance(end, kinds) and not isinstance(end, bool) for end in predicate)
+    )
+
+
+def value_weights(published: Published, sensitive: str, where: Mapping[str, Any]) -> Floats:
+    """Which part of each published value is asked for."""
+    if sensitive not in where:
+        return np.ones(len(published.values))
+    if isinstance(where[sensitive], range | Between) or _is_pair(where[sensitive]):
+        raise InputError(
+            "count-range",
+            f'The sensitive attribute "{sensitive}" is published value by value.',
+            "Give a list of its values.",
+        )
+    asked = tuple(dict.fromkeys(_texts(where[sensitive], pl.String())))
+    known = list(dict.fromkeys([*published.values, *published.event_of, *published.pooled_share]))
+    for label in asked:
+        if label not in known:
+            raise _unknown(sensitive, label, known, ordered=False)
+    # A value asked for by its own name counts in full, and its members not a second time.
+    return np.asarray(np.minimum(published.value_shares(asked).sum(axis=1), 1.0))
+
+
+def _texts(predicate: Any, dtype: pl.DataType) -> list[str]:
+    """A predicate's values, as the release shows them."""
+    single = isinstance(predicate, str | bytes) or not isinstance(predicate, Iterable)
+    values = [predicate] if single else list(predicate)
+    if not values:
+        return []
+    texts = []
+    for value in values:
+        one = pl.Series([value])
+        if dtype.is_temporal() and one.dtype.is_temporal():
+            one = one.cast(dtype)
+        texts.append(code_column(one.alias("value"))[0].labels[0])
+    return texts
+
+
+def _unknown(name: str, label: str, known: Iterable[str], *, ordered: bool) -> InputError:
+    return InputError(
+        "count-value",
+        f'"{label}" is no value of "{name}" in this release{nearest(label, known)}.',
+        "Name published values, or give a range."
+        if ordered
+        else "Name published values, or members of a published event.",
+    )

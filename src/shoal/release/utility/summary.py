@@ -1,0 +1,147 @@
+"""Summary: what is left of a table in its release, measured in five ways."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.data.table import Table
+from shoal.engines import Runs
+from shoal.release.utility.classes import ClassErrors, KnownClasses
+from shoal.release.utility.distance import total_variations
+from shoal.release.utility.estimate import estimate_counts, exact_counts
+from shoal.release.utility.published import Floats, Published
+from shoal.release.utility.workload import Queries, Workload
+
+if TYPE_CHECKING:
+    from shoal.release import Release
+
+
+@dataclass(frozen=True)
+class ErrorSummary:
+    """Relative errors |actual - estimate| / actual of count queries."""
+
+    average: float | None
+    """None when every query selects nothing."""
+    median: float | None
+    percentile_95: float | None
+    queries: int
+    zero_share: float
+    """Queries that select no row of the table: they have no relative error and are left out."""
+
+    @classmethod
+    def of(cls, actual: Floats, estimate: Floats) -> ErrorSummary:
+        counted = actual > 0
+        zero = float((~counted).mean())
+        if not counted.any():
+            return cls(None, None, None, len(actual), zero)
+        errors = np.abs(actual - estimate)[counted] / actual[counted]
+        return cls(
+            average=float(errors.mean()),
+            median=float(np.median(errors)),
+            percentile_95=float(np.quantile(errors, 0.95)),
+            queries=len(actual),
+            zero_share=zero,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Utility:
+    """What is left of a table in one of its releases."""
+
+    all_queries: ErrorSummary
+    protected_queries: ErrorSummary
+    """Queries that ask for a protected event."""
+    rows: int
+    rows_lost: int
+    attributes: pl.DataFrame
+    """attribute, total_variation: how far each distribution moved, from 0 to 1."""
+    pairs: pl.DataFrame
+    """attribute, other, total_variation; pairs with too many combinations are left out."""
+    group_sizes: dict[str, float]
+    classes: ClassErrors
+    """Carriers by class of people, as `Release.count` has them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        return {
+            "relative_error": asdict(self.all_queries),
+            "relative_error_protected": asdict(self.protected_queries),
+            "rows": self.rows,
+            "rows_lost": self.rows_lost,
+            "group_sizes": self.group_sizes,
+            "classes": self.classes.to_dict(),
+            "total_variation": self.attributes.to_dicts(),
+            "total_variation_of_pairs": self.pairs.to_dicts(),
+        }
+
+
+def summarize(table: Table, release: Release, workload: Workload | None = None) -> Utility:
+    """Measures a release against the table that it was made from; several sensitive columns one
+    by one, each with its share of the queries."""
+    asked = workload or Workload()
+    if table.several is None:
+        parts = [(table, release)]
+    else:
+        parts = [(one, release.alone(one.members.name)) for one in table.several.columns]
+        asked = replace(asked, queries=math.ceil(asked.queries / len(parts)))
+    every, protected = _errors([(one, alone.coded) for one, alone in parts], asked)
+    moved = [total_variations(one, alone.coded) for one, alone in parts]
+    known = [(KnownClasses.of(one), alone) for one, alone in parts]
+    fronts = [f"{one.members.name}: " if len(parts) > 1 else "" for one, _ in parts]
+    return Utility(
+        all_queries=every,
+        protected_queries=protected,
+        rows=table.rows,
+        rows_lost=table.rows - release.qi_runs.height,
+        attributes=pl.concat([one for one, _ in moved]).unique("attribute", maintain_order=True),
+        pairs=pl.concat([two for _, two in moved]).unique(
+            ["attribute", "other"], maintain_order=True
+        ),
+        group_sizes=_group_sizes(release.qi_runs),
+        classes=ClassErrors.together([one.errors(of.coded) for one, of in known], fronts),
+    )
+
+
+def measure_errors(
+    table: Table, published: Published, workload: Workload
+) -> tuple[ErrorSummary, ErrorSummary]:
+    """Errors of the workload's queries, and of those that ask for a protected event."""
+    return _errors([(table, published)], workload)
+
+
+def _errors(
+    parts: Sequence[tuple[Table, Published]], workload: Workload
+) -> tuple[ErrorSummary, ErrorSummary]:
+    def error(queries: Sequence[Queries]) -> ErrorSummary:
+        pairs = list(zip(parts, queries, strict=True))
+        return ErrorSummary.of(
+            np.concatenate([exact_counts(table, one) for (table, _), one in pairs]),
+            np.concatenate([estimate_counts(published, one) for (_, published), one in pairs]),
+        )
+
+    tables = [table for table, _ in parts]
+    return (
+        error([workload.draw(table) for table in tables]),
+        error([workload.draw_protected(table) for table in tables]),
+    )
+
+
+def _group_sizes(qi: Runs) -> dict[str, float]:
+    order = np.argsort(qi.sizes, kind="stable")
+    sizes, below = qi.sizes[order], np.cumsum(qi.copies[order])
+    groups = int(below[-1])
+    middle = np.searchsorted(below, [(groups - 1) // 2, groups // 2], side="right")
+    return {
+        "groups": groups,
+        "single": int(qi.copies[qi.sizes == 1].sum()),
+        "smallest": int(sizes[0]),
+        "median": float(sizes[middle].mean()),
+        "mean": qi.height / groups,
+        "largest": int(sizes[-1]),
+    }

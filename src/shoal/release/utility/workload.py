@@ -1,0 +1,151 @@
+"""Workload: random count queries over a table, `COUNT(*) WHERE pred(A1) AND .. AND pred(X)`.
+
+Each query restricts `dimensions` (the paper's qd) random QIs and the sensitive attribute X. A
+predicate allows b = ceil(|A| * s^(1/(qd+1))) distinct random values of the attribute's domain, so
+that under independence a query selects about the share s of the rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.data.table import Column, Table
+from shoal.errors import InputError
+from shoal.groups.generalization import has_order, missing_code
+
+Allowed = NDArray[np.bool_]
+"""domain x queries: whether a query allows a value."""
+
+MAX_CELLS = 1 << 31
+CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Drawn queries: for each attribute, the values that each query allows."""
+
+    attributes: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    """The domain of each QI."""
+    allowed: tuple[Allowed, ...]
+    """Per QI; all true where a query does not restrict it."""
+    sensitive_labels: tuple[str, ...]
+    sensitive_allowed: Allowed
+
+    def __len__(self) -> int:
+        return int(self.sensitive_allowed.shape[1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """How queries are drawn. The same table and workload give the same queries."""
+
+    queries: int = 10_000
+    dimensions: int | None = None
+    """How many QIs a query restricts (the paper's qd); None means all."""
+    selectivity: float = 0.05
+    """The share of the rows that a query is expected to select (the paper's s)."""
+    contiguous: bool = False
+    """Numeric QIs and dates get one range of values instead of scattered ones."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("queries", "dimensions"):
+            value: Any = getattr(self, name)
+            if value is None and name == "dimensions":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InputError(
+                    "whole-number", f"{name} is {value!r}.", "Give a whole number of at least 1."
+                )
+        if not 0 < self.selectivity <= 1:
+            raise InputError(
+                "selectivity",
+                f"selectivity is {self.selectivity!r}.",
+                "Give a share above 0 and up to 1, such as 0.05.",
+            )
+
+    def draw(self, table: Table) -> Queries:
+        """The workload's queries over a table."""
+        rng = np.random.default_rng([self.seed, 0])
+        qd = self.qd(table)
+        chosen = self._chosen_attributes(len(table.qi), qd, rng)
+        allowed = []
+        for column, restricted in zip(table.qi, chosen.T, strict=True):
+            ranges = self.contiguous and has_order(column)
+            picked = self._predicates(column, rng, qd=qd, ranges=ranges)
+            picked |= ~restricted
+            allowed.append(picked)
+        return Queries(
+            attributes=table.spec.qi,
+            labels=tuple(column.labels for column in table.qi),
+            allowed=tuple(allowed),
+            sensitive_labels=table.members.labels,
+            sensitive_allowed=self._predicates(table.members, rng, qd=qd, ranges=False),
+        )
+
+    def draw_protected(self, table: Table) -> Queries:
+        """The same queries, each asking for one protected event (a random one if several)."""
+        queries = self.draw(table)
+        rng = np.random.default_rng([self.seed, 1])
+        code = {label: position for position, label in enumerate(table.members.labels)}
+        holds = np.zeros((len(table.members), len(table.events)), dtype=bool)
+        for position, event in enumerate(table.events):
+            holds[[code[value] for value in event.values], position] = True
+        asked = rng.integers(len(table.events), size=self.queries)
+        return replace(queries, sensitive_allowed=holds[:, asked])
+
+    def qd(self, table: Table) -> int:
+        """The number of QIs that a query restricts."""
+        qis = len(table.qi)
+        if self.dimensions is not None and self.dimensions > qis:
+            raise InputError(
+                "query-dimensions",
+                f"Queries over {self.dimensions} QIs were asked for, and the table has {qis}.",
+                f"Give a number from 1 to {qis}.",
+            )
+        return self.dimensions or qis
+
+    def width(self, domain: int, *, qd: int) -> int:
+        """How many values of a domain of that size a predicate allows: the paper's b."""
+        # The small step back keeps a product that is whole but for rounding from growing by one.
+        share: float = self.selectivity ** (1 / (qd + 1))
+        wanted = math.ceil(domain * share - 1e-9)
+        return min(domain, max(1, wanted))
+
+    def _chosen_attributes(self, qis: int, qd: int, rng: np.random.Generator) -> Allowed:
+        order = np.argsort(rng.random((self.queries, qis)), axis=1)
+        return np.asarray(np.argsort(order, axis=1) < qd)
+
+    def _predicates(
+        self, column: Column, rng: np.random.Generator, *, qd: int, ranges: bool
+    ) -> Allowed:
+        size = len(column)
+        if size * self.queries > MAX_CELLS:
+            raise InputError(
+                "workload-size",
+                f'"{column.name}" has {size:,} values, too many for {self.queries:,} queries.',
+                "Ask fewer queries, or round the values.",
+            )
+        width = self.width(size, qd=qd)
+        if ranges:
+            return self._ranges(size, missing_code(column), width, rng)
+        picked = np.zeros((size, self.queries), dtype=bool)
+        step = max(1, CHUNK // size)
+        for start in range(0, self.queries, step):
+            stop = min(start + step, self.queries)
+            order = np.argsort(rng.random((size, stop - start)), axis=0)
+            np.put_along_axis(picked[:, start:stop], order[:width], True, axis=0)
+        return picked
+
+    def _ranges(self, size: int, ordered: int, width: int, rng: np.random.Generator) -> Allowed:
+        """One run of values per query; a missing value lies in no range."""
+        width = min(width, ordered)
+        first = rng.integers(ordered - width + 1, size=self.queries)
+        codes = np.arange(size)[:, None]
+        return np.asarray((codes >= first) & (codes < first + width))

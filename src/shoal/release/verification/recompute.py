@@ -1,0 +1,441 @@
+"""Every posterior and count of a certificate again, from the published tables and the original."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.auditing.adversaries.adversary import Anybody, as_adversaries, reads_whole
+from shoal.auditing.adversaries.aspects import readings
+from shoal.auditing.adversaries.joint import JOINT_BUDGET
+from shoal.auditing.adversaries.judging import Case
+from shoal.auditing.beside import judge_beside
+from shoal.auditing.checks import BEFORE_CHECKS, checks_in, checks_of, verdict
+from shoal.auditing.checks import Check as Judged
+from shoal.auditing.counting import Counting, count_classes
+from shoal.auditing.forced import certain_people
+from shoal.auditing.measures import Lens, adversary_verdict
+from shoal.auditing.readable import count_readable
+from shoal.auditing.verdict import AdversaryVerdict
+from shoal.data.table import IntArray, Table
+from shoal.data.table.combining import with_pairs
+from shoal.data.table.frames import free_name
+from shoal.data.table.k_anonymity import Cost
+from shoal.errors import InputError
+from shoal.groups.partition import Partition
+from shoal.knowledge import OWN, Assumed, Knowledge, event_chances
+from shoal.knowledge.entropy import leeway
+from shoal.release import Release
+from shoal.release.certificate import given_seed
+from shoal.release.codes import column_codes, value_codes
+from shoal.release.forms import form_named
+from shoal.release.record import Record
+from shoal.release.utility.published import same_groups
+from shoal.release.verification.absence import check_absence
+from shoal.release.verification.files import UNSAID, Check, same_figure, same_figures
+from shoal.release.verification.models import with_models
+from shoal.release.verification.values import Lines, check_values
+from shoal.release.verification.weights import check_weights_of
+from shoal.wording import WHOLE, verdict_words
+
+AGREEMENT = 1e-9
+"""How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""
+ROUNDED = 1e-8
+"""The same of the figures of checks, whose limits are rounded."""
+ESTIMATES_AGREE = 0.05
+"""The same where one or both were estimated."""
+FITS_AGREE = 0.02
+"""Which part of the people whom a fit finds above their limit may be others: those near it."""
+
+
+def recompute(
+    release: Release,
+    table: Table,
+    code: IntArray,
+    private: str | Path | None,
+    knowledge: Knowledge | str | Path | None,
+) -> list[Check]:
+    certificate = release.certificate
+    claimed = certificate["knowledge"]
+    known, fitted, whole = with_models(Knowledge.of(table, knowledge), claimed, table, private)
+    views = [list(view.attributes) for view in known.views]
+    if knowledge is None and not claimed["source"].startswith(OWN):
+        raise InputError(
+            "verify-knowledge",
+            f"The release was judged against {claimed['source']}.",
+            "Give that file again with --knowledge.",
+        )
+    checks = [
+        same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
+        _same_source(known, claimed),
+        _same_cost(table.cost, certificate["audit"].get("lookup", {})),
+        _same_views(views, claimed, whole=whole),
+        *_same_assumed(known, table, claimed, whole=whole),
+        *fitted,
+    ]
+    if release.totals is not None:
+        checks.append(_check_totals(release.totals, table))
+    record = None if private is None else Record.read(Path(private), table)
+    lines, problem = _published(release, table, code, record)
+    if lines is None:
+        return [*checks, Check("people", False, problem)]
+    checks += [Check("people", True), *check_values(release, table, lines, record)]
+    if "weights" in certificate:
+        checks.append(check_weights_of(release, table, known, lines, record))
+    case = Case(
+        table=table,
+        partition=_partition(table, lines),
+        event_r=table.event_r,
+        limit=table.spec.limit,
+        known=np.zeros((len(table.signatures), len(table.events)), bool),
+        budget=JOINT_BUDGET,
+        seed=given_seed(certificate) or 0,
+    )
+    people = lines.everybody[_known_before(table, known)[lines.signature]]
+    stated = certificate["audit"]["known_before"]
+    before = _same_figure("known before", int(people.sum()), stated, whole=whole)
+    absence = check_absence(case, known, certificate, record)
+    counter = count_classes(case, known)
+    found, nearest, compared = _compare(case, known, certificate, whole=whole)
+    stated = certificate["audit"]
+    if counter.nearest is not None:
+        nearest["counting"] = [Links(*(np.array([one]) for one in counter.nearest))]
+    found |= {"counter": stated["counter"] and counter.public(), "absence": stated["absence"]}
+    found |= {name: stated[name] for name in ("lookup", "readable", "unit") if name in stated}
+    checks += _check_readable(table, lines, certificate["groups"])
+    checks += [before, _check_counter(counter, stated["counter"]), absence, *compared]
+    if "checks" not in stated:
+        robust = verdict(one for one in checks_of(found) if one.name in BEFORE_CHECKS)
+        return [*checks, _same_verdict("verdict", robust, stated["robust"], whole=whole)]
+    changed = certificate["rows"]["values_changed"]
+    found["certain"] = 0 if changed else certain_people(case, known)
+    checks.append(same_figure("certain people", found["certain"], stated["certain"]))
+    exact = not stated["posteriors"]["estimate"]
+    mine, told = checks_of(found), checks_in(stated)
+    return [*checks, *_same_checks(mine, told, nearest, exact=exact, whole=whole)]
+
+
+class Links(NamedTuple):
+    """Chances, and what is allowed of each."""
+
+    chance: NDArray[np.float64]
+    limit: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, case: Case, lens: Lens) -> Links:
+        one, signature = lens.judged, case.partition.pair_signature[case.held]
+        strength = case.strength(lens.view, signature, one.event, one.limit)
+        some = strength > (0.0 if one.limit is None else 1.0)
+        return cls(one.posterior[some], 1.0 / strength[some])
+
+    def attain(self, chance: float, limit: float, agree: float) -> bool:
+        """Whether one of them is this."""
+        near = np.abs(self.chance - chance) <= agree
+        return bool((near & (np.abs(self.limit - limit) <= agree)).any())
+
+
+def _same_checks(
+    mine: Sequence[Judged],
+    claimed: Sequence[Judged],
+    nearest: Mapping[str, Sequence[Links]],
+    *,
+    exact: bool,
+    whole: bool,
+) -> Iterator[Check]:
+    """The verdict, and each check of it: its state, and its worst figure."""
+    yield _same_verdict("verdict", verdict(mine), verdict(claimed), whole=whole)
+    for one, told in zip(mine, claimed, strict=True):
+        better = ["broken", "undecided", "kept", "not asked"].index
+        same = one.state == told.state or (not whole and better(one.state) > better(told.state))
+        detail = f"{one.state}, claimed {told.state}"
+        yield Check(f"check {one.name}", same, "" if same else detail)
+        links = nearest.get(one.name, ())
+        if told.worst is None or told.limit is None:
+            if any(len(some.chance) for some in links):
+                yield Check(f"worst of {one.name}", False, "it is not said")
+            continue
+        fitted = one.name == WHOLE or (one.name == "one-view" and not exact)
+        agree = ESTIMATES_AGREE if fitted else ROUNDED
+        most = max(
+            (float((some.chance / some.limit).max(initial=0.0)) for some in links), default=0
+        )
+        near = most <= told.worst / told.limit + agree / told.limit
+        near = near and (
+            not whole or any(one.attain(told.worst, told.limit, agree) for one in links)
+        )
+        yield Check(f"worst of {one.name}", near, "" if near else "it is another")
+
+
+def _check_readable(table: Table, lines: Lines, claimed: dict[str, Any]) -> list[Check]:
+    """Who can be read by their attributes, if the certificate says it."""
+    if "readable_by_attributes" not in claimed:
+        return []
+    held = (lines.value_group, lines.value_code)
+    found = count_readable(table, lines.group, lines.signature, lines.everybody, *held)
+    stated = claimed["readable_by_attributes"]
+    return [same_figure("people readable by attributes", found.by_attributes, stated)]
+
+
+def _same_cost(cost: Cost | None, claimed: dict[str, Any]) -> Check:
+    """What it cost that at least k people share every combination."""
+    same = claimed.get("cost") == (None if cost is None else cost.to_dict())
+    return Check("cost of k", same, "" if same else "it is another")
+
+
+def _same_assumed(
+    known: Knowledge, table: Table, claimed: dict[str, Any], *, whole: bool
+) -> list[Check]:
+    """How much is known, where the certificate says it and no model is missing."""
+    if "assumed" not in claimed or not whole:
+        return []
+    found = Assumed.of(table, known).public()
+    same = found == claimed["assumed"]
+    return [Check("what is assumed known", same, "" if same else f"it is {found}")]
+
+
+def _check_totals(totals: pl.DataFrame, table: Table) -> Check:
+    """Whether an older release tells rightly how many people with a value have an event."""
+    signature, value, rows = table.cells
+    places = {column.name: place for place, column in enumerate(table.qi)}
+    labels = [event.label for event in table.events]
+    for attribute, text, event, count in totals.iter_rows():
+        place = places[attribute]
+        code = table.qi[place].code_of(text)
+        mine = (table.signatures[signature, place] == code) & (
+            table.value_event[value] == labels.index(event)
+        )
+        if int(rows[mine].sum()) != count:
+            return Check("totals of the table", False, "they are others")
+    return Check("totals of the table", True)
+
+
+def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Check:
+    """Where knowledge comes from, in words; names of files and of models are the publisher's."""
+    said, found = claimed["source"], known.source
+    if "models" in claimed:
+        said, found = (text.split("; ")[0] for text in (said, found))
+    same = not said.startswith(OWN) or said == found
+    return Check("source of knowledge", same, "" if same else f"it is {found}")
+
+
+def _check_counter(counter: Counting, claimed: dict[str, Any] | None) -> Check:
+    name = "counting class by class"
+    if claimed is None:
+        return Check(name, True, UNSAID)
+    return same_figures(name, counter.public(), claimed)
+
+
+def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
+    """The signatures whose global probability of some event exceeds 1/r in some view."""
+    known_above = np.zeros(len(table.signatures), bool)
+    for view in known.views:
+        chance = event_chances(view, table)[view.index]
+        known_above |= np.asarray((chance * table.event_r > 1.0).any(axis=1))
+    return known_above
+
+
+def _compare(
+    case: Case, known: Knowledge, certificate: dict[str, Any], *, whole: bool
+) -> tuple[dict[str, Any], dict[str, list[Links]], list[Check]]:
+    """Every verdict and figure again; not `whole`: as far as they go without a model's view. And
+    what checks are made of: figures, and everybody's links."""
+    part, worst = case.partition, np.zeros(len(case.table.events))
+    held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
+    breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
+    exact, impossible, kinds = True, set[int](), Counter[str]()
+    checks, told = [], []
+    nearest: dict[str, list[Links]] = {}
+    claimed, sizes = certificate["audit"], part.pair_people[held]
+    judges = [as_adversaries(one["name"])[0] for one in claimed["adversaries"]]
+    alone = all(map(reads_whole, judges))
+    for one in claimed["adversaries"]:
+        (adversary,) = as_adversaries(one["name"])
+        lenses = _lenses(adversary, case, known)
+        beside = judge_beside(case, [adversary], known)
+        mine = adversary_verdict(case, adversary.reasoning, lenses, beside)
+        checks.append(
+            _same_verdict(f"{adversary.name} adversary", mine.robust, one["robust"], whole=whole)
+        )
+        agree = AGREEMENT if not mine.posteriors["estimate"] else ESTIMATES_AGREE
+        near = _near(mine.worst_posterior, one["worst_posterior"], agree, whole=whole)
+        detail = f"{mine.worst_posterior:.6f}, claimed {one['worst_posterior']:.6f}"
+        name = f"worst posterior of the {adversary.name} adversary"
+        checks.append(Check(name, near, "" if near else detail))
+        checks += _check_fit(mine, one, case.table.event_rows)
+        told.append({"name": adversary.name, **mine.public()})
+        name = WHOLE if reads_whole(adversary) else "one-view"
+        nearest.setdefault(name, []).extend(Links.of(case, lens) for lens in lenses)
+        if reads_whole(adversary) and not alone:  # their figures are not those of one view
+            continue
+        exact &= mine.posteriors["estimate"] == 0
+        kinds.update(mine.posteriors)
+        if not mine.posteriors["estimate"]:
+            for figure in ("problematic", "undecided")[: 1 + whole]:
+                name = f"{figure} people, {adversary.name} adversary"
+                checks.append(_same_figure(name, getattr(mine, figure), one[figure], whole=whole))
+        for judged in (lens.judged for lens in (*lenses, *beside)):
+            breach |= judged.breach
+            undecided |= judged.undecided
+            impossible.update(judged.contradictory.tolist())
+            np.maximum(worst, judged.event_worst, out=worst)
+    undecided &= ~breach
+    for event, largest in zip(certificate["events"], worst, strict=True):
+        stated = event["worst_posterior"]
+        near = _near(largest, stated, AGREEMENT if exact else ESTIMATES_AGREE, whole=whole)
+        detail = f"{largest:.6f}" + ("" if exact else " (estimated)")
+        detail += "" if near else f", claimed {stated:.6f}"
+        checks.append(Check(f"worst posterior of {event['label']}", near, detail))
+    if exact and whole:
+        checks.append(same_figures("how posteriors were computed", kinds, claimed["posteriors"]))
+    if exact:  # estimates from another start may call other people
+        # Without a model's view people may be undecided of whom it would have decided.
+        for name, mask in [("problematic", breach), ("undecided", undecided)][: 1 + whole]:
+            found = int(sizes[mask].sum())
+            checks.append(_same_figure(f"{name} people", found, claimed[name], whole=whole))
+    figures = {
+        "adversaries": told,
+        "problematic": int(sizes[breach].sum()),
+        "undecided": int(sizes[undecided].sum()),
+        "contradictory": int(part.copies[sorted(impossible)].sum()),
+    }
+    if "contradictory" in claimed and whole:
+        name = "contradictory groups"
+        checks.append(same_figure(name, figures["contradictory"], claimed["contradictory"]))
+    return figures, nearest, checks
+
+
+def _check_fit(
+    mine: AdversaryVerdict, claimed: dict[str, Any], cases: NDArray[np.int64]
+) -> list[Check]:
+    """How well odds were fitted, and whom they link; nothing of an adversary who fits none. `cases`
+    are those of each event: no count is larger."""
+    if mine.residual is None:
+        return []
+    who = f"{claimed['name']} adversary"
+    agree = ESTIMATES_AGREE * float(leeway(cases.astype(np.float64)).max())
+    near = abs(mine.residual - claimed["residual"]) <= agree
+    detail = "" if near else f"{mine.residual:.3f}, claimed {claimed['residual']:.3f}"
+    checks = [Check(f"residual of the {who}", near, detail)]
+    for figure in ("problematic", "undecided", "missing"):
+        found, stated = getattr(mine, figure), claimed[figure]
+        near = abs(found - stated) <= max(2.0, FITS_AGREE * max(found, stated))
+        detail = "" if near else f"{found}, claimed {stated}"
+        checks.append(Check(f"{figure} people, {who}", near, detail))
+    return checks
+
+
+def _lenses(adversary: Anybody, case: Case, known: Knowledge) -> list[Lens]:
+    """What an adversary makes of all groups: through each view, or through all together."""
+    if reads_whole(adversary):
+        return [Lens(adversary.name, *adversary.judge_whole(case, known))]
+    return [
+        Lens(adversary.name, view, reading.judge(view, number))
+        for reading in readings([adversary], case)
+        for number, view in enumerate(known.views)
+    ]
+
+
+def _near(found: float, claimed: float, agree: float, *, whole: bool) -> bool:
+    return (abs(found - claimed) if whole else found - claimed) <= agree
+
+
+def _same_figure(name: str, found: int, claimed: int, *, whole: bool) -> Check:
+    if whole or found > claimed:
+        return same_figure(name, found, claimed)
+    return Check(name, True, f"{found} without the model, claimed {claimed}")
+
+
+def _same_verdict(
+    name: str, recomputed: bool | None, claimed: bool | None, *, whole: bool
+) -> Check:
+    """Without a view a release can only look better than it is."""
+    better = [False, None, True].index
+    same = recomputed == claimed or (not whole and better(recomputed) > better(claimed))
+    detail = f"recomputed {verdict_words(recomputed)}, claimed {verdict_words(claimed)}"
+    return Check(name, same, "" if same else detail)
+
+
+def _same_views(views: list[list[str]], claimed: dict[str, Any], *, whole: bool) -> Check:
+    models = [] if whole else [one["view"] for one in claimed["models"]]
+    left = [view for view in claimed["views"] if " + ".join(view) not in models]
+    there = [view for view in views if " + ".join(view) not in models]
+    return Check("views", there == left, "" if there == left else "differ")
+
+
+def coded(release: Release, table: Table) -> tuple[Table, IntArray, str]:
+    """The code of the value on each line of the sensitive table; of columns that are published
+    apart, in a table that knows the pairs that they happen to be in. Or what is no value of it."""
+    apart = release.spec.publish_apart
+    code = column_codes(release, table) if apart else value_codes(release, table)[:, None]
+    unknown = (code < 0).any(axis=1)
+    if unknown.any():
+        line = release.sensitive_runs.lines.row(int(unknown.argmax()), named=True)
+        strange = " | ".join(str(line[name]) for name in release.spec.sensitive_columns)
+        return table, code, f'the value "{strange}" never occurs in the table'
+    return (*with_pairs(table, code), "") if apart else (table, code[:, 0], "")
+
+
+def _published(
+    release: Release, table: Table, code: IntArray, record: Record | None
+) -> tuple[Lines | None, str]:
+    """The release in the table's codes, or what contradicts the original table. `code` is that of
+    each line of the sensitive table's runs."""
+    coded, name = _with_codes(release, code)
+    qi, sensitive = same_groups(coded, apart=release.form == "generalized")
+    people, problem = form_named(release.form).people(release, qi, table, record)
+    if people is None:
+        return None, problem
+    everybody = people.people * qi.copies[people.group]
+    counts = np.bincount(people.signature, everybody, len(table.signatures))
+    if (counts > table.signature_rows).any():
+        return None, "more people share some attributes than in the table"
+    value_group = sensitive.group
+    count = sensitive.lines["count"].to_numpy().astype(np.int64) * sensitive.times
+    value_code = sensitive.lines[name].to_numpy()
+    order = np.lexsort((value_code, value_group))
+    held = sensitive.sums(sensitive.lines["count"].to_numpy())
+    if not np.array_equal(np.bincount(people.group, people.people, len(qi.copies)), held):
+        return None, "the groups of the table's rows have other sizes than those published"
+    return (
+        Lines(
+            ids=qi.first,
+            copies=qi.copies,
+            group=people.group,
+            signature=people.signature.astype(np.int32),
+            people=people.people,
+            value_group=value_group[order].astype(np.int32),
+            value_code=value_code[order],
+            value_count=count[order],
+        ),
+        "",
+    )
+
+
+def _with_codes(release: Release, code: IntArray) -> tuple[Release, str]:
+    """The release with the code of each line of its sensitive table in another column of it, and
+    that column's name."""
+    runs = release.sensitive_runs
+    name = free_name("code", runs.lines.columns)
+    coded = runs.lines.with_columns(pl.Series(name, code))
+    return replace(release, sensitive_held=replace(runs, lines=coded)), name
+
+
+def _partition(table: Table, lines: Lines) -> Partition:
+    """The release as the adversary sees it."""
+    return Partition.from_published(
+        table,
+        lines.copies,
+        lines.group,
+        lines.signature,
+        lines.people,
+        lines.value_group,
+        lines.value_code,
+        lines.value_count,
+    )

@@ -1,0 +1,64 @@
+"""What of a certificate verify cannot see for itself, and takes on trust.
+
+With the publisher's private folder the certificate has to be the one that was written with it, byte
+for byte, so that no word of it is left. A signature says whose words they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shoal.release.stated import OLDEST
+from shoal.release.verification.texts import same_software
+
+ON_TRUST: dict[str, str] = {
+    "method.name": "the method's name",
+    "method.parameters": "its parameters",
+    "method.claims": "what it claims of itself",
+    "software": "the software",
+    "seed": "the seed",
+    "knowledge.models": "models and all that they tell, for their views were not judged",
+}
+"""Parts that the tables do not tell. What the method claims to answer is held against the verdicts,
+but not how it went about it."""
+
+BY_THE_TABLE: dict[str, str] = {
+    "events": "the largest link of each event",
+    "knowledge": "the views",
+    "audit": "every figure of the audit",
+    "rows": "the rows of the table",
+    "groups.readable_by_attributes": "who can be read by attributes",
+}
+"""Parts that need the original table: without it, it is only seen that they fit together."""
+
+
+def taken_on_trust(
+    certificate: Mapping[str, Any], *, recomputed: bool, recorded: bool
+) -> tuple[str, ...]:
+    """What was not seen, in words; `recorded`: the private folder was there."""
+    words = [] if recomputed else ["that people and values are the table's", *BY_THE_TABLE.values()]
+    if certificate["format"] == OLDEST:
+        words.append("what certificates of the oldest format do not say of counting and absence")
+    if "any_row" in certificate.get("person", {}):
+        words.append("what all rows of a person tell together")
+    if recorded:
+        return tuple(words)
+    models = "models" in certificate["knowledge"]
+    words += [told for part, told in ON_TRUST.items() if models or part != "knowledge.models"]
+    words.append("who is in which group")
+    if "weights" in certificate or "leanings" in certificate:
+        words.append("how weights were made, within limits")
+    if certificate.get("totals", {}).get("told"):
+        words.append("whom totals link above 1/r")
+    if certificate["form"] == "generalized":
+        words.append("what ranges cover")
+    if certificate["spec"].get("publish_apart"):
+        words.append("that columns were permuted")
+    if recomputed and certificate["rows"]["suppressed"]:
+        words.append("who is missing")
+    if recomputed and certificate["rows"]["values_changed"]:
+        words.append("which values were changed")
+    if not same_software(dict(certificate)):
+        words.append("pages, order and spelling, which are another version's")
+    return tuple(words)

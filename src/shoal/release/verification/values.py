@@ -1,0 +1,289 @@
+"""Are the published values those of the original table?
+
+A method may say that it changed some values. Each changed row can put at most one value where the
+table has none, so every excess over the table that is found here may be at most that number; where
+values are said to be true, nothing may exceed the table at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.data.spec import OTHER
+from shoal.data.table import IntArray, Table
+from shoal.release import Release
+from shoal.release.record import Record
+from shoal.release.tables import listed_members
+from shoal.release.verification.files import Check, published_totals, same_figure
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Both published tables in the codes of the original one, groups numbered in gid order."""
+
+    ids: NDArray[np.int64]
+    """The gid of each group, of the first where there are copies."""
+    copies: NDArray[np.int64]
+    group: NDArray[np.int64]
+    """The group of some people who are alike."""
+    signature: IntArray
+    """Their signature."""
+    people: NDArray[np.int64]
+    """How many they are in each copy."""
+    value_group: IntArray
+    """The group of each line of the sensitive table, sorted by group and value."""
+    value_code: IntArray
+    """Its value; `len(table.values)` stands for the pooled values outside every event."""
+    value_count: NDArray[np.int64]
+    """How often it is there, in each copy."""
+
+    @property
+    def everybody(self) -> NDArray[np.int64]:
+        """How many people each line stands for, in all copies."""
+        return self.people * self.copies[self.group]
+
+    @property
+    def values(self) -> NDArray[np.int64]:
+        """How often each line of values is there, in all copies."""
+        return self.value_count * self.copies[self.value_group]
+
+    def alone(self, codes: IntArray) -> Lines:
+        """The same of one of several columns; `codes` are what each value is there."""
+        width = int(codes.max()) + 1
+        keys, place = np.unique(
+            self.value_group * np.int64(width) + codes[self.value_code], return_inverse=True
+        )
+        return replace(
+            self,
+            value_group=(keys // width).astype(np.int32),
+            value_code=(keys % width).astype(np.int32),
+            value_count=np.bincount(place, self.value_count).astype(np.int64),
+        )
+
+
+def check_values(
+    release: Release, table: Table, lines: Lines, record: Record | None
+) -> list[Check]:
+    """All that can be said of published values, with the publisher's own record or without. Columns
+    that are published apart are looked at one by one."""
+    several, changed = table.several, int(release.certificate["rows"]["values_changed"])
+    if several is None or not table.spec.publish_apart:
+        checks = _check_lines(release, table, lines, record)
+        return checks if changed else [*checks, _check_suppressed(release, table, lines)]
+    checks = []
+    for place, (codes, column) in enumerate(zip(several.codes.T, several.columns, strict=True)):
+        name, mine = column.members.name, None
+        if record is not None:
+            mine = record.alone(codes, several.member_codes[:, place], len(column.members))
+        found = _check_lines(release.alone(name), column, lines.alone(codes), mine)
+        checks += [replace(one, name=f"{one.name}, {name}") for one in found]
+    return [*checks, _check_suppressed_apart(release, table, lines, record)]
+
+
+def _check_lines(
+    release: Release, table: Table, lines: Lines, record: Record | None
+) -> list[Check]:
+    """All but who is missing."""
+    changed = int(release.certificate["rows"]["values_changed"])
+    checks = [
+        _check_totals(table, lines, changed),
+        _check_single(table, lines, changed),
+        _check_alike(table, lines, changed),
+        _check_members(release, table, record, changed),
+    ]
+    if record is not None:
+        checks.append(_check_record(table, lines, record, changed))
+    return checks
+
+
+def _check_totals(table: Table, lines: Lines, changed: int) -> Check:
+    """No value may be published more often than it occurs, nor all values outside every event
+    together, of which pooled ones are not told apart."""
+    name, pooled = "values of the table", len(table.values)
+    totals = np.bincount(lines.value_code, lines.values, pooled + 1).astype(np.int64)
+    over = totals[:-1] - table.value_rows
+    if table.several is not None:  # masks stand for people whose combinations have them
+        whole, masks = table.several.combinations, table.several.masks
+        by_mask = np.bincount(table.several.mask, totals, len(masks.values))
+        none = table.several.mask[-1]
+        over[whole:] = (by_mask - masks.value_rows)[table.several.mask[whole:-1]]
+        over = np.append(over, by_mask[none] - masks.value_rows[none])
+    if over.clip(0).sum() > changed:
+        worst = (*table.values, OTHER)[int(over.argmax())]
+        return Check(name, False, f'"{worst}" is published more often than it occurs in the table')
+    outside = np.append(table.value_event, np.int32(-1)) < 0
+    if totals[outside].sum() - table.value_rows[outside[:-1]].sum() > changed:
+        return Check(name, False, "more people are published without an event than the table has")
+    return Check(name, True)
+
+
+def _check_single(table: Table, lines: Lines, changed: int) -> Check:
+    """Where a group publishes one value, everybody in it has it: so many people with these
+    attributes and this value (or, pooled, with one outside every event) must be in the table."""
+    signatures = len(table.signatures)
+    edge = np.searchsorted(lines.value_group, np.arange(len(lines.ids) + 1))
+    code = lines.value_code[edge[:-1]]
+    people = np.flatnonzero((code == lines.value_code[edge[1:] - 1])[lines.group])
+    signature, value = lines.signature[people], code[lines.group[people]]
+    everybody = lines.everybody[people]
+    over = _excess(table, signature, value, everybody)
+    held_signature, held_value, held = table.cells
+    outside = np.append(table.value_event, np.int32(-1)) < 0
+    mine = outside[value]
+    shown = np.bincount(signature[mine], everybody[mine], signatures).astype(np.int64)
+    there = outside[held_value]
+    free = np.bincount(held_signature[there], held[there], signatures).astype(np.int64)
+    fits = max(over, int((shown - free).clip(0).sum())) <= changed
+    detail = "groups of one value show people whom the table does not have with that value"
+    return Check("groups of one value", fits, "" if fits else detail)
+
+
+def _check_alike(table: Table, lines: Lines, changed: int) -> Check:
+    """Where all people of a group have the same attributes, its values are theirs: so many people
+    with these attributes and each value must be in the table."""
+    first = np.zeros(len(lines.ids), np.int32)
+    first[lines.group] = lines.signature
+    alike = np.ones(len(lines.ids), bool)
+    alike[lines.group[lines.signature != first[lines.group]]] = False
+    told = np.flatnonzero(alike[lines.value_group])
+    signature = first[lines.value_group[told]]
+    over = _excess(table, signature, lines.value_code[told], lines.values[told])
+    detail = "groups of people with the same attributes show values that such people do not have"
+    return Check("groups of one kind of people", over <= changed, "" if over <= changed else detail)
+
+
+def _excess(table: Table, signature: IntArray, value: IntArray, count: NDArray[np.int64]) -> int:
+    """How many more people with these attributes and values are shown than the table has; where a
+    value is hidden, it is not known."""
+    whole = len(table.values) if table.several is None else table.several.combinations
+    told, width = value < whole, len(table.values)
+    keys, place = np.unique(
+        signature[told].astype(np.int64) * width + value[told], return_inverse=True
+    )
+    shown = np.bincount(place, count[told], len(keys))
+    held_signature, held_value, held = table.cells
+    known = held_signature.astype(np.int64) * width + held_value
+    at = np.searchsorted(known, keys).clip(max=len(known) - 1)
+    return int((shown - np.where(known[at] == keys, held[at], 0)).clip(0).sum())
+
+
+def _check_members(release: Release, table: Table, record: Record | None, changed: int) -> Check:
+    """The members table: every value behind a label once, as often as it is published."""
+    listed = {(event, value): members for event, value, members in listed_members(table)}
+    lines = release.members.filter(pl.col("event") != OTHER)
+    given = {(event, value): count for event, value, count in lines.iter_rows()}
+    name = "members of the table"
+    if len(given) != lines.height or set(given) != set(listed):
+        return Check(name, False, "it does not list every value of every set event once")
+    told = None if record is None else record.members
+    counts = table.member_rows if told is None else told
+    if fault := _strange_pool(release, table, counts, exactly=told is not None):
+        return Check(name, False, fault)
+    held = {pair: int(counts[members].sum()) for pair, members in listed.items()}
+    for pair, count in given.items():
+        if count > held[pair] or (told is not None and count != held[pair]) or count < 0:
+            return Check(name, False, f'"{pair[1]}" of "{pair[0]}" occurs {held[pair]} times')
+    shown = published_totals(release)
+    for label in {label for label, _ in listed}:
+        total = sum(count for (event, _), count in given.items() if event == label)
+        if abs(total - shown.get(label, 0)) > changed:
+            return Check(name, False, f'the members of "{label}" do not add up to its total')
+    return Check(name, True)
+
+
+def _strange_pool(
+    release: Release, table: Table, counts: NDArray[np.int64], *, exactly: bool
+) -> str:
+    """What is wrong with the values told of pooled groups: with those shown openly, they must not
+    be more people than have them, of those who are published if they are known."""
+    shown = published_totals(release)
+    code = {label: number for number, label in enumerate(table.members.labels)}
+    outside = {table.values[number] for number in np.flatnonzero(table.value_event < 0)}
+    for value, count in release.pooled_values.iter_rows():
+        if value not in outside:
+            return f'"{value}" is no value outside every event'
+        there = int(counts[code[value]])
+        both = shown.get(value, 0) + count
+        if both > there or (exactly and both != there):
+            return f'"{value}" occurs {there} times, openly and pooled'
+    return ""
+
+
+def _check_record(table: Table, lines: Lines, record: Record, changed: int) -> Check:
+    """Group by group: each must publish the people and the values that the record puts in it."""
+    name, pooled = "private record", len(table.values)
+    copy = np.searchsorted(lines.ids, record.gid, side="right") - 1
+    inside = (copy >= 0) & (record.gid < (lines.ids + lines.copies)[copy])
+    if not inside.all() or record.people.sum() != lines.everybody.sum():
+        return Check(name, False, "it puts rows into other groups than those published")
+    signatures = np.int64(len(table.signatures))
+    shown = _spread(lines, lines.group, lines.signature, lines.people)
+    if _difference(
+        (record.gid * signatures + record.signature, record.people),
+        (shown[0] * signatures + shown[1], shown[2]),
+    ):
+        return Check(name, False, "a group publishes other people than the record puts in it")
+    pools = np.zeros(len(lines.ids), bool)
+    whole = pooled if table.several is None else table.several.combinations
+    pools[lines.value_group[lines.value_code >= whole]] = True
+    value = np.where(pools[copy], table.masked[record.value], record.value)
+    held = _spread(lines, lines.value_group, lines.value_code, lines.value_count)
+    differ = _difference(
+        (record.gid * np.int64(pooled + 1) + value, record.people),
+        (held[0] * np.int64(pooled + 1) + held[1], held[2]),
+    )
+    detail = "a group publishes other values than the rows that the record puts in it have"
+    return Check(name, differ <= changed, "" if differ <= changed else detail)
+
+
+def _spread(
+    lines: Lines, group: NDArray[np.integer], code: IntArray, count: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], IntArray, NDArray[np.int64]]:
+    """Lines of groups, once for each copy: gid, code and count."""
+    copies = lines.copies[group]
+    line = np.repeat(np.arange(len(group)), copies)
+    copy = np.arange(len(line)) - np.repeat(np.cumsum(copies) - copies, copies)
+    return lines.ids[group[line]] + copy, code[line], count[line]
+
+
+def _difference(
+    one: tuple[NDArray[np.int64], NDArray[np.int64]],
+    other: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> int:
+    """How many of the first keys, each so often, have no partner of their own among the second; the
+    number is the same the other way round, as both are equally many."""
+    keys, place = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    weight = np.concatenate([one[1], -other[1]])
+    return int(np.bincount(place, weight, len(keys)).clip(0).sum())
+
+
+def _check_suppressed(release: Release, table: Table, lines: Lines) -> Check:
+    """Carriers of the table who are not among the published values."""
+    event = np.append(table.value_event, np.int32(-1))[lines.value_code]
+    lost = int(table.carriers - lines.values[event >= 0].sum())
+    claimed = release.certificate["rows"]["suppressed_with_event"]
+    detail = "" if lost == claimed else f"{lost}, claimed {claimed}"
+    return Check("suppressed carriers", lost == claimed, detail)
+
+
+def _check_suppressed_apart(
+    release: Release, table: Table, lines: Lines, record: Record | None
+) -> Check:
+    """The same of columns that are published apart. Somebody may carry an event in several of them,
+    so that without the record there are bounds only."""
+    name, claimed = "suppressed carriers", release.certificate["rows"]["suppressed_with_event"]
+    assert table.several is not None
+    if record is not None:
+        _, value, rows = record.missing(table)
+        return same_figure(name, int(rows[table.value_event[value] >= 0].sum()), claimed)
+    gone = []
+    for codes, column in zip(table.several.codes.T, table.several.columns, strict=True):
+        mine = lines.alone(codes)
+        held = np.append(column.value_event, np.int32(-1))[mine.value_code] >= 0
+        gone.append(column.carriers - int(mine.values[held].sum()))
+    fits = max(gone) <= claimed <= sum(gone)
+    return Check(name, fits, "" if fits else f"{max(gone)} to {sum(gone)}, claimed {claimed}")

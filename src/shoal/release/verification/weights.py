@@ -1,0 +1,202 @@
+"""Published weights: well formed, within limits, and never nothing for who has an event."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.data.table import Table, code_column, factorize
+from shoal.engines import Runs
+from shoal.errors import InputError
+from shoal.knowledge import Knowledge
+from shoal.knowledge.entropy import all_counts
+from shoal.release import Release
+from shoal.release.record import Record
+from shoal.release.utility.published import event_numbers, same_groups
+from shoal.release.verification.files import Check
+from shoal.release.verification.values import Lines
+from shoal.release.weights import (
+    DIGITS,
+    ROUNDING,
+    TOLERANCE,
+    line_weights,
+    rounded_down,
+    weight_column,
+)
+
+Floats = NDArray[np.float64]
+NAME, NAME_OF_TABLE = "weights", "weights of the table"
+
+
+class _Weighed(NamedTuple):
+    """The lines of a QI table, their weights, and what their groups hold."""
+
+    qi: Runs
+    weight: Floats
+    cases: Floats
+    """Of each group."""
+    held: Floats
+    """groups x events: how many of each."""
+    strengths: Floats
+    """The r of each event."""
+
+    @classmethod
+    def of(cls, release: Release) -> _Weighed:
+        qi, sensitive = same_groups(release)
+        shown, value = code_column(sensitive.lines[release.spec.sensitive_columns[0]])
+        events = event_numbers(release.spec, shown.labels)
+        count = sensitive.lines["count"].to_numpy() * sensitive.times
+        held = np.zeros((len(qi.copies), len(events.labels)))
+        event = events.of_value[value]
+        mine = np.flatnonzero(event >= 0)
+        np.add.at(held, (sensitive.group[mine], event[mine]), count[mine])
+        weight = line_weights(qi, str(release.weight))
+        return cls(qi, weight, held.sum(axis=1), held, events.strengths)
+
+    def above(self, most: Floats, *, equal: bool = False) -> int:
+        """How many people's chance of an event is above `most` (lines x events); or, where an
+        `equal` share is allowed, above that too."""
+        group = self.qi.group
+        part = self.held / np.maximum(self.cases, 1.0)[:, None]
+        chance = self.weight[:, None] * part[group]
+        if equal:
+            most = np.maximum(most, (self.held / self.qi.sizes[:, None])[group])
+        return int(self.qi.weight[(chance > most * (1.0 + TOLERANCE)).any(axis=1)].sum())
+
+
+def check_weights(release: Release) -> Check:
+    """By the release alone: weights are of whole groups with an event, alike for people who are
+    alike or nothing, as many as the certificate says, and their group's cases; shares of older
+    releases are at most 1/r."""
+    stated, older = (release.certificate.get(name) for name in ("weights", "leanings"))
+    told = stated or older
+    if told is None:
+        return Check(NAME, True)
+    if len(release.spec.sensitive_columns) > 1:
+        return Check(NAME, False, "a release of several sensitive columns has none")
+    if stated is not None and (stated["column"], stated["digits"]) != (
+        weight_column(release.spec),
+        DIGITS,
+    ):
+        return Check(NAME, False, "their column or their digits are others than shoal's")
+    try:
+        found = _Weighed.of(release)
+    except InputError as unreadable:
+        return Check(NAME, False, str(unreadable))
+    people = told["people"] if stated is not None else sum(told["told"].values())
+    fault = _wrong(found, people, rounded=ROUNDING if stated is None else 0.0)
+    fault = fault or _strange(release, found)
+    if not fault and stated is None and release.spec.limit == "absolute":
+        most = np.broadcast_to(1.0 / found.strengths, (len(found.weight), len(found.strengths)))
+        above = found.above(most, equal=True)
+        fault = f"they put {above:,} people above 1/r" if above else ""
+    return Check(NAME, not fault, fault)
+
+
+def _wrong(found: _Weighed, people: int, *, rounded: float) -> str:
+    """What of the weights does not fit the groups; `rounded` is by which part sums may be larger
+    than cases, beside the last bits."""
+    qi, told = found.qi, ~np.isnan(found.weight)
+    if int(qi.weight[told].sum()) != people:
+        return "more or fewer people have one than the certificate says"
+    some, group = np.bincount(qi.group, told, len(qi.copies)), qi.group
+    whole = some == np.diff(qi.start)
+    if (~whole & (some > 0)).any() or (whole & (found.cases == 0)).any():
+        return "some people of a group have none, or a group without an event has some"
+    total = np.bincount(group, qi.times * np.nan_to_num(found.weight), len(qi.copies))
+    low, high = found.cases * (1.0 - ROUNDING), found.cases * (1.0 + rounded + TOLERANCE)
+    if (whole & ((total < low) | (total > high))).any():
+        return "those of a group are not its people with an event"
+    if not np.array_equal(rounded_down(found.weight), found.weight, equal_nan=True):
+        return f"some have more than {DIGITS} digits"
+    return ""
+
+
+def _strange(release: Release, found: _Weighed) -> str:
+    """Whether people of a group who are alike have different weights, other than none at all."""
+    if release.form == "generalized":
+        return ""
+    some = np.flatnonzero(found.weight > 0)
+    lines = found.qi.lines[some].select(release.spec.qi)
+    coded = [code_column(lines[name]) for name in release.spec.qi]
+    columns, sizes = [one for _, one in coded], [len(one) for one, _ in coded]
+    group = found.qi.group[some].astype(np.int32)
+    who, kinds = factorize([group, *columns], [len(found.qi.copies), *sizes])
+    lowest, highest = np.full(len(kinds), np.inf), np.zeros(len(kinds))
+    np.minimum.at(lowest, who, found.weight[some])
+    np.maximum.at(highest, who, found.weight[some])
+    return "" if (lowest == highest).all() else "people of a group who are alike count differently"
+
+
+def check_weights_of(
+    release: Release, table: Table, known: Knowledge, lines: Lines, record: Record | None
+) -> Check:
+    """By the table: nobody's weight is above 1/r and above what all counts together say of them,
+    and nobody with an event has none; as far as it is known who has which weight."""
+    found = _Weighed.of(release)
+    bucketized, changed = (
+        release.form == "bucketized",
+        release.certificate["rows"]["values_changed"],
+    )
+    if bucketized and "weights" in release.certificate:
+        most = np.maximum(1.0 / table.event_r, all_counts(table, known).chance)[lines.signature]
+        if above := found.above(most):
+            return Check(NAME_OF_TABLE, False, f"they put {above:,} people above their limit")
+    if bucketized and not changed and _cases_without(table, found, lines):
+        return Check(NAME_OF_TABLE, False, "more people have an event than have a weight")
+    if record is None:
+        return Check(NAME_OF_TABLE, True)
+    if not _as_recorded(release, record, lines if bucketized else None):
+        return Check(NAME_OF_TABLE, False, "the private record has others")
+    cases = (table.value_event[record.value] >= 0) & (record.weight == 0.0)
+    if not changed and cases.any():
+        number = int(record.people[cases].sum())
+        return Check(NAME_OF_TABLE, False, f"{number:,} people with an event count as nothing")
+    return Check(NAME_OF_TABLE, True)
+
+
+def _cases_without(table: Table, found: _Weighed, lines: Lines) -> bool:
+    """Whether, of some signature, more people have an event than are left out or may have it."""
+    signatures = len(table.signatures)
+    may = (found.weight != 0.0) & (found.cases > 0)[found.qi.group]
+    everybody = lines.everybody.astype(np.float64)
+    possible = np.bincount(lines.signature, everybody * may, signatures)
+    missing = table.signature_rows - np.bincount(lines.signature, everybody, signatures)
+    signature, value, rows = table.cells
+    cases = np.bincount(signature, rows * (table.value_event[value] >= 0), signatures)
+    return bool((cases > possible + missing).any())
+
+
+def _as_recorded(release: Release, record: Record, lines: Lines | None) -> bool:
+    """Whether the private record has as many people of each group, weight and signature (where that
+    is shown) as the release."""
+    qi, _ = same_groups(release, apart=True)
+    weight = line_weights(qi, str(release.weight))
+    own = np.full(len(record.gid), np.nan) if record.weight is None else record.weight
+    _, code = np.unique(np.append(weight, own), return_inverse=True)
+    shown, hidden = np.zeros(len(weight), np.int64), np.zeros(len(own), np.int64)
+    if lines is not None:
+        shown = _split(lines, qi)
+        hidden = record.signature.astype(np.int64)
+    keys = pl.DataFrame(
+        {
+            "gid": np.append(qi.first[qi.group], record.gid),
+            "signature": np.append(shown, hidden),
+            "weight": code,
+            "people": np.append(qi.times, -record.people),
+        }
+    )
+    left = keys.group_by("gid", "signature", "weight").agg(pl.col("people").sum())
+    return bool((left["people"] == 0).all())
+
+
+def _split(lines: Lines, qi: Runs) -> NDArray[np.int64]:
+    """The signature on each line of the QI table, its copies apart."""
+    start = np.searchsorted(lines.group, np.arange(len(lines.ids) + 1))
+    group = np.searchsorted(lines.ids, qi.first, side="right") - 1
+    length = np.diff(start)[group]
+    first = np.repeat(start[group] - np.cumsum(length) + length, length)
+    return lines.signature[first + np.arange(len(first))].astype(np.int64)

@@ -1,8 +1,0 @@
-"""A table of people, coded as integers and compressed to signatures."""
-
-from __future__ import annotations
-
-from shoal.table.coding import Column, IntArray, code_column, digits, factorize
-from shoal.table.table import Everybody, Table
-
-__all__ = ["Column", "Everybody", "IntArray", "Table", "code_column", "digits", "factorize"]

@@ -1,0 +1,132 @@
+"""The three questions of WP216 on anonymisation, answered from figures: singling out, linkability,
+inference. What was not computed is said to be so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress
+
+from shoal.release.facts import Facts
+from shoal.release.facts.bins import Record
+from shoal.report.sentences import checks, checks_said, known_sentence, lookup_sentence
+from shoal.report.words import judged
+from shoal.wording import percent, quoted, readable_words
+from shoal.workbench.evidence.contents import Attacked, Evidence
+
+Attacks = Sequence[Attacked]
+Answer = tuple[str, str, list[str]]
+"""A question, what it asks, and the sentences that answer it."""
+
+
+def answers(evidence: Evidence) -> list[Answer]:
+    """Each question with what was computed for it."""
+    facts, attacks = evidence.facts, evidence.attacks
+    return [
+        (
+            "Singling out",
+            "Can the record of one person be told apart in the release?",
+            _singling_out(facts, evidence.certificate, attacks),
+        ),
+        (
+            "Linkability",
+            "Can records of one person be brought together, here or in another file?",
+            _linkability(attacks),
+        ),
+        (
+            "Inference",
+            "Can a protected value be concluded of a person?",
+            _inference(facts, attacks),
+        ),
+    ]
+
+
+def _singling_out(facts: Facts, certificate: Record, attacks: Attacks) -> list[str]:
+    groups = certificate["groups"]
+    told = [
+        f"{groups['count']:,} groups were published, of {groups['smallest']:,} to "
+        f"{groups['largest']:,} people; groups that hold a protected event have "
+        f"{groups['mean_with_event']:.1f} people on average.",
+        readable_words(
+            facts.verdict["readable"],
+            facts.verdict["readable_by_attributes"],
+            facts.spec["sensitive"],
+        ),
+    ]
+    if certificate["form"] == "bucketized":
+        told.append(
+            "The form bucketized publishes everybody's quasi-identifiers as they are: it hides who "
+            "has which sensitive value, not who is in the table."
+        )
+    told += filter(None, [lookup_sentence(facts)])
+    return [*told, _matched(attacks, "singling-out", "all quasi-identifiers")]
+
+
+def _linkability(attacks: Attacks) -> list[str]:
+    return [
+        _matched(attacks, "linkability", "two files with half of the quasi-identifiers each"),
+        "Not computed: what another file or another release of the same people adds.",
+    ]
+
+
+def _matched(attacks: Attacks, attacker: str, known: str) -> str:
+    """Whom an attacker with known attributes finds for sure."""
+    reason = "no attack was run" if not attacks else "this attacker was not asked"
+    for attack in attacks:  # who is found does not depend on the sensitive column
+        for one in attack.found["attackers"]:
+            if one["attacker"] == attacker:
+                return _found(one["everybody"], attacker, known)
+        for left in attack.found["not_run"]:
+            if left["attacker"] == attacker:
+                reason = left["reason"].rstrip(".")
+    return f"Not computed: how many people are found for sure by {known} ({reason})."
+
+
+def _found(rate: Record, attacker: str, known: str) -> str:
+    return (
+        f"Somebody with {known} finds {rate['hits']:,} of {rate['tries']:,} people for sure "
+        f"({percent(rate['rate'])}, interval {percent(rate['low'])} to {percent(rate['high'])}; "
+        f"attacker {quoted(attacker)})."
+    )
+
+
+def _inference(facts: Facts, attacks: Attacks) -> list[str]:
+    worst = facts.verdict["worst"]
+    told = []
+    if worst is None:
+        told.append("No published group holds a protected event.")
+    else:
+        link = judged(worst["posterior"], worst["kind"], limit=worst["limit"])
+        told.append(
+            f"The largest link of a person to {quoted(worst['event'])}, relative to its limit of "
+            f"{percent(worst['limit'])}, is {link}; {percent(worst['before'])} by general "
+            "knowledge alone."
+        )
+    asked = [one.state != "not asked" for one in checks(facts)]
+    said = [sentence for *_, sentence in checks_said(facts, public=False)]
+    told += [*compress(said, asked), known_sentence(facts, public=False)]
+    if not attacks:
+        told.append("Not computed: how often attackers name carriers rightly (no attack was run).")
+    return [*told, *(_beaten(attack) for attack in attacks)]
+
+
+def _beaten(attack: Attacked) -> str:
+    """Who of those who named people did better than the limit allows."""
+    tried = [one for one in attack.found["attackers"] if one["promised"] is not None]
+    named = sum(one["everybody"]["tries"] > 0 for one in tried)
+    beaten = ", ".join(quoted(name) for name in attack.found["beaten_by"])
+    of = f" of {quoted(attack.column)}" if attack.column else ""
+    said = f"these beat the limit beyond chance: {beaten}." if beaten else "none beat the limit."
+    alone = ", ".join(quoted(one["attacker"]) for one in tried if above_alone(one))
+    if alone:
+        said += f" Taken alone, the interval of {alone} lies above it; one of many may, by chance."
+    return f"Of {named:,} attackers who named carriers{of}, {said}"
+
+
+def above_alone(one: Record) -> bool:
+    """Whether an attacker's own interval lies above the limit, and yet the limit is not beaten: the
+    verdict allows for how many attackers tried."""
+    pairs = (("everybody", "allowed"), ("unknown_before", "promised"))
+    return not one["beats_limit"] and any(
+        one[limit] is not None and one[rate]["tries"] > 0 and one[rate]["low"] > one[limit]
+        for rate, limit in pairs
+    )

@@ -1,0 +1,36 @@
+"""A project: a folder with a table's address, a draft of its spec, and its runs.
+
+The folder is the only state. A run is a list of shoal's own command lines that a process works off,
+so that whoever started it may go away, and what is kept beside the run says how to repeat it.
+"""
+
+from __future__ import annotations
+
+from shoal.workbench.project.commands import (
+    Steps,
+    anonymize_steps,
+    attack_steps,
+    audit_steps,
+    plan_steps,
+    verify_steps,
+)
+from shoal.workbench.project.project import Project
+from shoal.workbench.project.run import Progress, Run
+from shoal.workbench.project.source import Source
+from shoal.workbench.project.summary import summary
+from shoal.workbench.project.twin import python_of
+
+__all__ = [
+    "Progress",
+    "Project",
+    "Run",
+    "Source",
+    "Steps",
+    "anonymize_steps",
+    "attack_steps",
+    "audit_steps",
+    "plan_steps",
+    "python_of",
+    "summary",
+    "verify_steps",
+]

@@ -1,0 +1,252 @@
+"""Project: the folder of a table that is to be published, and all that is kept of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.data.spec import Spec
+from shoal.data.spec.toml_text import read_toml, toml_text
+from shoal.errors import InputError
+from shoal.workbench.project.commands import Steps
+from shoal.workbench.project.files import now, read_json, write_json, write_text
+from shoal.workbench.project.locks import take, tell, waiting_for
+from shoal.workbench.project.run import KINDS, Run
+from shoal.workbench.project.source import Source
+
+PROJECT_FILE, SPEC_FILE, RUNS = "project.toml", "spec.toml", "runs"
+LOCK, EDITING = ".shoal-lock", ".shoal-editing"
+STATED = ("purpose", "recipient", "release_model", "reviewer")
+"""What only a person can say of a release."""
+_NAME = re.compile(r"[0-9]{4,9}")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder; what it holds is read when it is asked for, and never kept in memory."""
+
+    folder: Path
+
+    @classmethod
+    def open(cls, folder: str | Path, *, create: bool = False) -> Project:
+        """The project of a folder; with `create` the folder becomes one if it is none."""
+        path = Path(folder).resolve()
+        try:
+            if create and not path.exists():
+                path.mkdir(mode=0o700, parents=True)  # it will hold people's data
+            if create:
+                (path / RUNS).mkdir(parents=True, exist_ok=True)
+            there = (path / PROJECT_FILE).is_file()
+        except OSError as error:
+            raise InputError(
+                "project-folder",
+                f'"{folder}" cannot be made a project: {error.strerror}.',
+                "Name a folder that you may write to.",
+            ) from None
+        if not there and not create:
+            raise InputError(
+                "project-none",
+                f'"{folder}" is no project: it holds no {PROJECT_FILE}.',
+                "Name the folder of a project.",
+            )
+        if not os.access(path, os.W_OK):
+            raise InputError(
+                "project-folder",
+                f'"{folder}" may not be written to by this user.',
+                "Name a folder that you may write to.",
+            )
+        project = cls(path)
+        if not there:
+            project._write({})
+        return project
+
+    @classmethod
+    def of_run(cls, folder: str | Path) -> tuple[Project, Run]:
+        """A run by its folder, and the project that it is part of."""
+        path = Path(folder).resolve()
+        if path.parent.name != RUNS or not (path / "run.json").is_file():
+            raise InputError(
+                "run-none", f'"{folder}" is no run of a project.', "Name PROJECT/runs/NUMBER."
+            )
+        project = cls.open(path.parent.parent)
+        return project, project.run(path.name)
+
+    @property
+    def source(self) -> Source | None:
+        """Where the table lies, as commands name it in this folder; None if nobody said so yet."""
+        kept = self._table("source")
+        if not kept:
+            return None
+        try:
+            return Source(**kept)
+        except TypeError:
+            raise InputError(
+                "project-damaged",
+                f"The [source] of {PROJECT_FILE} cannot be read.",
+                "It has an address, and if need be a separator and an encoding.",
+            ) from None
+
+    @property
+    def table_path(self) -> str | None:
+        """The table's address for whoever reads it from another working folder."""
+        source = self.source
+        return None if source is None else source.table_path(self.folder)
+
+    def set_source(self, source: Source) -> None:
+        """Keeps where the table lies."""
+        told = vars(source.within(self.folder))
+        self._change("source", {name: value for name, value in told.items() if value is not None})
+
+    @property
+    def draft(self) -> dict[str, Any]:
+        """The spec as far as it is written; empty if it is not begun."""
+        path = self.folder / SPEC_FILE
+        return read_toml(path) if path.is_file() else {}
+
+    def write_draft(self, mapping: Mapping[str, Any]) -> None:
+        """Puts another draft in its place; it may lack things."""
+        write_text(self.folder / SPEC_FILE, toml_text(mapping))
+
+    def spec(self) -> Spec:
+        """The draft as a spec, or an InputError that says what is missing or wrong."""
+        path = self.folder / SPEC_FILE
+        if not path.is_file():
+            raise InputError(
+                "project-spec", "The project has no spec yet.", "Say what the columns are first."
+            )
+        return Spec.from_toml(path)
+
+    @property
+    def statement(self) -> dict[str, str]:
+        """What a person stated: purpose, recipient, release model, reviewer."""
+        return self._texts("statement")
+
+    def state(self, **fields: str) -> None:
+        """Keeps what a person states; an empty text takes a statement back."""
+        for name in fields:
+            if name not in STATED:
+                raise InputError(
+                    "statement-field",
+                    f'Nothing called "{name}" is stated of a release.',
+                    f"Choose among: {', '.join(STATED)}.",
+                )
+        self._change("statement", fields, keep=True)
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why columns have their roles, by column."""
+        return self._texts("reasons")
+
+    def set_reasons(self, reasons: Mapping[str, str]) -> None:
+        """Keeps why columns have their roles; of other columns nothing is kept."""
+        self._change("reasons", dict(reasons))
+
+    def runs(self) -> list[Run]:
+        """All runs, the first one first, without those whose `run.json` is damaged."""
+        folder = self.folder / RUNS
+        found = sorted(folder.iterdir()) if folder.is_dir() else []
+        runs = [Run(one) for one in found if _NAME.fullmatch(one.name) and _is_run(one)]
+        return [run for run in runs if run.is_whole]
+
+    def run(self, name: str) -> Run:
+        """The run of a number such as 0001, or an InputError."""
+        folder = self.folder / RUNS / name if _NAME.fullmatch(name) else None
+        if folder is None or not _is_run(folder):
+            raise InputError("run-none", "There is no such run.", "Choose one of the project's.")
+        return Run(folder)
+
+    def new_run(
+        self,
+        kind: str,
+        steps: Callable[[str], Steps],
+        *,
+        title: str = "",
+        spec: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> Run:
+        """A run that waits to be started. `steps` makes its command lines from its folder, relative
+        to the project's; it keeps the `spec`, by default the draft as it is now."""
+        if kind not in KINDS:
+            raise InputError(
+                "run-kind", f'There is no run "{kind}".', f"Choose among: {', '.join(KINDS)}."
+            )
+        kept = self.draft if spec is None else dict(spec)
+        source = self.source
+        folder = self._next_folder()
+        where = f"{RUNS}/{folder.name}"
+        if kept:
+            write_text(folder / SPEC_FILE, toml_text(kept))
+        told = {
+            "kind": kind,
+            "steps": steps(where),
+            "made": now(),
+            "spec": kept,
+            "source": None if source is None else source.address,
+            "reasons": self.reasons,
+            "title": title,
+            **(extra or {}),
+        }
+        write_json(folder / "run.json", told)
+        return Run(folder)
+
+    @contextmanager
+    def lock(self, told: Mapping[str, Any] | None = None) -> Iterator[None]:
+        """Holds the project for one server, which tells others its process and what else is
+        `told`; an InputError with that if somebody holds it."""
+        path = self.folder / LOCK
+        handle = take(path)
+        if handle is None:
+            holder = read_json(path) or {}
+            shown = ", ".join(f"{name} {value}" for name, value in holder.items())
+            raise InputError(
+                "project-held",
+                f'"{self.folder}" is open already{f" ({shown})" if shown else ""}.',
+                "Use that one, or close it first.",
+            )
+        try:
+            tell(handle, {"process": os.getpid(), **(told or {})})
+            yield
+        finally:
+            os.close(handle)
+
+    def _next_folder(self) -> Path:
+        """A new folder for a run; of two who ask at once, each gets its own."""
+        runs = self.folder / RUNS
+        runs.mkdir(exist_ok=True)
+        taken = [int(one.name) for one in runs.iterdir() if _NAME.fullmatch(one.name)]
+        number = max(taken, default=0)
+        while True:
+            number += 1
+            folder = runs / f"{number:04d}"
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue
+            return folder
+
+    def _table(self, name: str) -> dict[str, Any]:
+        kept = read_toml(self.folder / PROJECT_FILE).get(name, {})
+        return dict(kept) if isinstance(kept, dict) else {}
+
+    def _texts(self, name: str) -> dict[str, str]:
+        """A table of texts; what was written otherwise by hand is one too."""
+        return {key: str(value) for key, value in self._table(name).items()}
+
+    def _change(self, name: str, fields: Mapping[str, Any], *, keep: bool = False) -> None:
+        with waiting_for(self.folder / EDITING):
+            whole = read_toml(self.folder / PROJECT_FILE)
+            told = {**(whole.get(name, {}) if keep else {}), **fields}
+            whole[name] = {key: value for key, value in told.items() if value != ""}
+            self._write(whole)
+
+    def _write(self, whole: Mapping[str, Any]) -> None:
+        write_text(self.folder / PROJECT_FILE, toml_text(whole))
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / "run.json").is_file()
