@@ -14,15 +14,14 @@ from functools import partial
 import numpy as np
 
 from benchmarks.insider.finding import Finding, Kind
+from shoal.arrays import Bools, Floats
 from shoal.attacks import Lineup, Rate, Scene
 from shoal.attacks.counting import by_class
 from shoal.attacks.distances import in_logs, in_ratios, to_all_others
 from shoal.attacks.features import features
 from shoal.attacks.insider import practise
 from shoal.attacks.learning import from_other_half, from_practice, learners
-from shoal.attacks.lineup import Bools
 from shoal.attacks.naming import draw, shares
-from shoal.attacks.odds import Floats
 from shoal.attacks.rules import rarity
 from shoal.data.spec import Limit
 from shoal.data.table import Table

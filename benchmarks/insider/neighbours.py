@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 
 from benchmarks.stages import Say
+from shoal.arrays import IntArray, Ints
 from shoal.attacks import Rate
-from shoal.attacks.odds import Ints
 from shoal.data import datasets
 from shoal.data.spec import Spec
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
 from shoal.methods.art import Art

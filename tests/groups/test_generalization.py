@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.arrays import IntArray
 from shoal.data.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 from shoal.data.spec import Event, Spec
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.data.table.hierarchy import Hierarchy, adult_hierarchies
 from shoal.errors import InputError
 from shoal.groups import Recoding, generalization

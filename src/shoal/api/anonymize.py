@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from shoal.api.inputs import Known, is_location, table_of
+from shoal.arrays import IntArray
 from shoal.auditing.adversaries.adversary import (
     USUAL,
     Adversaries,
@@ -22,7 +23,7 @@ from shoal.auditing.adversaries.adversary import (
 )
 from shoal.auditing.audit import audit as judge
 from shoal.data.spec import Spec, checked_seed
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.engines import Dealt, Engine, default_engine, engine_of
 from shoal.errors import InputError, InternalError
 from shoal.groups import Anonymizer, Grouping, Progress, silent

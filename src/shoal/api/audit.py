@@ -8,13 +8,13 @@ from typing import Any
 
 from shoal.api.inputs import Known, frame_of, spec_of, table_of
 from shoal.api.released import align, align_large, is_own, no_audit_by_engine, spec_of_own
+from shoal.arrays import IntArray
 from shoal.auditing.adversaries.adversary import USUAL, Adversaries
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.align import labels_of
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import Limit, Spec
-from shoal.data.table import IntArray
 from shoal.engines import Engine, engine_of
 from shoal.errors import InputError
 from shoal.groups import Progress, silent

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from shoal.arrays import Floats, Ints
 from shoal.attacks.lineup import Lineup
-from shoal.attacks.odds import Floats, Ints
 from shoal.attacks.scene import Scene
 
 UNSURE = 1 - 1e-3

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from shoal.arrays import Bools
 from shoal.attacks.attacker import UNSURE, Guesses, NotApplicableError
 from shoal.attacks.counting import believed, by_class, certainties
-from shoal.attacks.lineup import Bools
 from shoal.attacks.scene import Scene
 from shoal.knowledge import View, event_chances
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.attacks.lineup import Bools, Lineup
-from shoal.attacks.odds import Floats, Ints
+from shoal.arrays import Bools, Floats, Ints
+from shoal.attacks.lineup import Lineup
 from shoal.data.table import Table
 from shoal.groups.flows import Flow
 from shoal.knowledge import View, event_chances

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints, Singles
 from shoal.attacks.lineup import Lineup
-from shoal.attacks.odds import Floats, Ints
 
 NEIGHBOURS = 3
 """How many of the nearest others make a neighbourhood."""
 FARTHEST = 1e3
 PORTION = 4_000_000
 """So many distances are held at once."""
-Distances = NDArray[np.float32]
-Apart = Callable[[Lineup], Iterator[tuple[Ints, Distances]]]
+Apart = Callable[[Lineup], Iterator[tuple[Ints, Singles]]]
 """Some cases of one size at a time: their suspects (cases x size), and the distance from each to
 each (cases x size x size)."""
 
@@ -30,7 +28,7 @@ def to_all_others(lineup: Lineup, apart: Apart) -> Floats:
     return total
 
 
-def in_logs(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
+def in_logs(lineup: Lineup) -> Iterator[tuple[Ints, Singles]]:
     """The mean difference of log odds over all columns."""
     log_odds = lineup.log_odds.astype(np.float32)
     for suspects in _portions(lineup):
@@ -41,7 +39,7 @@ def in_logs(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
         yield suspects, between / log_odds.shape[1]
 
 
-def in_ratios(lineup: Lineup) -> Iterator[tuple[Ints, Distances]]:
+def in_ratios(lineup: Lineup) -> Iterator[tuple[Ints, Singles]]:
     """The mean of |o_j/o_i - 1| over all columns, seen from i."""
     odds = lineup.odds.astype(np.float32)
     for suspects in _portions(lineup):
@@ -63,7 +61,7 @@ def distances(lineup: Lineup) -> dict[str, Floats]:
     return found
 
 
-def _profile(between: Distances) -> dict[str, Distances]:
+def _profile(between: Singles) -> dict[str, Singles]:
     """From cases x size x size distances, numbers for each suspect by name."""
     size = between.shape[1]
     ordered = np.sort(between, axis=2)[:, :, min(1, size - 1) :]

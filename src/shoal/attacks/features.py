@@ -6,11 +6,11 @@ Nothing here looks at who carries, and nothing counts carriers over groups (coun
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Whole
 from shoal.attacks.distances import distances
 from shoal.attacks.lineup import Lineup
-from shoal.attacks.odds import SMALLEST, Floats
+from shoal.attacks.odds import SMALLEST
 
 ALIKE = 1e-9
 
@@ -110,7 +110,7 @@ def agreement(lineup: Lineup) -> dict[str, Floats]:
     return found | {"shares": shared}
 
 
-def _alike(lineup: Lineup, code: NDArray[np.integer], size: int) -> Floats:
+def _alike(lineup: Lineup, code: Whole, size: int) -> Floats:
     """How many people of its case have the same code, for each suspect."""
     _, again = np.unique(lineup.case * size + code, return_inverse=True)
     return np.asarray(np.bincount(again, lineup.people)[again], np.float64)

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.attacks.attacker import UNSURE, Guesses, NotApplicableError
 from shoal.attacks.features import features
 from shoal.attacks.learning import Features, from_other_half, from_practice, learners
 from shoal.attacks.lineup import Lineup
-from shoal.attacks.odds import Floats, from_logs
+from shoal.attacks.odds import from_logs
 from shoal.attacks.resampling import resampled
 from shoal.attacks.scene import MOST_CASES, WIDEST, Remake, Scene
 from shoal.errors import InputError

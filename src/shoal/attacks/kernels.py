@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.compiling import kernel
 from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 
 
 @kernel
 def case_posteriors(
-    odds: NDArray[np.float64],
-    people: NDArray[np.int64],
-    start: NDArray[np.int64],
-    count: NDArray[np.int64],
-) -> NDArray[np.float64]:
+    odds: Floats,
+    people: Ints,
+    start: Ints,
+    count: Ints,
+) -> Floats:
     """The chance of each suspect to carry, where `count[i]` of the people from `start[i]` to
     `start[i + 1]` do."""
     found = np.empty(len(odds))

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from shoal.arrays import Floats, IntArray
 from shoal.attacks.attacker import Guesses
 from shoal.attacks.lineup import Lineup
-from shoal.attacks.odds import Floats
 from shoal.attacks.scene import Scene
-from shoal.data.table import IntArray
 from shoal.data.table.bands import bands_of
 
 ROUNDS, ENOUGH = 60, 1e-6

@@ -12,24 +12,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from shoal.attacks.lineup import Bools, Lineup
-from shoal.attacks.odds import Floats, Ints
+from shoal.arrays import Bools, Floats, Ints, Singles
+from shoal.attacks.lineup import Lineup
 from shoal.attacks.trees import can_grow, grown
 
-Design = NDArray[np.float32]
 Features = Mapping[str, Floats]
 Practice = Sequence[tuple[Lineup, Features]]
 """Line-ups to learn from."""
-Scorer = Callable[[Design], Floats]
+Scorer = Callable[[Singles], Floats]
 
 
 class Lesson(NamedTuple):
     """Suspects whose carriers are known."""
 
-    design: Design
+    design: Singles
     """suspects x features."""
     size: Ints
     """How many suspects each case has."""
@@ -89,11 +87,11 @@ def from_practice(
     return scorer(standing_out(lineup, _only(features, shared)))
 
 
-def _lesson(lineup: Lineup, design: Design) -> Lesson:
+def _lesson(lineup: Lineup, design: Singles) -> Lesson:
     return Lesson(design, lineup.size, lineup.people, lineup.carrying)
 
 
-def standing_out(lineup: Lineup, features: Features) -> Design:
+def standing_out(lineup: Lineup, features: Features) -> Singles:
     """suspects x (two per feature): standardised within the case, and as a rank in it."""
     design = np.empty((len(lineup.signature), 2 * len(features)), np.float32)
     for i, numbers in enumerate(features.values()):
@@ -165,7 +163,7 @@ def _half(cases: int, rng: np.random.Generator) -> Bools:
     return chosen
 
 
-def _bent(design: Design) -> Design:
+def _bent(design: Singles) -> Singles:
     clipped = np.clip(design, -FARTHEST, FARTHEST)
     return np.hstack([clipped, clipped**2 - np.float32(0.5)])
 

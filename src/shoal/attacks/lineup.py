@@ -12,26 +12,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints, Singles
 from shoal.attacks.kernels import case_posteriors
-from shoal.attacks.odds import (
-    Floats,
-    Ints,
-    Others,
-    Shown,
-    binary_odds,
-    joint_odds,
-    others_of,
-)
+from shoal.attacks.odds import Others, Shown, binary_odds, joint_odds, others_of
 from shoal.data.spec import Limit
-from shoal.data.table import IntArray, Table, digits, factorize
+from shoal.data.table import Table, digits, factorize
 from shoal.data.table.table import Cells
 from shoal.groups import Grouping
 from shoal.groups.partition import ragged
 from shoal.knowledge import Knowledge, View, event_chances
 
-Bools = NDArray[np.bool_]
 ROUNDING = 1e-9
 
 
@@ -187,7 +178,7 @@ class Lineup:
         return np.asarray(self.prior * self.r[self.case] > 1 + ROUNDING)
 
     @cached_property
-    def claimed(self) -> NDArray[np.float32]:
+    def claimed(self) -> Singles:
         """suspects x views: the joint reader's posterior, which is all that a release lets one know
         that gives nothing else away."""
         found = np.empty((len(self.signature), len(self.knowledge.views)), np.float32)
@@ -268,7 +259,7 @@ class Lineup:
         return self.only(np.sort(rng.permutation(fits)[:most]))
 
 
-def _cases(table: Table, grouping: Grouping, values: NDArray[np.int32]) -> tuple[Ints, Ints]:
+def _cases(table: Table, grouping: Grouping, values: IntArray) -> tuple[Ints, Ints]:
     """The group and the event of each case, in order, once for every copy of the group."""
     event = np.append(table.value_event, -1)[values].astype(np.int64)
     held = event >= 0

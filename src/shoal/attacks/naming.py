@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.arrays import Floats, Ints
 from shoal.attacks.lineup import Lineup
-from shoal.attacks.odds import Floats, Ints
 
 
 def shares(lineup: Lineup, score: Floats) -> Floats:

@@ -10,13 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.data.table import Table
 from shoal.knowledge import View, event_chances, with_pool
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 SMALLEST, LARGEST = 1e-12, 1e12
 """Odds outside these count as these."""
 

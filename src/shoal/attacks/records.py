@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.arrays import Ints
 from shoal.attacks.attacker import Matches, NotApplicableError
-from shoal.attacks.odds import Ints
 from shoal.attacks.scene import Scene
 from shoal.groups.lookup import sharing
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.attacks.attacker import Guesses, NotApplicableError
 from shoal.attacks.distances import in_logs, in_ratios, to_all_others
 from shoal.attacks.lineup import Lineup
-from shoal.attacks.odds import Floats
 from shoal.attacks.scene import Scene
 from shoal.knowledge import event_chances
 

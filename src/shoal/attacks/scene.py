@@ -10,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.arrays import Bools, Floats, Ints
 from shoal.attacks.counting import believed
-from shoal.attacks.lineup import ROUNDING, Bools, Lineup
-from shoal.attacks.odds import Floats, Ints
+from shoal.attacks.lineup import ROUNDING, Lineup
 from shoal.auditing.counting import missing_people
 from shoal.data.spec import Limit
 from shoal.data.table import Table

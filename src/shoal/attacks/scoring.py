@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints, Singles
 from shoal.attacks.attacker import Attacker, Guesses, Matches
 from shoal.attacks.finding import Control, Finding
 from shoal.attacks.naming import draw, shares
-from shoal.attacks.odds import Ints
 from shoal.attacks.rate import CONFIDENCE, NOBODY, Rate
 from shoal.attacks.scene import Scene
 from shoal.attacks.surest import Ranked, Surest, surest
@@ -128,7 +127,7 @@ def _surest(scene: Scene, best: _Scored, ways: int) -> Iterator[Surest]:
     )
 
 
-def _controlled(claimed: NDArray[np.float32], named: Ints, rng: np.random.Generator) -> Control:
+def _controlled(claimed: Singles, named: Ints, rng: np.random.Generator) -> Control:
     """In the view that expects most of the people who were named."""
     named_in = np.flatnonzero(named)
     view = int(np.argmax(named[named_in] @ claimed[named_in]))

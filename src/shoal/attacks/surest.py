@@ -10,10 +10,8 @@ from math import ceil, floor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.attacks.lineup import Bools
-from shoal.attacks.odds import Floats, Ints
+from shoal.arrays import Bools, Floats, Ints, Singles
 from shoal.attacks.rate import Rate
 
 COUNTS = (20, 50, 100, 200)
@@ -92,7 +90,7 @@ class Ranked:
 
 def surest(
     named: Ranked,
-    claimed: NDArray[np.float32],
+    claimed: Singles,
     known: Bools,
     without: Ranked,
     known_without: Bools,

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Ints
+
 MOST_ROWS = 300_000
 """Of more people so many are drawn."""
 BINS = 63
@@ -22,8 +24,8 @@ def can_grow() -> bool:
 
 def grown(
     design: NDArray[Any],
-    outcome: NDArray[np.bool_],
-    people: NDArray[np.int64],
+    outcome: Bools,
+    people: Ints,
     rng: np.random.Generator,
 ) -> Any:
     """A classifier fitted to so many people of each line. One thread: several wait for each other

@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.auditing.order import check_order, check_values
 from shoal.data.spec import MISSING, Spec
-from shoal.data.table import Column, IntArray, Table, code_column, factorize
+from shoal.data.table import Column, Table, code_column, factorize
 from shoal.data.table.frames import free_name, to_polars
 from shoal.data.table.lookalikes import warn_of_lookalikes
 from shoal.engines.pairs import Keys, Pairs, check_keys, check_named

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, IntArray
 from shoal.auditing.adversaries.adversary import Adversaries, Anybody, judging, reads_whole
 from shoal.auditing.adversaries.aspects import for_table, readings
 from shoal.auditing.adversaries.even import Even
@@ -46,7 +46,7 @@ from shoal.auditing.row_risks import People
 from shoal.auditing.seen import Lens, Seen
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import Limit, checked_r, checked_seed
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
 from shoal.errors import InputError
 from shoal.groups import Grouping, Progress, silent
@@ -145,7 +145,7 @@ def _series(groups: Any) -> pl.Series:
         return to_polars({"group": groups})["group"]
 
 
-def _known_before(table: Table, knowledge: Knowledge) -> NDArray[np.float64]:
+def _known_before(table: Table, knowledge: Knowledge) -> Floats:
     """signatures x events: the largest global probability over all views."""
     best = np.zeros((len(table.signatures), len(table.events)))
     for view in knowledge.views:
@@ -207,7 +207,7 @@ def _assemble(
     seen: Seen,
     apart: Seen,
     r: float,
-    before: NDArray[np.float64],
+    before: Floats,
     grouping: Grouping,
     persons: PersonVerdict | None,
 ) -> Audit:

@@ -21,10 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints, Whole
 from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.forced import OWN_COUNT
 from shoal.auditing.kernels import count_held, count_people
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.data.table.table import Cells
 from shoal.groups import Grouping
 from shoal.knowledge import (
@@ -157,13 +158,13 @@ class _Judged(NamedTuple):
     have to be. The first stands for whoever is in no class that is known, and never fails."""
 
     view: View
-    people: NDArray[np.float64]
-    carriers: NDArray[np.float64]
-    among: NDArray[np.float64]
-    needed: NDArray[np.float64]
+    people: Floats
+    carriers: Floats
+    among: Floats
+    needed: Floats
 
     @property
-    def fails(self) -> NDArray[np.bool_]:
+    def fails(self) -> Bools:
         fails = (self.among > 0) & (self.among < self.needed)
         fails[0] = False
         return fails
@@ -219,7 +220,7 @@ def _gone(case: Case, views: Sequence[View], missing: Cells, event: int) -> Iter
 
 def _classes(
     table: Table, views: Sequence[View], event: int
-) -> Iterator[tuple[View, NDArray[np.float64], NDArray[np.float64]]]:
+) -> Iterator[tuple[View, Floats, Floats]]:
     """Each view, the people of its classes, and how many of them carry the event by what is known:
     the table's own count, where it is that."""
     signature, value, rows = table.cells
@@ -232,9 +233,7 @@ def _classes(
         yield view, people, np.where(abs(known - own) < OWN_COUNT, own, known)
 
 
-def _summed(
-    places: NDArray[np.integer], people: NDArray[np.number], size: int
-) -> NDArray[np.float64]:
+def _summed(places: Whole, people: NDArray[np.number], size: int) -> Floats:
     return np.bincount(places, people, size).astype(np.float64, copy=False)
 
 
@@ -258,9 +257,7 @@ def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Ju
     return Counting(int(rows[told[0]].sum()), int(rows[told[1]].sum()), tuple(classes), some)
 
 
-def _named(
-    table: Table, event: str, judged: _Judged, rows: NDArray[np.int64]
-) -> Iterator[TellingClass]:
+def _named(table: Table, event: str, judged: _Judged, rows: Ints) -> Iterator[TellingClass]:
     """Some classes of a view, in words and figures."""
     for row, described in zip(rows, _described(table, judged.view, rows), strict=True):
         carriers = float(judged.carriers[row])
@@ -275,7 +272,7 @@ def _named(
         )
 
 
-def _described(table: Table, view: View, rows: NDArray[np.int64]) -> list[str]:
+def _described(table: Table, view: View, rows: Ints) -> list[str]:
     """Whom some classes of a view consist of, in words."""
     if not view.attributes:
         return ["everybody"] * len(rows)

@@ -9,13 +9,12 @@ Whoever is missing is in one more group, with the carriers that are not publishe
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools
 from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.kernels import count_held, room_for_carriers
 from shoal.knowledge import Knowledge, event_chances
 
-Bools = NDArray[np.bool_]
 OWN_COUNT = 1e-6
 """A class's carriers as a view has them are the table's own count if they are as near as this."""
 

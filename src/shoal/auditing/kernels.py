@@ -4,24 +4,22 @@ compiled loops."""
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints, Whole
 from shoal.compiling import kernel
-
-Ints = NDArray[np.int64]
 
 
 @kernel
 def deviations(
-    group_start: NDArray[np.int32],
+    group_start: IntArray,
     copies: Ints,
-    row: NDArray[np.integer],
-    pair_size: NDArray[np.integer],
-    chance: NDArray[np.float64],
+    row: Whole,
+    pair_size: Whole,
+    chance: Floats,
     carriers: Ints,
     r: float,
-    meets: NDArray[np.bool_],
-) -> NDArray[np.float64]:
+    meets: Bools,
+) -> Floats:
     """For one event in one view: the sums over groups of delta = f_max - f_min, of delta in groups
     that hold the event, of their theoretical bound, and how many groups hold it. Groups that hold
     it and do not meet Theorem 1's condition are taken out of `meets`.
@@ -54,12 +52,12 @@ def deviations(
 
 @kernel
 def room_for_carriers(
-    group_start: NDArray[np.int32],
+    group_start: IntArray,
     copies: Ints,
-    row: NDArray[np.integer],
-    pair_size: NDArray[np.integer],
+    row: Whole,
+    pair_size: Whole,
     carriers: Ints,
-    full: NDArray[np.bool_],
+    full: Bools,
     classes: int,
 ) -> Ints:
     """For one event in one view: how many carriers of each class there can be in groups, of which
@@ -86,10 +84,10 @@ def room_for_carriers(
 
 @kernel
 def count_held(
-    value_start: NDArray[np.int32],
-    value_code: NDArray[np.int32],
-    value_count: NDArray[np.integer],
-    holds: NDArray[np.bool_],
+    value_start: IntArray,
+    value_code: IntArray,
+    value_count: Whole,
+    holds: Bools,
 ) -> Ints:
     """How many people of each group publish one of the values that `holds` marks.
 
@@ -105,13 +103,13 @@ def count_held(
 
 @kernel
 def count_people(
-    group_start: NDArray[np.int32],
+    group_start: IntArray,
     copies: Ints,
-    pair_signature: NDArray[np.int32],
-    pair_size: NDArray[np.integer],
+    pair_signature: IntArray,
+    pair_size: Whole,
     held: Ints,
     signatures: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """How many people of each signature are in groups of which `held` is not 0, copies counted.
 
     group_start: where the pairs of each group begin in the next two but one, and their length.

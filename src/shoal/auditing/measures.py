@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats
 from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.checks import robustness
 from shoal.auditing.kernels import count_held, deviations
 from shoal.auditing.row_risks import People, RowRisks
-from shoal.auditing.seen import Flags, Seen
 from shoal.auditing.seen import Lens as Lens
+from shoal.auditing.seen import Seen
 from shoal.auditing.verdict import (
     KINDS,
     AdversaryVerdict,
@@ -43,7 +44,7 @@ def adversary_verdict(
 
 
 def verdict_of(
-    case: Case, reasoning: str, lenses: Sequence[Lens], breach: Flags, undecided: Flags
+    case: Case, reasoning: str, lenses: Sequence[Lens], breach: Bools, undecided: Bools
 ) -> AdversaryVerdict:
     """The same where it is known of each held pair whether any view exposes it, or leaves it
     undecided and none exposes it."""
@@ -65,7 +66,7 @@ def verdict_of(
     )
 
 
-def row_risks(case: Case, seen: Seen, people: People, before: NDArray[np.float64]) -> RowRisks:
+def row_risks(case: Case, seen: Seen, people: People, before: Floats) -> RowRisks:
     """The worst of all views' judgements for everybody; `before` is what was known anyway."""
     table, lenses, event = case.table, seen.lenses, seen.event
     signature = case.partition.pair_signature[case.held]
@@ -98,7 +99,7 @@ def row_risks(case: Case, seen: Seen, people: People, before: NDArray[np.float64
     )
 
 
-def _named(names: list[str], number: NDArray[Any], shown: NDArray[np.bool_]) -> pl.Series:
+def _named(names: list[str], number: NDArray[Any], shown: Bools) -> pl.Series:
     """Names by their numbers, as categories; missing where not shown."""
     places = pl.Series(np.where(shown, number, 0).astype(np.int32))
     named = pl.Series(names, dtype=pl.Categorical).gather(places)
@@ -170,9 +171,7 @@ def _limit(case: Case, lens: Lens, signature: int, event: int) -> float:
     return round(1.0 / float(case.strength(lens.view, *whom, lens.judged.limit)[0]), 12)
 
 
-def deviations_by_view(
-    case: Case, views: Sequence[View]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+def deviations_by_view(case: Case, views: Sequence[View]) -> tuple[Floats, Bools, Bools]:
     """Per view: the mean deviation over all groups, over those that hold an event, and Theorem 1's
     bound there. Per group: whether it meets that bound in every view, whether it holds an event."""
     table, part = case.table, case.partition
@@ -200,7 +199,7 @@ def deviations_by_view(
 
 
 def risk_by_view(
-    case: Case, seen: Seen, views: Sequence[tuple[View, NDArray[np.float64]]]
+    case: Case, seen: Seen, views: Sequence[tuple[View, Floats]]
 ) -> dict[str, ViewRisk]:
     """What each view can do on its own, in the hands of the adversary for whom it does most; and
     all together, where somebody uses them so. A view comes with its deviations."""

@@ -8,8 +8,9 @@ import warnings
 import numpy as np
 import polars as pl
 
+from shoal.arrays import IntArray
 from shoal.data.spec import MISSING, InputWarning, Spec
-from shoal.data.table import Column, IntArray, Table, code_column
+from shoal.data.table import Column, Table, code_column
 from shoal.errors import InputError
 
 SUPPRESSED = frozenset({"*", "", MISSING})

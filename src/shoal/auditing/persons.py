@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Whole
 from shoal.auditing.adversaries.judging import Case, Judgement
-from shoal.data.table import IntArray
 from shoal.display import counted, number
 from shoal.groups.partition import Partition
 from shoal.knowledge import View, event_chances
 from shoal.knowledge.entropy import most_believed
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-9
 EXACT, ESTIMATE = 0, 2
 
@@ -140,14 +139,14 @@ class ByPerson:
         return PersonVerdict(kept, self._worst, above, open_, len(self._above))
 
 
-def _any(chance: Floats, owner: NDArray[np.integer], owners: int) -> Floats:
+def _any(chance: Floats, owner: Whole, owners: int) -> Floats:
     """The chance of any, of what is independent, by owner."""
     with np.errstate(divide="ignore"):
         none = np.bincount(owner, np.log1p(-np.minimum(chance, 1.0)), owners)
     return np.asarray(-np.expm1(none))
 
 
-def _holding(part: Partition, case: Case, pairs: IntArray) -> NDArray[np.bool_]:
+def _holding(part: Partition, case: Case, pairs: IntArray) -> Bools:
     """pairs x events: whether the group of each holds the event."""
     value = np.repeat(np.arange(part.groups), np.diff(part.value_start))
     holds = np.zeros((part.groups, len(case.event_r)), bool)

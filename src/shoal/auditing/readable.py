@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import IntArray, Ints, Whole
+from shoal.data.table import Table
 from shoal.groups import Grouping
-
-Codes = NDArray[np.integer]
 
 
 class Readable(NamedTuple):
@@ -36,11 +34,11 @@ def readable_people(table: Table, grouping: Grouping) -> Readable:
 
 def count_readable(
     table: Table,
-    group: Codes,
-    signature: Codes,
-    people: NDArray[np.int64],
-    value_group: Codes,
-    value: Codes,
+    group: Whole,
+    signature: Whole,
+    people: Ints,
+    value_group: Whole,
+    value: Whole,
 ) -> Readable:
     """From lines of people (of a group and signature, in all its copies) and lines of values that
     groups publish."""
@@ -54,7 +52,7 @@ def count_readable(
     return Readable(int(people[told].sum()), int(people[attributes].sum()))
 
 
-def _columns(table: Table, value: Codes) -> list[tuple[Codes, int]]:
+def _columns(table: Table, value: Whole) -> list[tuple[Whole, int]]:
     """What each sensitive column shows on each line, and which code stands for "(other)"."""
     if table.several is None:
         return [(value, len(table.values))]
@@ -62,7 +60,7 @@ def _columns(table: Table, value: Codes) -> list[tuple[Codes, int]]:
     return [(codes[:, c], len(one.values)) for c, one in enumerate(table.several.columns)]
 
 
-def _common(code: Codes, owner: Codes, count: int) -> IntArray:
+def _common(code: Whole, owner: Whole, count: int) -> IntArray:
     """The code that all lines of an owner share, or -1."""
     low, high = np.full(count, np.iinfo(np.int32).max, np.int32), np.full(count, -1, np.int32)
     np.minimum.at(low, owner, code.astype(np.int32))

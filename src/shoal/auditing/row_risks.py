@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import Bools, Floats, IntArray, Ints, Whole
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups.partition import Partition
 
@@ -47,7 +47,7 @@ class People:
         """The pair of each row, -1 where it is alone or suppressed."""
         return self.partition.find_pairs(self.dealt, self.table.row_signature)
 
-    def first_of(self, pairs: NDArray[np.integer]) -> tuple[int | None, int]:
+    def first_of(self, pairs: Whole) -> tuple[int | None, int]:
         """The first row of some pairs and its pair; without rows, the first of the pairs."""
         if self.rows is None:
             return None, int(pairs.min())
@@ -61,7 +61,7 @@ class People:
         first[self.pair[::-1]] = np.arange(self.table.rows, dtype=np.int32)[::-1]
         return first
 
-    def names(self, numbers: NDArray[np.integer]) -> pl.Series:
+    def names(self, numbers: Whole) -> pl.Series:
         number = pl.Series(numbers)
         known = number.set(number < 0, None)
         if self.labels is None:
@@ -93,7 +93,7 @@ class RowRisks:
         return self.people.dealt
 
     @property
-    def published(self) -> NDArray[np.bool_]:
+    def published(self) -> Bools:
         """Which rows are published."""
         return self.row_group >= 0
 
@@ -103,12 +103,12 @@ class RowRisks:
         return self.people.pair
 
     @property
-    def exposure(self) -> NDArray[np.float64]:
+    def exposure(self) -> Floats:
         """Of each held pair: the largest posterior times its event's r."""
         return self.worst["exposure"].to_numpy()
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """How many rows each held pair has."""
         return self.partition.pair_people[self.held]
 
@@ -117,18 +117,18 @@ class RowRisks:
         group = int(np.searchsorted(self.partition.group_start, pair, side="right")) - 1
         return self.people.name(int(self.partition.group_number[group]))
 
-    def first_of(self, pairs: NDArray[np.integer]) -> tuple[int | None, int]:
+    def first_of(self, pairs: Whole) -> tuple[int | None, int]:
         """The first row of some pairs and its pair; without rows, the first of the pairs."""
         return self.people.first_of(pairs)
 
-    def of_rows(self, rows: NDArray[np.int64]) -> pl.DataFrame:
+    def of_rows(self, rows: Ints) -> pl.DataFrame:
         """One line for each of some rows; unpublished rows have nothing but their number."""
         return self.of_people(rows, self.row_group[rows], self.table.row_signature[rows])
 
     def of_people(
         self,
-        rows: NDArray[np.int64],
-        group: NDArray[np.integer],
+        rows: Ints,
+        group: Whole,
         signature: IntArray,
     ) -> pl.DataFrame:
         """The same from the number of their group, or -1, and their signature."""
@@ -203,7 +203,7 @@ class RowRisks:
         linked &= posterior == posterior[linked].max()
         return np.asarray(self.held[linked])
 
-    def _rows_where(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _rows_where(self, chosen: Bools) -> Ints:
         """The rows of chosen held pairs."""
         wanted = np.append(chosen, False)  # the last stands for rows without a held pair
         return np.flatnonzero(wanted[self._line[self.row_pair]])

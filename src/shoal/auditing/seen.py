@@ -12,13 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, Ints
 from shoal.auditing.adversaries.even import Even
 from shoal.auditing.adversaries.judging import Case, Judgement
 from shoal.auditing.row_risks import People
 from shoal.auditing.verdict import KINDS, Kind
 from shoal.knowledge import View
-
-Flags = NDArray[np.bool_]
 
 
 class Lens(NamedTuple):
@@ -67,7 +66,7 @@ class Seen:
         """By event."""
         self.by_view: dict[str, Most] = {}
         self._exposed: dict[str, NDArray[np.uint8]] = {}
-        self._by_adversary: dict[str, tuple[Flags, Flags]] = {}
+        self._by_adversary: dict[str, tuple[Bools, Bools]] = {}
         self._evenly: set[str] = set()
         """The adversaries of whom even groups were taken in."""
 
@@ -123,7 +122,7 @@ class Seen:
         """What is left of those that are not beside what is known."""
         return self.lenses[: len(self.lenses) - self._beside]
 
-    def flags(self, adversary: str) -> tuple[Flags, Flags]:
+    def flags(self, adversary: str) -> tuple[Bools, Bools]:
         """Of each held pair: whether an adversary exposes it, or else leaves it undecided."""
         breach, undecided = self._by_adversary[adversary]
         return breach, undecided & ~breach
@@ -149,7 +148,7 @@ class Seen:
             if not earlier or _order(found) < _order(known):
                 self.largest[event] = found
 
-    def _take_view(self, view: str, one: Judgement, with_r: NDArray[np.float64]) -> None:
+    def _take_view(self, view: str, one: Judgement, with_r: Floats) -> None:
         most, breach = _most(one, with_r), _exposed(one)
         if view not in self.by_view:
             self.by_view[view], self._exposed[view] = most, breach
@@ -159,7 +158,7 @@ class Seen:
             self.by_view[view] = most
 
 
-def _same(one: Judgement, posterior: float, event: int) -> NDArray[np.int64]:
+def _same(one: Judgement, posterior: float, event: int) -> Ints:
     """The held pairs with that posterior for that event."""
     same = np.flatnonzero((one.posterior == posterior) & (one.event == event))
     if one.even is None:
@@ -178,7 +177,7 @@ def _kind(one: Judgement, place: int) -> Kind:
     return KINDS[int(one.kind[place])]
 
 
-def _most(one: Judgement, with_r: NDArray[np.float64]) -> Most:
+def _most(one: Judgement, with_r: Floats) -> Most:
     """The largest exposure; of equal ones that of the first pair."""
     found = [(Most(0.0, 0.0, "exact"), -1)] if not len(with_r) else []
     if len(with_r):

@@ -8,9 +8,10 @@ from typing import cast
 
 import polars as pl
 
+from shoal.arrays import IntArray
 from shoal.data.sources.streamed import Rows
 from shoal.data.spec import Spec
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.data.table.frames import free_name
 from shoal.data.table.persons import Persons
 from shoal.errors import InputError

@@ -12,16 +12,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import Floats, IntArray, Ints
+from shoal.data.table import Table
 from shoal.engines.counting import CountedRows
 from shoal.engines.engine import Dealt, Part
 from shoal.engines.kernels import deal_some
 from shoal.groups import Grouping
 from shoal.groups.suppressed import lost_members
 
-Ints = NDArray[np.int64]
 PART = 1 << 16
 """So many rows are dealt at a time."""
 
@@ -44,7 +43,7 @@ class Dealer:
     line_rows: Ints
     line_first: Ints
     line_shown: IntArray
-    line_weight: NDArray[np.float64]
+    line_weight: Floats
 
     @classmethod
     def of(cls, table: Table, grouping: Grouping, *, seed: int) -> Dealer:
@@ -77,9 +76,7 @@ class Dealer:
             line_weight=(np.full(len(order), np.nan) if weight is None else weight[order]),
         )
 
-    def deal(
-        self, signature: IntArray, member: IntArray
-    ) -> tuple[Ints, IntArray, NDArray[np.float64]]:
+    def deal(self, signature: IntArray, member: IntArray) -> tuple[Ints, IntArray, Floats]:
         """The groups of the next rows, the values that they show, and their weights, from their
         codes."""
         wanted = signature * np.int64(len(self.table.members)) + member

@@ -12,11 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.data.spec import Spec
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.engines.counting import Counted
 from shoal.engines.pairs import Pairs
 from shoal.engines.runs import Runs
@@ -31,7 +29,7 @@ class Dealt(NamedTuple):
     """The number of each row's group, copies counted; -1 where it is suppressed."""
     value: IntArray
     """The value code that each row is published with, before pooling."""
-    weight: NDArray[np.float64] | None = None
+    weight: Floats | None = None
     """The weight of each row, not a number where it has none; None: nobody has."""
 
 
@@ -39,9 +37,9 @@ class Part(NamedTuple):
     """Some rows of a table, dealt."""
 
     signature: IntArray
-    group: NDArray[np.int64]
+    group: Ints
     """The number of each row's group, copies counted; -1 where it is suppressed."""
-    weight: NDArray[np.float64] | None
+    weight: Floats | None
     """As in `Dealt`."""
 
 

@@ -12,13 +12,11 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.data.table.frames import free_name
 from shoal.engines.kernels import gathered
 from shoal.engines.runs import GID, Runs
-
-Ints = NDArray[np.int64]
 
 
 def gather(frames: Iterable[pl.DataFrame], schema: pl.Schema) -> Runs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.compiling import kernel
 
 ROUNDS = 10
@@ -40,23 +41,23 @@ def _shuffled(place: int, count: int, key: np.uint64) -> int:
 
 @kernel
 def deal_some(
-    member_cell: NDArray[np.int64],
+    member_cell: Ints,
     key: np.uint64,
-    seen: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    kept: NDArray[np.int64],
-    before: NDArray[np.int64],
-    cell: NDArray[np.int64],
-    cell_people: NDArray[np.int64],
-    line_start: NDArray[np.int64],
-    line_end: NDArray[np.int64],
-    line_rows: NDArray[np.int64],
-    line_first: NDArray[np.int64],
-    line_shown: NDArray[np.int32],
-    line_weight: NDArray[np.float64],
-    group: NDArray[np.int64],
-    published: NDArray[np.int32],
-    weight: NDArray[np.float64],
+    seen: Ints,
+    rows: Ints,
+    kept: Ints,
+    before: Ints,
+    cell: Ints,
+    cell_people: Ints,
+    line_start: Ints,
+    line_end: Ints,
+    line_rows: Ints,
+    line_first: Ints,
+    line_shown: IntArray,
+    line_weight: Floats,
+    group: Ints,
+    published: IntArray,
+    weight: Floats,
 ) -> None:
     """Gives the next rows of a table, told by their member cells, a place in the groups.
 
@@ -92,14 +93,14 @@ def deal_some(
 
 @kernel
 def spelled_out(
-    first: NDArray[np.int64],
-    start: NDArray[np.int64],
-    times: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    end: NDArray[np.int64],
+    first: Ints,
+    start: Ints,
+    times: Ints,
+    sizes: Ints,
+    end: Ints,
     begin: int,
     stop: int,
-) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+) -> tuple[Ints, NDArray[np.uint32]]:
     """The gid and the line of the places `begin` to `stop` of a table.
 
     first: the gid of the first copy of each group, whose lines are `start[g]` to `start[g+1]`, each
@@ -139,13 +140,13 @@ def spelled_out(
 
 @kernel
 def gathered(
-    gid: NDArray[np.int64], code: NDArray[np.int64]
+    gid: Ints, code: Ints
 ) -> tuple[
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
+    Ints,
+    Ints,
+    Ints,
+    Ints,
+    Ints,
 ]:
     """The runs of lines of whole groups: the first gid, the number of copies and the start of each
     distinct group, and how often and what each of its lines is.

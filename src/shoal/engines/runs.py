@@ -14,13 +14,12 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Ints, Whole
 from shoal.data.sources.write import LINES_AT_ONCE
 from shoal.engines.kernels import spelled_out
 from shoal.groups.partition import starts
 
-Ints = NDArray[np.int64]
 GID = "gid"
 MOST_SHORT = 2**31 - 1
 """Larger gids need 64 bits."""
@@ -57,7 +56,7 @@ class Runs:
     @classmethod
     def numbered(
         cls,
-        group: NDArray[np.integer],
+        group: Whole,
         copies: Ints,
         times: Ints,
         lines: pl.DataFrame,
@@ -128,12 +127,12 @@ class Runs:
         """The table with every line written out."""
         return self.slice(0, self.height)
 
-    def sums(self, count: NDArray[np.integer]) -> Ints:
+    def sums(self, count: Whole) -> Ints:
         """The sum over the lines of one copy of each group, of so many a line."""
         total = np.append(0, np.cumsum(self.times * count))
         return np.asarray(total[self.start[1:]] - total[self.start[:-1]])
 
-    def holding(self, wanted: pl.Expr) -> NDArray[np.bool_]:
+    def holding(self, wanted: pl.Expr) -> Bools:
         """The groups of which some line is as wanted."""
         found = self.lines.select(wanted).to_series().fill_null(False).to_numpy()
         holds = np.zeros(len(self.copies), bool)

@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-Whole = NDArray[np.integer]
-Bools = NDArray[np.bool_]
+from shoal.arrays import Bools, Whole
 
 
 class Flow(NamedTuple):

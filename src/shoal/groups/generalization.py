@@ -12,15 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import IntArray, Ints
 from shoal.data.spec import MISSING
-from shoal.data.table import Column, IntArray, Table, factorize
+from shoal.data.table import Column, Table, factorize
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.groups import Recoding
-
-Codes = NDArray[np.int64]
 
 MAX_CELLS = 1 << 30
 """A recoding says of every node and every value whether the one covers the other."""
@@ -72,14 +70,14 @@ class _Held:
     """The codes of one QI that each group holds: those of group g from `start[g]` on."""
 
     column: Column
-    group: Codes
-    start: Codes
-    codes: Codes
+    group: Ints
+    start: Ints
+    codes: Ints
 
-    def least(self, codes: Codes) -> Codes:
+    def least(self, codes: Ints) -> Ints:
         return np.minimum.reduceat(codes, self.start) if len(codes) else codes
 
-    def greatest(self, codes: Codes) -> Codes:
+    def greatest(self, codes: Ints) -> Ints:
         return np.maximum.reduceat(codes, self.start) if len(codes) else codes
 
 

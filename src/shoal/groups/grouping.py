@@ -13,16 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.data.table import Everybody, IntArray, Table, digits, factorize
+from shoal.arrays import Bools, Floats, IntArray, Ints
+from shoal.data.table import Everybody, Table, digits, factorize
 from shoal.data.table.several import Aspect
 from shoal.display import counted
 from shoal.errors import InternalError
 
 FormName = Literal["bucketized", "generalized"]
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 SUPPRESSED = -1
 WEIGHT = "weight"
 """What a column of weights is called, unless the table has one of that name."""
@@ -34,7 +32,7 @@ class Recoding:
 
     labels: tuple[str, ...]
     """The label of each node, as published."""
-    members: NDArray[np.bool_]
+    members: Bools
     """nodes x domain: the values (codes of the table's QI column) that a node covers."""
     node: IntArray
     """The node of each group."""
@@ -50,16 +48,16 @@ class Grouping:
     signature: IntArray
     value: IntArray
     """The true value code."""
-    rows: Counts
+    rows: Ints
     """How many people each copy of the group has of this signature and value."""
-    copies: Counts
+    copies: Ints
     """How many groups with this content there are."""
     shown: IntArray | None = None
     """The published value codes where a method changes values; None means the true ones."""
     form: FormName = "bucketized"
     recodings: tuple[Recoding, ...] = ()
     """One per QI in the generalized form; empty in the bucketized form."""
-    pooled: NDArray[np.bool_] | None = None
+    pooled: Bools | None = None
     """Groups whose values outside every event are published as one pooled value."""
     weight: Floats | None = None
     """Of each line: how much of its group's cases (people with a protected event) one person counts
@@ -92,9 +90,9 @@ class Grouping:
         group: IntArray,
         signature: IntArray,
         value: IntArray,
-        rows: Counts,
+        rows: Ints,
         *,
-        copies: Counts | None = None,
+        copies: Ints | None = None,
         shown: IntArray | None = None,
         weight: Floats | None = None,
         **more: Any,
@@ -200,7 +198,7 @@ class Grouping:
         return int(self.copies.sum())
 
     @property
-    def people(self) -> Counts:
+    def people(self) -> Ints:
         """How many people each line stands for, in all copies of its group."""
         return self.rows * self.copies[self.group]
 
@@ -210,18 +208,18 @@ class Grouping:
         return int(self.people.sum())
 
     @property
-    def sizes(self) -> Counts:
+    def sizes(self) -> Ints:
         """How many people each group has."""
         begins = np.ones(len(self.group), bool)
         np.not_equal(self.group[1:], self.group[:-1], out=begins[1:])
         return np.add.reduceat(self.rows, np.flatnonzero(begins))
 
     @property
-    def first_number(self) -> Counts:
+    def first_number(self) -> Ints:
         """The number of the first copy of each group, when all copies are numbered in order."""
         return np.cumsum(self.copies) - self.copies
 
-    def cases(self, table: Table) -> Counts:
+    def cases(self, table: Table) -> Ints:
         """How many published values of each group belong to a protected event."""
         event = np.append(table.value_event, np.int32(-1))[self.published_values(table)] >= 0
         return np.bincount(self.group, self.rows * event, len(self.copies)).astype(np.int64)
@@ -231,7 +229,7 @@ class Grouping:
         """How many people are published with another value than their own."""
         return 0 if self.shown is None else int(self.people[self.shown != self.value].sum())
 
-    def signature_people(self, table: Table) -> Counts:
+    def signature_people(self, table: Table) -> Ints:
         """How many people of each signature are published."""
         return np.bincount(self.signature, self.people, len(table.signatures)).astype(np.int64)
 
@@ -246,7 +244,7 @@ class Grouping:
         """How many of the published people carry an event."""
         return int(self.people[table.value_event[self.value] >= 0].sum())
 
-    def holding(self, table: Table) -> NDArray[np.bool_]:
+    def holding(self, table: Table) -> Bools:
         """The groups that publish an event (a pooled value is none)."""
         return self.cases(table) > 0
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.data.table import IntArray, Table, factorize
+from shoal.arrays import IntArray, Ints
+from shoal.data.table import Table, factorize
 from shoal.data.table.k_anonymity import Cost
-from shoal.groups.grouping import Counts, Grouping
+from shoal.groups.grouping import Grouping
 
 USUAL_K = 5
 """Fewer people than these are few, unless a spec says otherwise."""
@@ -30,7 +31,7 @@ class Lookup:
     cost: Cost | None = None
 
     @classmethod
-    def of(cls, sharing: Counts, people: Counts, k: int | None, cost: Cost | None = None) -> Lookup:
+    def of(cls, sharing: Ints, people: Ints, k: int | None, cost: Cost | None = None) -> Lookup:
         """From lines of so many people, of whom so many show the same."""
         few = USUAL_K if k is None else k
         return cls(
@@ -66,7 +67,7 @@ def lookup_of(
 
 def sharing(
     table: Table, grouping: Grouping, attributes: Sequence[int] | None = None, *, exact: bool = True
-) -> Counts:
+) -> Ints:
     """For each line, how many published people show the same in some QIs, or in all. Without
     `exact` and where ranges are not known each group shows something of its own."""
     places = range(len(table.qi)) if attributes is None else attributes

@@ -7,12 +7,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray
+from shoal.arrays import IntArray, Ints, Whole
 
 Lines = TypeVar("Lines", bound=NDArray[Any])
-Whole = NDArray[np.integer]
-Rows = NDArray[np.int32] | NDArray[np.int64]
-"""How many people: the larger numbers only where it takes them."""
 
 
 class Pairs(NamedTuple):
@@ -21,10 +18,10 @@ class Pairs(NamedTuple):
     start: IntArray
     """Where the pairs of each left number begin, and where the last ends."""
     right: IntArray
-    rows: Rows
+    rows: Whole
 
 
-def count_pairs(left: Whole, right: IntArray, rows: Rows, count: int) -> tuple[IntArray, Pairs]:
+def count_pairs(left: Whole, right: IntArray, rows: Whole, count: int) -> tuple[IntArray, Pairs]:
     """Which pair each line has, and the pairs with their rows added up; there are `count` left
     numbers."""
     order = _sorting(left, right)
@@ -78,7 +75,7 @@ def ragged(start: Whole, chosen: Whole) -> tuple[IntArray, IntArray]:
     return owner, place
 
 
-def starts(sorted_owner: Whole, count: int) -> NDArray[np.int64]:
+def starts(sorted_owner: Whole, count: int) -> Ints:
     """Where the stretch of each owner begins in lines sorted by them, and where the last ends."""
     start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(sorted_owner, minlength=count), out=start[1:])

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table, code_column
+from shoal.arrays import Bools, IntArray, Ints, Whole
+from shoal.data.table import Table, code_column
 from shoal.data.table.several import Aspect
 from shoal.groups.grouping import Grouping
-from shoal.groups.pairs import Rows, count_pairs
+from shoal.groups.pairs import count_pairs
 from shoal.groups.pairs import ragged as ragged
 from shoal.groups.pairs import starts as starts
 
@@ -29,28 +29,28 @@ class Partition:
     world to start from.
     """
 
-    group_number: NDArray[np.int64]
+    group_number: Ints
     """The number of each group among all groups, those of one person included; of the first, where
     there are copies."""
-    copies: NDArray[np.int64]
+    copies: Ints
     """How many groups with its content there are."""
     alone: int
     """Groups of one person that publish no event."""
     group_start: IntArray
     pair_signature: IntArray
-    pair_size: Rows
+    pair_size: Whole
     value_start: IntArray
     value_code: IntArray
     """Published value codes; `len(table.values)` stands for the pooled value."""
-    value_count: Rows
+    value_count: Whole
     carrier_start: IntArray
     carrier_event: IntArray
-    carrier_count: Rows
+    carrier_count: Whole
     world_start: IntArray
     world_value: IntArray
     """Published value codes of a pair's people; in a release of unknown origin, possible ones."""
-    world_count: Rows
-    signature_people: NDArray[np.int64]
+    world_count: Whole
+    signature_people: Ints
     """How many people of each signature are published, alone or not."""
     distorted: bool
     """Whether published values differ from the true ones."""
@@ -69,15 +69,15 @@ class Partition:
         return int(self.signature_people.sum())
 
     @property
-    def pair_group(self) -> NDArray[np.int64]:
+    def pair_group(self) -> Ints:
         return np.repeat(np.arange(self.groups), np.diff(self.group_start))
 
     @property
-    def pair_people(self) -> NDArray[np.int64]:
+    def pair_people(self) -> Ints:
         """How many people each pair stands for, in all copies of its group."""
         return np.asarray(self.pair_size * np.repeat(self.copies, np.diff(self.group_start)))
 
-    def people_of(self, pairs: NDArray[np.integer]) -> NDArray[np.int64]:
+    def people_of(self, pairs: Whole) -> Ints:
         """The same of some pairs."""
         group = np.searchsorted(self.group_start, pairs, side="right") - 1
         return np.asarray(self.pair_size[pairs] * self.copies[group])
@@ -88,7 +88,7 @@ class Partition:
         before = np.append(0, np.cumsum(self.carrier_count, dtype=np.int64))
         return int(np.diff(before[self.carrier_start[self.group_start]]) @ self.copies)
 
-    def carriers_of(self, pairs: NDArray[np.integer]) -> int:
+    def carriers_of(self, pairs: Whole) -> int:
         """How many people of some pairs do."""
         owner, entry = ragged(self.carrier_start, pairs)
         group = np.searchsorted(self.group_start, pairs, side="right") - 1
@@ -103,18 +103,18 @@ class Partition:
         holds = np.repeat(self._hold(value_event), np.diff(self.group_start))
         return np.flatnonzero(holds).astype(np.int32)
 
-    def _hold(self, value_event: IntArray) -> NDArray[np.bool_]:
+    def _hold(self, value_event: IntArray) -> Bools:
         """Of each group, which has at least one value: whether it holds an event."""
         if not self.groups:
             return np.zeros(0, bool)
         return np.logical_or.reduceat((value_event >= 0)[self.value_code], self.value_start[:-1])
 
     @cached_property
-    def _pair_keys(self) -> NDArray[np.int64]:
+    def _pair_keys(self) -> Ints:
         """Group and signature of each pair as one number, in order."""
         return self.pair_group * len(self.signature_people) + self.pair_signature
 
-    def find_pairs(self, groups: NDArray[np.integer], signatures: IntArray) -> IntArray:
+    def find_pairs(self, groups: Whole, signatures: IntArray) -> IntArray:
         """The pair of each (number of a group, signature); -1 where a person is alone or in none.
         People alone are most, and are passed over."""
         last = np.append(self.group_number + self.copies, 0)
@@ -125,7 +125,7 @@ class Partition:
         pairs[inside] = np.searchsorted(self._pair_keys, place[inside] * width + signatures[inside])
         return pairs
 
-    def some(self, groups: NDArray[np.int64]) -> Partition:
+    def some(self, groups: Ints) -> Partition:
         """Some of the groups alone, under their numbers."""
         pair_group, pair = ragged(self.group_start, groups)
         value_group, value = ragged(self.value_start, groups)
@@ -191,13 +191,13 @@ class Partition:
     def from_published(
         cls,
         table: Table,
-        copies: NDArray[np.int64],
-        line_group: NDArray[np.int64],
+        copies: Ints,
+        line_group: Ints,
         line_signature: IntArray,
-        line_people: NDArray[np.int64],
+        line_people: Ints,
         value_group: IntArray,
         value_code: IntArray,
-        value_count: NDArray[np.int64],
+        value_count: Ints,
     ) -> Partition:
         """From published tables alone: the copies of each group, and in one copy lines with their
         signatures and numbers of people, and values with their counts (sorted by group and code).
@@ -232,15 +232,15 @@ class Partition:
     def _counted(
         cls,
         *,
-        group_number: NDArray[np.int64],
-        copies: NDArray[np.int64],
+        group_number: Ints,
+        copies: Ints,
         alone: int,
-        group: NDArray[np.integer],
+        group: Whole,
         signature: IntArray,
         shown: IntArray,
-        rows: Rows,
+        rows: Whole,
         event: IntArray,
-        signature_people: NDArray[np.int64],
+        signature_people: Ints,
         distorted: bool,
     ) -> Partition:
         groups, rows = len(group_number), _narrow(rows)
@@ -270,7 +270,7 @@ class Partition:
         )
 
 
-def _narrow(rows: Rows) -> Rows:
+def _narrow(rows: Whole) -> Whole:
     """The same in half the memory, if no sum of them can be too large for that."""
     return rows.astype(np.int32, copy=False) if int(rows.sum()) < 2**31 else rows
 

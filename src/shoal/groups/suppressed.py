@@ -8,13 +8,13 @@ are, the same table and seed lose the same.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Ints, Whole
 from shoal.data.table import Table
-from shoal.groups.grouping import Counts, Grouping
+from shoal.groups.grouping import Grouping
 
 
-def lost_members(table: Table, grouping: Grouping, *, seed: int) -> Counts:
+def lost_members(table: Table, grouping: Grouping, *, seed: int) -> Ints:
     """How many people of each of the table's member cells are in no group."""
     signature, value, rows = table.cells
     width = np.int64(len(table.values))
@@ -31,7 +31,7 @@ def lost_members(table: Table, grouping: Grouping, *, seed: int) -> Counts:
     return np.bincount(gone, minlength=len(member)).astype(np.int64)
 
 
-def among_first(owner: NDArray[np.integer], wanted: Counts) -> NDArray[np.bool_]:
+def among_first(owner: Whole, wanted: Ints) -> Bools:
     """Which entries are among the first of their owner's, of whom each wants so many."""
     by_owner = np.argsort(owner, kind="stable")
     owner = owner[by_owner]

@@ -8,9 +8,10 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.data.spec import band_name
 from shoal.data.spec.bands import band_label
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.errors import InputError, InternalError
 from shoal.knowledge.quantiles import (
     known_quantiles,

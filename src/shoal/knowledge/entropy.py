@@ -22,12 +22,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import Floats, IntArray, Ints
+from shoal.data.table import Table
 from shoal.knowledge.kernels import entropy as kernels
 from shoal.knowledge.knowledge import Knowledge, View
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 RIDGE = 2e-4
 NEAR, PART = 0.04, 2e-5
 """The fit ends when every stratum has its cases but for so many, or for that part of all cases if

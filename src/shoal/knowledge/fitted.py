@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data.table import Table
 
-Floats = NDArray[np.float64]
 TENTHS = 10
 SAME_CHANCE = 9
 """Chances that agree in so many digits are the same."""

@@ -17,7 +17,8 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table, factorize
+from shoal.arrays import IntArray
+from shoal.data.table import Table, factorize
 from shoal.display import counted
 from shoal.errors import InputError, InternalError
 from shoal.knowledge.attributes import attribute_codes, attribute_sets

@@ -10,13 +10,11 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import Floats, IntArray
+from shoal.data.table import Table
 from shoal.errors import InputError, nearest
 from shoal.knowledge.knowledge import View, event_chances, value_chances
-
-Floats = NDArray[np.float64]
 
 
 def against(chance: Floats, others: Floats) -> Floats:

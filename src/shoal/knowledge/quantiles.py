@@ -13,8 +13,9 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.data.spec import MISSING
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.data.table.bands import bands_of
 from shoal.errors import InputError
 from shoal.wording import visible

@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data.table import Table
 from shoal.knowledge.knowledge import View, event_chances
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data.spec import Event, Limit, Recipe, Spec, support_for
 from shoal.data.table import Table
 from shoal.data.table.hierarchy import Hierarchy
@@ -26,7 +26,6 @@ from shoal.knowledge import Knowledge, Sides
 from shoal.planning.recodings import ROWS, cells_of, coarser
 from shoal.planning.supply import total_odds
 
-Floats = NDArray[np.float64]
 SMALLER_R = (2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0)
 SUPPORTS = (100, 300, 1000)
 PRIOR_COSTS, SUPPORT_COSTS = 0.5, 0.5

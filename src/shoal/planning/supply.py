@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data.table import Table
 from shoal.knowledge import Knowledge, Sides
 
-Floats = NDArray[np.float64]
 AT_ONCE = 1 << 21
 """Classes times events of one portion."""
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from shoal.arrays import IntArray
 from shoal.data.spec import OTHER, Spec
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.data.table.frames import free_name
 from shoal.release.release import Release
 from shoal.release.tables import shown_parts

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+
+from shoal.arrays import Words
 
 
 def as_enum(texts: pl.Series) -> pl.Series:
@@ -14,7 +15,7 @@ def as_enum(texts: pl.Series) -> pl.Series:
     return texts.cast(pl.Enum(texts.drop_nulls().unique(maintain_order=True)))
 
 
-def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(numbers: Words) -> Words:
     """A 64-bit finalizer: similar numbers end up far apart."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -11,22 +11,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints, Whole, Words
 from shoal.release.lines import mix
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
 
-Hashes = NDArray[np.uint64]
-
 
 def hashed_values(
-    parts: Iterable[NDArray[np.integer]],
-    group: NDArray[np.integer],
-    rows: NDArray[np.integer],
+    parts: Iterable[Whole],
+    group: Whole,
+    rows: Whole,
     groups: int,
-) -> Hashes:
+) -> Words:
     """A hash of the values of each group. `parts` are the places of the lines' texts among all that
     are published, from 1 on: of whole values, or of each column that is published apart."""
     total = np.zeros(groups, np.uint64)
@@ -38,12 +36,12 @@ def hashed_values(
 
 
 def hashed_people(
-    total: Hashes,
-    group: NDArray[np.integer],
-    signature: NDArray[np.integer],
-    rows: NDArray[np.integer],
-    weight: NDArray[np.float64] | None = None,
-) -> Hashes:
+    total: Words,
+    group: Whole,
+    signature: Whole,
+    rows: Whole,
+    weight: Floats | None = None,
+) -> Words:
     """The same with the people of each group; `signature` is the place of a line's attributes among
     all that are published, from 1 on, and `weight` what each of them counts as, if it is told."""
     total = total.copy()
@@ -55,7 +53,7 @@ def hashed_people(
     return total
 
 
-def hashed_ranges(total: Hashes, labels: Iterable[pl.Series]) -> Hashes:
+def hashed_ranges(total: Words, labels: Iterable[pl.Series]) -> Words:
     """The same with the ranges of each group, attribute by attribute."""
     with np.errstate(over="ignore"):
         for of_group in labels:
@@ -96,12 +94,12 @@ def misplaced(release: Release) -> str:
     return ""
 
 
-def places(texts: pl.Series) -> NDArray[np.int64]:
+def places(texts: pl.Series) -> Ints:
     """The place of each text among those that are there, from 1 on."""
     return texts.rank("dense").to_numpy().astype(np.int64)
 
 
-def _increases(keys: Sequence[NDArray[np.integer]], *, strictly: bool = False) -> bool:
+def _increases(keys: Sequence[Whole], *, strictly: bool = False) -> bool:
     """Whether lines are in the order of their keys, the first first."""
     equal = np.ones(max(0, len(keys[0]) - 1), bool)
     for key in keys:

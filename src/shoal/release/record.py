@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.data.sources import read_table
-from shoal.data.table import IntArray, Table, digits, factorize
+from shoal.data.table import Table, digits, factorize
 from shoal.data.table.frames import free_name
 from shoal.data.table.table import Cells, People
 from shoal.engines import GID
@@ -22,9 +23,6 @@ from shoal.release.pair import CELL_GROUPS, ROW_GROUPS
 from shoal.release.private import COUNT, PUBLISHED, copies_name
 from shoal.release.tables import shown_parts
 from shoal.release.weights import weight_column
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class CellLines(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints, Whole
 from shoal.data.table import Table
 from shoal.engines import Runs
 from shoal.errors import InputError
@@ -23,7 +24,7 @@ def regroup(
     release: Release,
     table: Table,
     rows: NDArray[Any],
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
 ) -> Grouping:
     """The groups of the table's rows (`rows`: their gids, negative where not published), with the
     values that the release publishes of them, and their weights."""
@@ -113,7 +114,7 @@ def regroup_cells(release: Release, table: Table, private: Path) -> Grouping:
     return grouping
 
 
-def _counted(keys: NDArray[np.int64], count: NDArray[np.integer]) -> tuple[Any, Any]:
+def _counted(keys: Ints, count: Whole) -> tuple[Any, Any]:
     """Each key once, and its counts added up."""
     known, line = np.unique(keys, return_inverse=True)
     return known, np.bincount(line, count, len(known))
@@ -122,9 +123,9 @@ def _counted(keys: NDArray[np.int64], count: NDArray[np.integer]) -> tuple[Any, 
 class _Part(NamedTuple):
     """What is published as one: whole values, or one column that is published apart."""
 
-    shown: NDArray[np.int64]
+    shown: Ints
     """Its code on each line of the sensitive table."""
-    of_value: NDArray[np.integer]
+    of_value: Whole
     """Its code in each value of the table, and in the pooled one."""
     width: np.int64
 

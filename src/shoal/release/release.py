@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, IntArray
 from shoal.auditing.check_words import in_short
 from shoal.auditing.checks import checks_in, verdict
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import OTHER, Spec
-from shoal.data.table import IntArray, Table, code_column, factorize
+from shoal.data.table import Table, code_column, factorize
 from shoal.data.table.frames import like
 from shoal.display import at_r, card, counted
 from shoal.engines import GID, Distant, Runs
@@ -61,7 +61,7 @@ class Release:
     """attribute, value, event, count: people by value of an attribute, in older releases."""
     row_groups: IntArray | None = None
     """For the publisher only: the gid of every input row, -1 if suppressed."""
-    row_weights: NDArray[np.float64] | None = field(default=None, repr=False)
+    row_weights: Floats | None = field(default=None, repr=False)
     """For the publisher only: the weight of every input row, if anybody has one."""
     grouping: Grouping | None = field(default=None, repr=False)
     """For the publisher only: how many people of each cell are in which group."""

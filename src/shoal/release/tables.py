@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import IntArray, Ints
 from shoal.data.spec import OTHER
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.engines import GID, Dealt, Runs
 from shoal.errors import InputError
 from shoal.groups import Grouping, Recoding
@@ -160,9 +160,7 @@ def _text_ranks(texts: list[str], shown: IntArray) -> IntArray:
     return place
 
 
-def _published_members(
-    table: Table, grouping: Grouping, dealt: Dealt | None, seed: int
-) -> NDArray[np.int64]:
+def _published_members(table: Table, grouping: Grouping, dealt: Dealt | None, seed: int) -> Ints:
     """How many published people have each sensitive value, as it stands in the table."""
     if dealt is not None:
         kept = np.flatnonzero(dealt.group >= 0)
@@ -172,7 +170,7 @@ def _published_members(
     return table.member_rows - gone.astype(np.int64)
 
 
-def _members(table: Table, counts: NDArray[np.int64]) -> pl.DataFrame:
+def _members(table: Table, counts: Ints) -> pl.DataFrame:
     """Totals of the member values that labels stand for: the dataset based distribution. Nothing is
     told of what pooled groups hold: it would say which values their people have instead of an
     event."""
@@ -184,7 +182,7 @@ def _members(table: Table, counts: NDArray[np.int64]) -> pl.DataFrame:
     return pl.DataFrame(lines, schema=schema, orient="row")
 
 
-def listed_members(table: Table) -> list[tuple[str, str, NDArray[np.int64]]]:
+def listed_members(table: Table) -> list[tuple[str, str, Ints]]:
     """The values that labels stand for: the event (of several columns, with the column's name), the
     value, and which of the table's sensitive values it is."""
     if table.spec.publish_members:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.data.spec import Spec
 from shoal.data.table import Table, digits, factorize
 from shoal.data.table.frames import free_name
@@ -23,8 +23,6 @@ from shoal.errors import InputError, InternalError
 from shoal.groups import Grouping
 from shoal.groups.grouping import WEIGHT
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 DIGITS = 6
 """Weights are published with so many significant digits."""
 ROUNDING = 10.0 ** (1 - DIGITS)

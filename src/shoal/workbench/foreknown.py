@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table, factorize
+from shoal.arrays import IntArray
+from shoal.data.table import Table, factorize
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.knowledge.attributes import attribute_codes, attribute_sets

@@ -16,16 +16,14 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.auditing.adversaries.all_views import AllViews
 from shoal.auditing.adversaries.judging import Case, Judgement, judge_groups
 from shoal.auditing.adversaries.kernels import judge as kernels
 from shoal.data.spec import Spec
 from shoal.errors import InputError, nearest
 from shoal.knowledge import BinaryReader, JointReader, Knowledge, Reader, View, with_pool
-
-Floats = NDArray[np.float64]
 
 
 class Adversary(Reader, Protocol):
@@ -105,11 +103,11 @@ class SeenGroup(NamedTuple):
 
     chances: Floats
     """distributions x values: of each kind of person in the group, the chance of each value."""
-    people: NDArray[np.int64]
+    people: Ints
     """How many people of each kind there are."""
-    counts: NDArray[np.int64]
+    counts: Ints
     """How often each value is published."""
-    event: NDArray[np.int64]
+    event: Ints
     """The event of each value (a column of the answer), or -1."""
     events: int
 

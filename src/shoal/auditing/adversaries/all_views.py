@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, Whole
 from shoal.auditing.adversaries.judging import Case, Judgement
 from shoal.auditing.adversaries.kernels import judge as kernels
 from shoal.errors import InputError
@@ -33,7 +33,6 @@ from shoal.knowledge.entropy import (
 )
 from shoal.wording import ALL_VIEWS
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-3
 """A posterior is above its limit if it is so by more than this part of it: the fit's own error."""
 MOST_OFF = 0.5
@@ -87,9 +86,9 @@ class _Holding:
     """The groups that hold one event."""
 
     groups: Groups
-    number: NDArray[np.integer]
+    number: Whole
     """Which of all groups they are."""
-    pair: NDArray[np.integer]
+    pair: Whole
     """The pair of each line."""
 
 
@@ -116,7 +115,7 @@ class _Notes:
 
     record: kernels.Record
     exposure: Floats
-    undecided: NDArray[np.bool_]
+    undecided: Bools
 
     @classmethod
     def of(cls, case: Case) -> _Notes:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.auditing.adversaries.group import no_world
 from shoal.errors import InputError
 from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 
 
-def binary_posterior(f: ArrayLike, count: int) -> NDArray[np.float64]:
+def binary_posterior(f: ArrayLike, count: int) -> Floats:
     """p(t_j:x) for every tuple of an A-group in which `count` tuples have x.
 
     `f` holds each tuple's global probability of x. A tuple with f = 0 never has x, one with f = 1

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Bools, Floats, Ints
 from shoal.auditing.adversaries.group import Group, no_world
 from shoal.auditing.adversaries.kernels.chain import swap_chain
 
@@ -23,9 +24,9 @@ possible one."""
 class JointEstimate:
     """Estimated posteriors with an interval that covers each of them with `confidence`."""
 
-    posterior: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    posterior: Floats
+    low: Floats
+    high: Floats
     confidence: float
 
 
@@ -62,8 +63,8 @@ def joint_estimate(
 
 
 def interval(
-    means: NDArray[np.float64], sizes: NDArray[np.int64], *, sweeps: int, confidence: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    means: Floats, sizes: Ints, *, sweeps: int, confidence: float
+) -> tuple[Floats, Floats, Floats]:
     """Mean and confidence interval over batches (first axis) of a chain.
 
     Batch means are nearly independent, so Student's t applies; where the chain is slow they are
@@ -87,9 +88,7 @@ def interval(
     return middle, np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
 
 
-def possible_world(
-    weights: NDArray[np.float64], member: NDArray[np.int64], codes: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def possible_world(weights: Floats, member: Ints, codes: Ints) -> Ints:
     """A world with weight to start from: the one given, or else one that is looked for."""
     if (weights[member, codes] > 0).all():
         return codes.astype(np.int64)
@@ -98,9 +97,7 @@ def possible_world(
     return _some_world(weights, member, codes)
 
 
-def _likeliest_world(
-    weights: NDArray[np.float64], member: NDArray[np.int64], codes: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _likeliest_world(weights: Floats, member: Ints, codes: Ints) -> Ints:
     """The world of the largest weight: an assignment of N values to N tuples."""
     from scipy.optimize import linear_sum_assignment
 
@@ -114,9 +111,7 @@ def _likeliest_world(
     return np.asarray(codes[chosen], np.int64)
 
 
-def _some_world(
-    weights: NDArray[np.float64], member: NDArray[np.int64], codes: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _some_world(weights: Floats, member: Ints, codes: Ints) -> Ints:
     """Any world with weight. Tuples with the same distribution are alike, so that only how many of
     them hold each value has to be found; the values are then dealt in the order of the tuples."""
     signatures, values = weights.shape
@@ -132,9 +127,7 @@ def _some_world(
     return world
 
 
-def has_world(
-    weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64]
-) -> bool:
+def has_world(weights: Floats, sizes: Ints, counts: Ints) -> bool:
     """Whether some world has weight. Tuples that can have the same values are one node."""
     if (weights > 0).all():
         return True
@@ -143,9 +136,7 @@ def has_world(
     return bool(largest_flow(allowed, tuples, counts).sum() == sizes.sum())
 
 
-def largest_flow(
-    allowed: NDArray[np.bool_], sizes: NDArray[np.int64], counts: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def largest_flow(allowed: Bools, sizes: Ints, counts: Ints) -> Ints:
     """S x V: how many tuples of each signature hold each value, none where it is not allowed.
 
     A largest flow from the signatures (each has as many tuples as its size) to the values (each

@@ -14,16 +14,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.auditing.adversaries.judging import Case, Judgement, judge_groups
 from shoal.auditing.adversaries.kernels import judge as kernels
 from shoal.auditing.adversaries.kernels.even import Cells, Judged, find_even, judge_even
-from shoal.data.table import IntArray
 from shoal.groups.pairs import starts
 from shoal.knowledge import View, event_chances, value_chances
 
 WORTH = 0.5
 """Even groups are judged apart if they have at least this part of the pairs that are judged."""
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +36,16 @@ class Even:
     judged: Judged
     rest: Case
     """The other groups alone."""
-    _rest_group: NDArray[np.int64]
+    _rest_group: Ints
     """Which groups of the case they are."""
-    _rest_pair: NDArray[np.int64]
+    _rest_pair: Ints
     """Which of its pairs theirs are."""
     _apart: kernels.Even
-    _event_pair: NDArray[np.int64]
+    _event_pair: Ints
     """Each event's most exposed pair, -1 where no even group holds it."""
-    _shown: Flags
+    _shown: Bools
     """The table's cells whose people are in such groups."""
-    _pooled: Flags
+    _pooled: Bools
     """The signatures of whom some are pooled there."""
 
     @classmethod
@@ -87,7 +86,7 @@ class Even:
         )
 
     @property
-    def exposure(self) -> NDArray[np.float64]:
+    def exposure(self) -> Floats:
         """The posterior of each pair times its event's r."""
         return self.judged.posterior * self.rest.event_r[self.judged.event]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Ints
 from shoal.errors import InputError
 
 
@@ -14,12 +15,12 @@ from shoal.errors import InputError
 class Group:
     """Distinct distributions (restricted to the values present) with sizes, values with counts."""
 
-    weights: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    present: NDArray[np.int64]
+    weights: Floats
+    sizes: Ints
+    counts: Ints
+    present: Ints
     """The value codes that occur in the group; the columns of `weights`."""
-    member: NDArray[np.int64]
+    member: Ints
     """For each tuple, its row in `weights`."""
 
     @classmethod
@@ -54,7 +55,7 @@ class Group:
         )
         return cls(weights, sizes, counts, present, member.ravel())
 
-    def spread(self, by_row: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    def spread(self, by_row: Floats, width: int) -> Floats:
         """S x present results as the N x V matrix that the caller thinks in."""
         full = np.zeros((len(self.member), width))
         full[:, self.present] = by_row[self.member]

@@ -4,8 +4,9 @@ groups of any size."""
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Ints, Whole
 from shoal.auditing.adversaries.estimate import has_world
 from shoal.auditing.adversaries.group import Group, no_world
 from shoal.auditing.adversaries.kernels.averages import average_bounds
@@ -19,7 +20,7 @@ JOINT_BUDGET = 2e7
 
 def joint_posterior(
     distributions: ArrayLike, values: ArrayLike, *, budget: float = JOINT_BUDGET
-) -> NDArray[np.float64]:
+) -> Floats:
     """p(t_j:v) for every tuple and value of an A-group, as an N x V matrix.
 
     `distributions` is an N x V array, each tuple's distribution over the V values; `values` are the
@@ -48,9 +49,7 @@ def joint_posterior(
     return group.spread(posterior, np.shape(distributions)[1])
 
 
-def joint_bounds(
-    distributions: ArrayLike, values: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def joint_bounds(distributions: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:
     """Lower and upper bounds of every joint posterior (arguments as in `joint_posterior`).
 
     >>> import shoal
@@ -70,12 +69,12 @@ def joint_bounds(
 
 
 def event_bounds(
-    weights: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    column: NDArray[np.integer],
+    weights: Floats,
+    sizes: Ints,
+    counts: Ints,
+    column: Whole,
     events: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Certified bounds of p(tuple of s has event e), S x E: the narrower of those by averages and
     of those by swaps. `column` is the event of each value, or -1."""
     lower, upper = np.zeros((len(sizes), events)), np.zeros((len(sizes), events))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.auditing.adversaries.estimate import (
     BATCHES,
     CONFIDENCE,
@@ -21,7 +22,7 @@ from shoal.auditing.adversaries.joint import event_bounds
 from shoal.auditing.adversaries.kernels import judge as kernels
 from shoal.auditing.adversaries.kernels.chain import swap_chain
 from shoal.data.spec import Limit
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups.partition import Partition
 from shoal.knowledge import View, event_chances, with_pool
@@ -43,9 +44,9 @@ class Case:
 
     table: Table
     partition: Partition
-    event_r: NDArray[np.float64]
+    event_r: Floats
     limit: Limit
-    known: NDArray[np.bool_]
+    known: Bools
     """signatures x events: global probability above 1/r in some view."""
     budget: float
     """The most steps of one exact answer."""
@@ -84,9 +85,7 @@ class Case:
             part.carrier_count,
         )
 
-    def arrays(
-        self, view: View, distributions: NDArray[np.float64]
-    ) -> tuple[kernels.Groups, kernels.Known]:
+    def arrays(self, view: View, distributions: Floats) -> tuple[kernels.Groups, kernels.Known]:
         """The groups and what is known of them in one view, as the kernels take them."""
         known = kernels.Known(
             view.index,
@@ -101,7 +100,7 @@ class Case:
 
     def strength(
         self, view: View, signature: IntArray, event: IntArray, limit: Limit | None = None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """What the posterior of a person for an event is multiplied with to be compared with 1, in
         a view: r, or under the honest limit one over what the view says beforehand, if that is
         above 1/r. 0 where there is no event. `limit` is that of the reader, if it has its own:
@@ -120,18 +119,18 @@ class Case:
 class Judgement:
     """One view's answer for the pairs in groups that hold an event (`Partition.held_pairs`)."""
 
-    posterior: NDArray[np.float64]
+    posterior: Floats
     event: IntArray
-    breach: NDArray[np.bool_]
+    breach: Bools
     kind: NDArray[np.int8]
     """Per pair: 0 exact, 1 bound, 2 estimate."""
-    undecided: NDArray[np.bool_]
-    guesses: NDArray[np.float64]
+    undecided: Bools
+    guesses: Floats
     counted: tuple[int, int, int]
-    contradictory: NDArray[np.int64]
-    event_worst: NDArray[np.float64]
+    contradictory: Ints
+    event_worst: Floats
     """Each event's largest posterior."""
-    event_pair: NDArray[np.int64]
+    event_pair: Ints
     """The pair (of all) that has it, -1 where no group holds the event."""
     even: Even | None = None
     """The groups that were judged apart, whose pairs are not among those above."""
@@ -150,8 +149,8 @@ class Judgement:
         *,
         counted: tuple[int, int, int],
         kind: NDArray[np.int8] | None = None,
-        undecided: NDArray[np.bool_] | None = None,
-        contradictory: NDArray[np.int64] | None = None,
+        undecided: Bools | None = None,
+        contradictory: Ints | None = None,
         limit: Limit | None = None,
         residual: float | None = None,
         absent: int = 0,
@@ -233,17 +232,17 @@ def judge_groups(
 class _Settled:
     kind: int
     place: IntArray
-    sizes: NDArray[np.int64]
+    sizes: Ints
     events: IntArray
-    posterior: NDArray[np.float64]
-    breach: NDArray[np.bool_]
+    posterior: Floats
+    breach: Bools
     """Above 1/r for sure."""
-    compared: NDArray[np.float64]
+    compared: Floats
     """What the posterior surely comes to."""
-    upper: NDArray[np.float64]
+    upper: Floats
     """What it surely does not pass."""
 
-    def undecided(self, case: Case, view: View, pairs: slice) -> NDArray[np.bool_]:
+    def undecided(self, case: Case, view: View, pairs: slice) -> Bools:
         """Which of the group's pairs are neither safe nor breached for sure, for some event."""
         high = self.upper + kernels.TOLERANCE
         safe, breach = case.event_r[self.events] * high <= 1.0, self.breach
@@ -259,7 +258,7 @@ class _Settled:
 def _settle(
     case: Case,
     view: View,
-    distributions: NDArray[np.float64],
+    distributions: Floats,
     value_event: IntArray,
     group: int,
     number: int,
@@ -307,8 +306,8 @@ def _settle(
 
 
 def _true_world(
-    case: Case, group: int, place: IntArray, values: IntArray, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    case: Case, group: int, place: IntArray, values: IntArray, weights: Floats
+) -> tuple[Ints, Ints]:
     """Each tuple's distribution and its published value: a world with weight to start from."""
     part = case.partition
     pairs = np.arange(part.group_start[group], part.group_start[group + 1])

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import Floats, IntArray, Ints
+from shoal.data.table import Table
 from shoal.groups import Grouping
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.compiling import kernel
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 
 @kernel
 def largest_change(
     pair_start: Ints,
-    pair_signature: Codes,
+    pair_signature: IntArray,
     pair_size: Ints,
     value_start: Ints,
-    value_code: Codes,
+    value_code: IntArray,
     value_count: Ints,
     prior: Floats,
 ) -> float:

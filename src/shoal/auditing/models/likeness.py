@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.auditing.models.contents import Contents, Floats
+from shoal.arrays import Floats
+from shoal.auditing.models.contents import Contents
 
 ROUNDING = 1e-12
 

@@ -13,14 +13,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.errors import InputError
 
 HOSPITAL_QI = ("age", "sex", "region", "occupation", "insurance")
 HOSPITAL_SENSITIVE = "diagnosis"
 HOSPITAL_EVENT = ("HIV", "Schizophrenia")
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 AGES: Final = np.arange(18, 91)
 BAND_STARTS: Final = np.array([18, 35, 50, 65, 80])
@@ -179,7 +178,7 @@ def hospital_distribution() -> pl.DataFrame:
     )
 
 
-def _band_of_age() -> Codes:
+def _band_of_age() -> Ints:
     return np.searchsorted(BAND_STARTS, AGES, side="right").astype(np.int64) - 1
 
 
@@ -216,7 +215,7 @@ def _diagnosis_probabilities() -> Floats:
     return _shares(weights)
 
 
-def _draw(rng: np.random.Generator, weights: Floats, *, rows_of: Codes) -> Codes:
+def _draw(rng: np.random.Generator, weights: Floats, *, rows_of: Ints) -> Ints:
     """One column of `weights` for each entry of `rows_of`, drawn in proportion to its row.
 
     All rows' cumulative shares stand end to end, row i in [i, i+1], so one search serves all.
@@ -226,7 +225,7 @@ def _draw(rng: np.random.Generator, weights: Floats, *, rows_of: Codes) -> Codes
     ladder = (shares + np.arange(len(weights))[:, None]).ravel()
     place = np.searchsorted(ladder, rows_of + rng.random(len(rows_of)), side="right")
     last = columns - 1 - np.argmax(weights[:, ::-1] > 0, axis=1)
-    drawn: Codes = np.minimum(place - rows_of * columns, last[rows_of])
+    drawn: Ints = np.minimum(place - rows_of * columns, last[rows_of])
     return drawn
 
 

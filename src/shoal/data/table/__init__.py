@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.data.table.coding import Column, IntArray, code_column, digits, factorize
+from shoal.arrays import IntArray
+from shoal.data.table.coding import Column, code_column, digits, factorize
 from shoal.data.table.table import Everybody, Table
 
 __all__ = ["Column", "Everybody", "IntArray", "Table", "code_column", "digits", "factorize"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table.coding import IntArray
+from shoal.arrays import IntArray
 from shoal.data.table.table import Table
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.data.spec import MISSING
 from shoal.errors import InputError
 
-IntArray = NDArray[np.int32]
 DIRECT_KEYS = 1 << 24
 """Up to this many possible keys are counted in a plain array; more are sorted."""
 

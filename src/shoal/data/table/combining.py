@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.data.spec import OTHER, Event, Spec
-from shoal.data.table.coding import Column, IntArray, digits, factorize
+from shoal.data.table.coding import Column, digits, factorize
 from shoal.data.table.several import Aspect, Several
 from shoal.data.table.table import Lines, Table, count_cells
 

@@ -32,9 +32,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray, Ints
 from shoal.data.spec import Recipe, Spec
 from shoal.data.spec.recipe import COARSER, DatePart, Recipes
-from shoal.data.table.coding import Column, IntArray, code_column, digits, factorize
+from shoal.data.table.coding import Column, code_column, digits, factorize
 from shoal.data.table.hierarchy import read_hierarchy
 from shoal.data.table.recoding import recoded, values_recoded
 from shoal.data.table.scale import Dates, scale_of
@@ -50,8 +51,6 @@ DATES: tuple[DatePart, ...] = ("day", "month", "year")
 MOST_NODES = 1 << 17
 """So many nodes are searched for the best; of more, a good one is taken."""
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Node = tuple[int, ...]
 
 

@@ -14,14 +14,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray, Ints
 from shoal.data.spec import MISSING, ROWS_OF_PERSON, Spec
-from shoal.data.table.coding import IntArray, code_column
+from shoal.data.table.coding import code_column
 from shoal.data.table.identifiers import present
 from shoal.data.table.scale import scale_of
 from shoal.errors import InputError
 from shoal.wording import visible
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

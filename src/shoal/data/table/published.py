@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.data.spec import Event, Spec
-from shoal.data.table.coding import Column, IntArray
+from shoal.data.table.coding import Column
 from shoal.data.table.events import resolve_events
 from shoal.errors import InputError
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table.coding import IntArray
+from shoal.arrays import IntArray
 
 if TYPE_CHECKING:
     from shoal.data.table.table import Table

@@ -17,8 +17,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.data.spec import ROWS_OF_PERSON, Event, Spec, support_for
-from shoal.data.table.coding import Column, IntArray, code_column, digits, factorize
+from shoal.data.table.coding import Column, code_column, digits, factorize
 from shoal.data.table.frames import to_polars
 from shoal.data.table.identifiers import check_identifiers
 from shoal.data.table.k_anonymity import Cost, shared

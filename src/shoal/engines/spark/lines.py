@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.engines.runs import GID, Runs
 from shoal.engines.spark.kinds import kind_of
 
@@ -26,7 +26,6 @@ executor holds does not grow with the table."""
 PART, FIRST, COPIES, TIMES, LINE = "part", "first", "copies", "times", "line"
 HEADER = -1
 """The number of the line above all others of a part."""
-Ints = NDArray[np.int64]
 
 
 def as_frame(session: SparkSession, runs: Runs) -> DataFrame:

@@ -11,13 +11,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.data.table import Table
 from shoal.groups import Grouping
 from shoal.groups.suppressed import lost_members
-
-Ints = NDArray[np.int64]
 
 
 class Marks(NamedTuple):
@@ -33,7 +31,7 @@ class Marks(NamedTuple):
     """How many people each copy takes."""
     taken: Ints
     """How many people of other counted lines the copies have taken before."""
-    weight: NDArray[np.float64]
+    weight: Floats
     """What each of them counts as; not a number where that is not told."""
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.data.table import Table
 from shoal.data.table.frames import free_name
 from shoal.engines.runs import GID
@@ -37,9 +37,9 @@ class SparkRows(NamedTuple):
     counted: Sequence[str]
     identifiers: dict[str, str]
     """What identifies people: the frame's columns by their own names."""
-    keys: NDArray[np.int64]
+    keys: Ints
     """Of each counted line, the hash of its values."""
-    counts: NDArray[np.int64]
+    counts: Ints
 
 
 def key_of(columns: Sequence[str]) -> Column:

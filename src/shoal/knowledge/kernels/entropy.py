@@ -10,11 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.compiling import kernel
 from shoal.knowledge.kernels.bernoulli import by_logits, sigmoid, tilted
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 ROUNDS = 4
 
 

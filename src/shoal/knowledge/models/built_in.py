@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data.table import Table
 from shoal.errors import missing_extra
 
-Floats = NDArray[np.float64]
 MOST_CODES = 255
 """Boosting takes columns of more values than this as numbers."""
 

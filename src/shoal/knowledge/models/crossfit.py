@@ -17,9 +17,9 @@ import inspect
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import Floats, IntArray
+from shoal.data.table import Table
 from shoal.errors import InputError, nearest
 from shoal.knowledge.fitted import Fitted, measure
 from shoal.knowledge.knowledge import Knowledge, table_distribution
@@ -27,7 +27,6 @@ from shoal.knowledge.models.built_in import BUILT_IN, one_hot
 from shoal.knowledge.models.smoothing import Kernel, kernel_estimate
 
 FOLDS = 5
-Floats = NDArray[np.float64]
 
 
 def fit_model(table: Table, model: Any, *, folds: int = FOLDS, seed: int = 0) -> Knowledge:

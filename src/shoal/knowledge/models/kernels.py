@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.compiling import kernel
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 
 @kernel
@@ -17,9 +14,9 @@ def kernel_sums(
     place: Floats,
     numeric: NDArray[np.bool_],
     bandwidth: Floats,
-    fold: Codes,
+    fold: IntArray,
     cell_start: Ints,
-    cell_value: Codes,
+    cell_value: IntArray,
     cell_rows: Ints,
     first: int,
     last: int,

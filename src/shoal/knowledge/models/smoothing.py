@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import IntArray
+from shoal.data.table import Table
 from shoal.errors import InputError, nearest
 from shoal.knowledge.knowledge import table_distribution
 from shoal.knowledge.models.kernels import kernel_sums

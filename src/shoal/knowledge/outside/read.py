@@ -20,16 +20,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, IntArray
 from shoal.data.sources import read_table
 from shoal.data.sources.read import source_kind
 from shoal.data.storage import redact
-from shoal.data.table import IntArray, Table, factorize
+from shoal.data.table import Table, factorize
 from shoal.data.table.frames import to_polars
 from shoal.errors import InputError
 from shoal.knowledge import SUM_TOLERANCE, Knowledge, View, attribute_codes, table_distribution
 from shoal.knowledge.outside.statements import Statements, statements
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-12
 """Sums above 1 by less than this are our own rounding, and what the file says is kept as it is."""
 

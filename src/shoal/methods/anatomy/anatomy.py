@@ -35,7 +35,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import IntArray
+from shoal.data.table import Table
 from shoal.groups import Grouping, Progress, silent
 from shoal.methods.anatomy.kernels import deal
 from shoal.methods.parameters import check_eligible, whole

@@ -51,7 +51,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import Bools, IntArray, Ints
+from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import SUPPRESSED, Grouping, Progress, silent
 from shoal.methods.injector.kernels.injection import fill_buckets
@@ -62,7 +63,7 @@ from shoal.methods.injector.kernels.joining import (
     members,
     propose,
 )
-from shoal.methods.injector.kinds import Bools, Ints, SortedRows
+from shoal.methods.injector.kinds import SortedRows
 from shoal.methods.injector.matching import in_perfect_matching
 from shoal.methods.injector.negative_rules import mine
 from shoal.methods.parameters import check_eligible, whole

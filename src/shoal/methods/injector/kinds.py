@@ -10,11 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table, factorize
+from shoal.arrays import Bools, IntArray, Ints
+from shoal.data.table import Table, factorize
 from shoal.methods.injector.kernels.injection import Kinds, count_incompatible
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

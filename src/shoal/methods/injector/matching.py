@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
-Ints = NDArray[np.int64]
+from shoal.arrays import Ints
 
 
 def in_perfect_matching(left: Ints, right: Ints, block: Ints) -> NDArray[np.bool_]:

@@ -21,7 +21,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table, factorize
+from shoal.arrays import IntArray
+from shoal.data.table import Table, factorize
 from shoal.errors import InputError
 from shoal.groups import Progress
 

@@ -38,7 +38,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table, factorize
+from shoal.arrays import IntArray
+from shoal.data.table import Table, factorize
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.groups import Grouping, Progress, silent

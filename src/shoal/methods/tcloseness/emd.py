@@ -15,17 +15,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats
 from shoal.data.table.hierarchy import Hierarchy
 
-Distances = NDArray[np.float64]
 
-
-def equal(p: ArrayLike, q: ArrayLike) -> Distances:
+def equal(p: ArrayLike, q: ArrayLike) -> Floats:
     """All values are equally far apart: half the sum of |p - q|."""
     return _half_absolute_sum(_surplus(p, q))
 
 
-def ordered(p: ArrayLike, q: ArrayLike) -> Distances:
+def ordered(p: ArrayLike, q: ArrayLike) -> Floats:
     """Values stand in order, evenly spaced: what has to cross each gap, over the gaps."""
     surplus = _surplus(p, q)
     gaps = surplus.shape[1] - 1
@@ -35,7 +34,7 @@ def ordered(p: ArrayLike, q: ArrayLike) -> Distances:
     return np.asarray(crossing.sum(axis=1) / gaps, dtype=np.float64)
 
 
-def hierarchical(p: ArrayLike, q: ArrayLike, hierarchy: Hierarchy) -> Distances:
+def hierarchical(p: ArrayLike, q: ArrayLike, hierarchy: Hierarchy) -> Floats:
     """Values are as far apart as the level of their lowest common node, over the height.
 
     Li et al. sum height(node)/H * min(inflow, outflow) over the inner nodes. Counted level
@@ -54,7 +53,7 @@ def _surplus(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     return np.atleast_2d(np.asarray(p, dtype=np.float64)) - np.asarray(q, dtype=np.float64)
 
 
-def _half_absolute_sum(surplus: NDArray[np.float64]) -> Distances:
+def _half_absolute_sum(surplus: NDArray[np.float64]) -> Floats:
     return np.asarray(np.abs(surplus).sum(axis=1) / 2, dtype=np.float64)
 
 

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table, factorize
+from shoal.arrays import Floats, IntArray
+from shoal.data.table import Table, factorize
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.groups import Progress
 
 Levels = tuple[int, ...]
-Floats = NDArray[np.float64]
 
 MAX_NODES = 1_000_000
 BATCH = 1 << 20

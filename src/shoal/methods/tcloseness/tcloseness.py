@@ -54,12 +54,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import Floats, IntArray
+from shoal.data.table import Table
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError, nearest
 from shoal.groups import SUPPRESSED, Grouping, Progress, Recoding, silent
 from shoal.methods.tcloseness.emd import equal, hierarchical, ordered
-from shoal.methods.tcloseness.lattice import Floats, Lattice, Levels, Verdict, search
+from shoal.methods.tcloseness.lattice import Lattice, Levels, Verdict, search
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 

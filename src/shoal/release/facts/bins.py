@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from shoal.arrays import Floats, Ints
 
 Record = dict[str, Any]
 MOST_BINS = 60
 HAIR = 1e-9  # so that a value equal to an edge is not above it by rounding
 
 
-def probability_edges(limit: float, largest: float) -> NDArray[np.float64]:
+def probability_edges(limit: float, largest: float) -> Floats:
     """Edges from 0 to at least `largest`, one of them at `limit`, in even steps if they fit.
 
     A limit of 1 means shares of a limit, which can be above 1; other values are probabilities.
@@ -31,9 +32,9 @@ def probability_edges(limit: float, largest: float) -> NDArray[np.float64]:
 
 
 def count_within(
-    values: NDArray[np.float64],
-    edges: NDArray[np.float64],
-    people: NDArray[np.int64] | None = None,
+    values: Floats,
+    edges: Floats,
+    people: Ints | None = None,
 ) -> list[int]:
     """How many values lie in (edge, next edge], each counted once or as often as `people` says; the
     first bin takes zero too."""

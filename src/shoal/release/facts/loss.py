@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.data.spec import OTHER
 from shoal.data.table import Table
 from shoal.release import Release
@@ -16,8 +16,6 @@ from shoal.release.forms.bucketized import true_values
 from shoal.release.utility import ClassErrors, ErrorSummary, Workload, summarize
 from shoal.release.utility.classes import ENOUGH_CARRIERS
 
-Counts = NDArray[np.int64]
-Shares = NDArray[np.float64]
 MOST_VALUES = 12
 """Bars per chart: the commonest values, and the rest as one; numbers in as many ranges."""
 REST = "(all others)"
@@ -25,7 +23,7 @@ QUERIES = 2_000
 WORST_CLASSES = 5
 
 
-def published_people(table: Table, people: Counts, values: Shares) -> list[Record]:
+def published_people(table: Table, people: Ints, values: Floats) -> list[Record]:
     """For true QI values: what is left when some people (`people` of each signature stay) are not
     published, and values (so many of each are shown) changed."""
     return _columns(table, true_values(table, people), values)
@@ -43,7 +41,7 @@ def released(table: Table, release: Release) -> list[Record]:
     return [*sensitive, *_columns(table, after, table.value_rows.astype(np.float64))[1:]]
 
 
-def _value_counts(table: Table, release: Release) -> Shares:
+def _value_counts(table: Table, release: Release) -> Floats:
     lines = release.sensitive_runs.totals(pl.col(table.members.name), "count")
     held = dict(lines.iter_rows())
     counts = np.array([float(held.get(value, 0)) for value in table.values])
@@ -52,7 +50,7 @@ def _value_counts(table: Table, release: Release) -> Shares:
     return np.asarray(counts + pooled * filler / max(1, filler.sum()))
 
 
-def _columns(table: Table, after: list[Shares], values: Shares) -> list[Record]:
+def _columns(table: Table, after: list[Floats], values: Floats) -> list[Record]:
     rows = table.signature_rows.astype(np.float64)
     columns = [
         _record(
@@ -68,7 +66,7 @@ def _columns(table: Table, after: list[Shares], values: Shares) -> list[Record]:
     return [_sensitive(table, values), *columns]
 
 
-def _sensitive(table: Table, values: Shares) -> Record:
+def _sensitive(table: Table, values: Floats) -> Record:
     true = table.value_rows.astype(np.float64)
     name = table.members.name
     return _record(name, table.values, true, values, numbers=None, role="sensitive")
@@ -77,8 +75,8 @@ def _sensitive(table: Table, values: Shares) -> Record:
 def _record(
     name: str,
     labels: tuple[str, ...],
-    before: Shares,
-    after: Shares,
+    before: Floats,
+    after: Floats,
     *,
     numbers: pl.Series | None,
     role: str,
@@ -97,7 +95,7 @@ def _record(
     }
 
 
-def _commonest(labels: tuple[str, ...], before: Shares, after: Shares) -> list[Record]:
+def _commonest(labels: tuple[str, ...], before: Floats, after: Floats) -> list[Record]:
     order = np.argsort(-before, kind="stable")
     kept = order if len(order) <= MOST_VALUES else order[: MOST_VALUES - 1]
     bars = [_bar(labels[code], before[code], after[code]) for code in kept]
@@ -106,7 +104,7 @@ def _commonest(labels: tuple[str, ...], before: Shares, after: Shares) -> list[R
 
 
 def _ranges(
-    numbers: pl.Series, labels: tuple[str, ...], before: Shares, after: Shares
+    numbers: pl.Series, labels: tuple[str, ...], before: Floats, after: Floats
 ) -> list[Record] | None:
     """Numbers in ranges of one width; None where there are few enough to name each."""
     present = numbers.drop_nulls().cast(pl.Float64).to_numpy()

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints, Whole, Words
 from shoal.data.spec import MISSING, Spec
-from shoal.data.table import Column, IntArray, Table, code_column, factorize
+from shoal.data.table import Column, Table, code_column, factorize
 from shoal.data.table.frames import free_name
 from shoal.engines import Runs
 from shoal.groups import FormName, Grouping
-from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
+from shoal.release.forms.form import Coded, People
 from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_people
 from shoal.release.weights import Alike, published_weights
@@ -51,13 +51,11 @@ class Bucketized:
         ]
         return Runs.numbered(group, grouping.copies, people, pl.DataFrame(columns + weight)), None
 
-    def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
+    def hashed(self, total: Words, grouping: Grouping, signature_rank: IntArray) -> Words:
         signature = signature_rank[grouping.signature]
         return hashed_people(total, grouping.group, signature, grouping.rows, grouping.weight)
 
-    def published(
-        self, total: Hashes, qi: Runs, spec: Spec
-    ) -> tuple[list[NDArray[np.integer]], Hashes]:
+    def published(self, total: Words, qi: Runs, spec: Spec) -> tuple[list[Whole], Words]:
         columns = [code_column(qi.lines[name]) for name in spec.qi]
         signature, _ = factorize([codes for _, codes in columns], [len(one) for one, _ in columns])
         weight, place = published_weights(qi, spec)
@@ -133,7 +131,7 @@ class Bucketized:
         return [matched], "matched.people / matched.size"
 
 
-def true_values(table: Table, people: NDArray[np.int64]) -> list[Floats]:
+def true_values(table: Table, people: Ints) -> list[Floats]:
     """For each QI, how many people have each of its values, if there are so many of each
     signature."""
     return [

@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints, Whole, Words
 from shoal.data.spec import Spec
-from shoal.data.table import Column, IntArray, Table
+from shoal.data.table import Column, Table
 from shoal.engines import Runs
 from shoal.groups import FormName, Grouping
 
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
     from shoal.release.utility.published import Published
     from shoal.release.utility.sql import Asked, Files
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Hashes = NDArray[np.uint64]
-
 
 @dataclass(frozen=True, eq=False)
 class People:
@@ -38,8 +33,8 @@ class People:
     are in each copy of a group."""
 
     signature: IntArray
-    group: NDArray[np.int64]
-    people: NDArray[np.int64]
+    group: Ints
+    people: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +64,10 @@ class Form(Protocol):
     def tables(self, table: Table, grouping: Grouping) -> tuple[Runs, pl.DataFrame | None]:
         """The QI table, one line per person with the gid first; and the ranges, if it has any."""
 
-    def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
+    def hashed(self, total: Words, grouping: Grouping, signature_rank: IntArray) -> Words:
         """The hash of each group, and in it now also what the form shows of its people."""
 
-    def published(
-        self, total: Hashes, qi: Runs, spec: Spec
-    ) -> tuple[list[NDArray[np.integer]], Hashes]:
+    def published(self, total: Words, qi: Runs, spec: Spec) -> tuple[list[Whole], Words]:
         """The same from published tables alone; and before it the keys that lines of the QI table
         are ordered by, the first first."""
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints, Whole, Words
 from shoal.data.spec import MISSING, Spec
-from shoal.data.table import Column, IntArray, Table, code_column
+from shoal.data.table import Column, Table, code_column
 from shoal.engines import GID, Runs
 from shoal.errors import InputError
 from shoal.groups import FormName, Grouping
-from shoal.release.forms.form import Bools, Coded, Floats, Hashes, People
+from shoal.release.forms.form import Coded, People
 from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_people, hashed_ranges
 from shoal.release.weights import Alike, published_weights
@@ -44,7 +44,7 @@ class Generalized:
     def tables(self, table: Table, grouping: Grouping) -> tuple[Runs, pl.DataFrame]:
         return _qi_table(table, grouping), _ranges(table, grouping)
 
-    def hashed(self, total: Hashes, grouping: Grouping, signature_rank: IntArray) -> Hashes:
+    def hashed(self, total: Words, grouping: Grouping, signature_rank: IntArray) -> Words:
         labels = (pl.Series(one.labels).gather(one.node) for one in grouping.recodings)
         total = hashed_ranges(total, labels)
         weight, nobody = grouping.weight, np.zeros_like(grouping.group)
@@ -52,9 +52,7 @@ class Generalized:
             return total
         return hashed_people(total, grouping.group, nobody, grouping.rows, weight)
 
-    def published(
-        self, total: Hashes, qi: Runs, spec: Spec
-    ) -> tuple[list[NDArray[np.integer]], Hashes]:
+    def published(self, total: Words, qi: Runs, spec: Spec) -> tuple[list[Whole], Words]:
         first = qi.lines[qi.start[:-1]]
         texts = (first[name].cast(pl.String) for name in spec.qi)
         total, (weight, place) = hashed_ranges(total, texts), published_weights(qi, spec)
@@ -204,7 +202,7 @@ def _contradiction(groups: pl.DataFrame, table: Table, covers: Covers, record: R
     return ""
 
 
-def _told_apart(groups: pl.DataFrame, table: Table, covers: Covers) -> NDArray[np.int64]:
+def _told_apart(groups: pl.DataFrame, table: Table, covers: Covers) -> Ints:
     """The gid of each signature, from the ranges alone; -1 where none covers it."""
     distinct = groups.unique(subset=list(table.spec.qi), keep="none")
     if distinct.height < groups.height:

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.data.table import Table
 from shoal.data.table.bands import bands_of
 from shoal.errors import InputError, InternalError
 from shoal.knowledge import Knowledge, View, attribute_codes, attribute_qi, count_values
 from shoal.release.utility.errors import Estimate
 from shoal.release.utility.estimate import estimate_counts, estimate_errors
-from shoal.release.utility.published import Floats, Published
+from shoal.release.utility.published import Published
 from shoal.release.utility.workload import Queries
 
 ENOUGH_CARRIERS = 100
@@ -33,7 +33,7 @@ MOST_NAMED = 10
 EIGHTHS = 8
 
 
-Masks = list[tuple[int, NDArray[np.bool_]]]
+Masks = list[tuple[int, Bools]]
 """Which values are asked for, by the place of a QI."""
 
 
@@ -138,7 +138,7 @@ class KnownClasses:
 
     names: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...]
     """View, values and event of each."""
-    carriers: NDArray[np.int64]
+    carriers: Ints
     queries: Queries
     smaller: int
 
@@ -149,7 +149,7 @@ class KnownClasses:
         knowledge = knowledge or _described(table)
         names, carriers, smaller = [], [], 0
         chosen: list[tuple[Masks, int]] = []
-        alike: dict[str, tuple[int, NDArray[np.int32]]] = {}
+        alike: dict[str, tuple[int, IntArray]] = {}
         for view in knowledge.views:
             if any(attribute_qi(table, name) is None for name in view.attributes):
                 continue
@@ -197,16 +197,16 @@ def _described(table: Table) -> Knowledge:
         return Knowledge.from_table(replace(table, spec=table.spec.with_(max_attributes=1)))
 
 
-def _event_counts(table: Table, view: View) -> NDArray[np.int64]:
+def _event_counts(table: Table, view: View) -> Ints:
     """Classes x events: how many carry; nobody in class 0, of whose members nothing is known."""
     values = count_values(table, view.index, len(view.distributions))
     of_event = table.value_event[:, None] == np.arange(len(table.events))
-    counts: NDArray[np.int64] = (values @ of_event).astype(np.int64)
+    counts: Ints = (values @ of_event).astype(np.int64)
     counts[0] = 0
     return counts
 
 
-def _eighths(table: Table) -> Iterator[tuple[int, str, NDArray[np.bool_]]]:
+def _eighths(table: Table) -> Iterator[tuple[int, str, Bools]]:
     """Bands of QIs with an order and more values than there are bands: the place of the QI, the
     band in words, and which of the QI's values are in it."""
     banded = {name for name, _ in table.spec.bands}  # of which the views know bands already
@@ -221,7 +221,7 @@ def _eighths(table: Table) -> Iterator[tuple[int, str, NDArray[np.bool_]]]:
                 yield place, f"{column.labels[codes[0]]} to {column.labels[codes[-1]]}", inside
 
 
-def _band_counts(table: Table, place: int, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _band_counts(table: Table, place: int, inside: Bools) -> Ints:
     """Of each event: how many people in a band of a QI carry it."""
     signature, value, rows = table.cells
     event = table.value_event[value]
@@ -233,7 +233,7 @@ def _alike(
     table: Table,
     attributes: Sequence[str],
     somebody: int,
-    known: dict[str, tuple[int, NDArray[np.int32]]],
+    known: dict[str, tuple[int, IntArray]],
 ) -> Masks:
     """Who shares the attributes of the people of a signature."""
     masks = []
@@ -263,7 +263,7 @@ def _queries(table: Table, chosen: list[tuple[Masks, int]]) -> Queries:
     )
 
 
-def _domain_codes(table: Table, name: str) -> tuple[int, NDArray[np.int32]]:
+def _domain_codes(table: Table, name: str) -> tuple[int, IntArray]:
     """Which QI an attribute is made of, and its code for each value of that QI's domain."""
     place = attribute_qi(table, name)
     if place is None:

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats
 from shoal.data.table import Column, code_column
 from shoal.errors import InputError, nearest
 from shoal.groups.generalization import has_order
 from shoal.release.forms import form_named
 from shoal.release.utility.errors import Estimate
 from shoal.release.utility.estimate import answer_queries
-from shoal.release.utility.published import Floats, Published
+from shoal.release.utility.published import Published
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -74,7 +74,7 @@ def check_names(release: Release, where: Mapping[str, Any]) -> None:
             )
 
 
-def allowed_values(column: Column, predicate: Any) -> NDArray[np.bool_]:
+def allowed_values(column: Column, predicate: Any) -> Bools:
     """Which values of a published domain a predicate allows."""
     if has_order(column) and _is_pair(predicate):
         predicate = Between(*predicate)
@@ -89,7 +89,7 @@ def allowed_values(column: Column, predicate: Any) -> NDArray[np.bool_]:
     return allowed
 
 
-def _within(column: Column, predicate: range | Between) -> NDArray[np.bool_]:
+def _within(column: Column, predicate: range | Between) -> Bools:
     if not has_order(column):
         raise InputError(
             "count-range",

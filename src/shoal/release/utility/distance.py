@@ -14,9 +14,10 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import Floats, IntArray, Ints, Whole
+from shoal.data.table import Table
 from shoal.release.forms import form_named
-from shoal.release.utility.published import Floats, Published
+from shoal.release.utility.published import Published
 
 MAX_PAIR = 4_000_000
 """Pairs with more combinations of values than this are left out."""
@@ -96,8 +97,8 @@ class _Marginals:
 
 
 def _matrix(
-    row: NDArray[np.integer],
-    column: NDArray[np.integer],
+    row: Whole,
+    column: Whole,
     weight: NDArray[np.number],
     shape: tuple[int, int],
 ) -> sparse.csr_array:
@@ -114,7 +115,7 @@ def _spread(published: tuple[str, ...], known: tuple[str, ...]) -> Floats:
     return spread
 
 
-def _counted(codes: IntArray, rows: NDArray[np.int64], size: int) -> Floats:
+def _counted(codes: IntArray, rows: Ints, size: int) -> Floats:
     return np.bincount(codes, weights=rows, minlength=size).astype(np.float64)
 
 

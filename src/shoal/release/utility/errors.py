@@ -18,13 +18,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from shoal.arrays import Floats, Ints, Whole
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 NORMAL = 1.96
 """So many standard errors to either side hold a normal estimate in 95 of 100 cases."""
 NOTHING = 1e-12
@@ -55,7 +54,7 @@ class Estimate(float):
 class Chances(NamedTuple):
     """What a release says of who in a group has which value: lines of people who are alike."""
 
-    unit: NDArray[np.integer]
+    unit: Whole
     """What a query can tell them by."""
     group: Ints
     people: Ints

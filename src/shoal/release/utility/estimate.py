@@ -13,13 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from shoal.arrays import Bools, Floats
 from shoal.data.table import Table
 from shoal.release.forms import form_named
 from shoal.release.utility.errors import Spread
 from shoal.release.utility.kernels import count_cells
 from shoal.release.utility.predicates import offsets, packed
-from shoal.release.utility.published import Floats, Published
-from shoal.release.utility.workload import Allowed, Queries
+from shoal.release.utility.published import Published
+from shoal.release.utility.workload import Queries
 
 BLOCK = 2048
 """Queries that are answered together: their bits of one signature fit the fastest cache."""
@@ -55,7 +56,7 @@ def estimate_errors(published: Published, queries: Queries) -> Iterator[float]:
         yield spread.standard_error(form.matching(published, one))
 
 
-def _asked(published: Published, queries: Queries) -> tuple[list[Allowed], Floats]:
+def _asked(published: Published, queries: Queries) -> tuple[list[Bools], Floats]:
     """Predicates over the published domains, and which part of each published value a query asks
     for."""
     allowed = [
@@ -69,14 +70,14 @@ def _asked(published: Published, queries: Queries) -> tuple[list[Allowed], Float
     return allowed, np.ascontiguousarray(weights)
 
 
-def answer_queries(published: Published, allowed: Sequence[Allowed], weights: Floats) -> Floats:
+def answer_queries(published: Published, allowed: Sequence[Bools], weights: Floats) -> Floats:
     """Estimates for predicates over the published domains (domain x queries, per QI), and a weight
     for each query and published value."""
     answer = form_named(published.form).answers(published, allowed, weights)
     return _in_blocks(len(weights), answer)
 
 
-def _rows_for(published: tuple[str, ...], known: tuple[str, ...], allowed: Allowed) -> Allowed:
+def _rows_for(published: tuple[str, ...], known: tuple[str, ...], allowed: Bools) -> Bools:
     """The predicate rows of a published domain, out of those of the queries' domain."""
     if published == known:
         return allowed

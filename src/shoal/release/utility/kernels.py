@@ -8,14 +8,9 @@ of a published value that a query asks for; `out` (query) collects the counts.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, IntArray, Ints, Words
 from shoal.compiling import kernel
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
 
 # 2 generates every remainder of 67, so that `power of two % 67` tells which power it is.
 BIT_OF_REMAINDER = np.zeros(67, dtype=np.int64)
@@ -25,9 +20,9 @@ for _bit in range(64):
 
 @kernel
 def count_cells(
-    coded: Codes,
+    coded: IntArray,
     cell_start: Ints,
-    cell_value: Codes,
+    cell_value: IntArray,
     cell_rows: Floats,
     bits: Words,
     weights: Floats,
@@ -55,9 +50,9 @@ def count_cells(
 
 @kernel
 def count_classes(
-    coded: Codes,
+    coded: IntArray,
     cell_start: Ints,
-    cell_value: Codes,
+    cell_value: IntArray,
     cell_rows: Floats,
     overlap: Floats,
     weights: Floats,

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy import sparse
 
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.data.spec import OTHER, Spec
-from shoal.data.table import Column, IntArray, code_column, digits, factorize
+from shoal.data.table import Column, code_column, digits, factorize
 from shoal.engines import Runs
 from shoal.errors import InputError
 from shoal.groups import FormName
@@ -27,8 +27,6 @@ from shoal.release.weights import line_weights
 if TYPE_CHECKING:
     from shoal.release import Release
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 COUNT = "count"
 
 
@@ -63,7 +61,7 @@ class Published:
     rows: int
     coded: IntArray
     """units x QIs: the codes of a unit's values, or the ranges of its group."""
-    covers: tuple[NDArray[np.bool_], ...]
+    covers: tuple[Bools, ...]
     """Per QI, ranges x domain: what each range covers; empty where values are exact."""
     cells: Cells
     """The rows expected of each unit with each value."""
@@ -75,7 +73,7 @@ class Published:
     """The share of such a member value in its event, in the whole table."""
     pooled_share: dict[str, float]
     """The share of each value in the pooled one, if the release tells."""
-    in_event: NDArray[np.bool_]
+    in_event: Bools
     """Per published value, whether it belongs to an event."""
     chances: Chances
     """Who in a group has which value, for standard errors."""
@@ -229,8 +227,8 @@ def _by_group(
 
 
 def _case_chances(
-    release: Release, qi: Runs, held: sparse.csr_array, in_event: NDArray[np.bool_]
-) -> tuple[Floats, NDArray[np.bool_]]:
+    release: Release, qi: Runs, held: sparse.csr_array, in_event: Bools
+) -> tuple[Floats, Bools]:
     """The chance of each line's people to have an event, and on which lines a weight tells it: the
     weights of a group, which are rounded, are scaled to be its cases. In the generalized form
     nobody in a group is told from others, and all count equally."""
@@ -246,9 +244,7 @@ def _case_chances(
     return np.where(told, np.minimum(scaled, 1.0), equal), told
 
 
-def _by_kind(
-    held: sparse.csr_array, in_event: NDArray[np.bool_]
-) -> tuple[sparse.csr_array, sparse.csr_array]:
+def _by_kind(held: sparse.csr_array, in_event: Bools) -> tuple[sparse.csr_array, sparse.csr_array]:
     """groups x values, of events and of no event: which part of a group's values of the kind each
     is."""
     parts = []
@@ -260,9 +256,7 @@ def _by_kind(
     return parts[0], parts[1]
 
 
-def _by_weight(
-    chances: Chances, qi: Runs, told: NDArray[np.bool_], shape: tuple[int, int]
-) -> sparse.csr_array:
+def _by_weight(chances: Chances, qi: Runs, told: Bools, shape: tuple[int, int]) -> sparse.csr_array:
     """units x values: the rows expected of people whose weights are told."""
     lines = np.flatnonzero(told)
     group, unit = chances.group[lines], chances.unit[lines]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools
 from shoal.data.sources.database import quoted_name
 from shoal.data.sources.guard import guarded_text
 from shoal.data.spec import OTHER
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Weights = dict[str, dict[str, float]]
 """By sensitive column that is asked for: which part of each of its values is."""
-Asked = Mapping[str, tuple[Column, NDArray[np.bool_]]]
+Asked = Mapping[str, tuple[Column, Bools]]
 """By QI: its domain, and which of its values are asked for."""
 
 

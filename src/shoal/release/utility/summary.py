@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.arrays import Floats
 from shoal.data.table import Table
 from shoal.engines import Runs
 from shoal.release.utility.classes import ClassErrors, KnownClasses
 from shoal.release.utility.distance import total_variations
 from shoal.release.utility.estimate import estimate_counts, exact_counts
-from shoal.release.utility.published import Floats, Published
+from shoal.release.utility.published import Published
 from shoal.release.utility.workload import Queries, Workload
 
 if TYPE_CHECKING:

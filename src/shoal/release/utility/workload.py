@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools
 from shoal.data.table import Column, Table
 from shoal.errors import InputError
 from shoal.groups.generalization import has_order, missing_code
 
-Allowed = NDArray[np.bool_]
 """domain x queries: whether a query allows a value."""
 
 MAX_CELLS = 1 << 31
@@ -32,10 +31,10 @@ class Queries:
     attributes: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     """The domain of each QI."""
-    allowed: tuple[Allowed, ...]
+    allowed: tuple[Bools, ...]
     """Per QI; all true where a query does not restrict it."""
     sensitive_labels: tuple[str, ...]
-    sensitive_allowed: Allowed
+    sensitive_allowed: Bools
 
     def __len__(self) -> int:
         return int(self.sensitive_allowed.shape[1])
@@ -118,13 +117,13 @@ class Workload:
         wanted = math.ceil(domain * share - 1e-9)
         return min(domain, max(1, wanted))
 
-    def _chosen_attributes(self, qis: int, qd: int, rng: np.random.Generator) -> Allowed:
+    def _chosen_attributes(self, qis: int, qd: int, rng: np.random.Generator) -> Bools:
         order = np.argsort(rng.random((self.queries, qis)), axis=1)
         return np.asarray(np.argsort(order, axis=1) < qd)
 
     def _predicates(
         self, column: Column, rng: np.random.Generator, *, qd: int, ranges: bool
-    ) -> Allowed:
+    ) -> Bools:
         size = len(column)
         if size * self.queries > MAX_CELLS:
             raise InputError(
@@ -143,7 +142,7 @@ class Workload:
             np.put_along_axis(picked[:, start:stop], order[:width], True, axis=0)
         return picked
 
-    def _ranges(self, size: int, ordered: int, width: int, rng: np.random.Generator) -> Allowed:
+    def _ranges(self, size: int, ordered: int, width: int, rng: np.random.Generator) -> Bools:
         """One run of values per query; a missing value lies in no range."""
         width = min(width, ordered)
         first = rng.integers(ordered - width + 1, size=self.queries)

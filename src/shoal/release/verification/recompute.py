@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.auditing.adversaries.adversary import Anybody, as_adversaries, reads_whole
 from shoal.auditing.adversaries.aspects import readings
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
@@ -24,7 +24,7 @@ from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.readable import count_readable
 from shoal.auditing.verdict import AdversaryVerdict
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.data.table.combining import with_pairs
 from shoal.data.table.frames import free_name
 from shoal.data.table.k_anonymity import Cost
@@ -125,8 +125,8 @@ def recompute(
 class Links(NamedTuple):
     """Chances, and what is allowed of each."""
 
-    chance: NDArray[np.float64]
-    limit: NDArray[np.float64]
+    chance: Floats
+    limit: Floats
 
     @classmethod
     def of(cls, case: Case, lens: Lens) -> Links:
@@ -232,7 +232,7 @@ def _check_counter(counter: Counting, claimed: dict[str, Any] | None) -> Check:
     return same_figures(name, counter.public(), claimed)
 
 
-def _known_before(table: Table, known: Knowledge) -> NDArray[np.bool_]:
+def _known_before(table: Table, known: Knowledge) -> Bools:
     """The signatures whose global probability of some event exceeds 1/r in some view."""
     known_above = np.zeros(len(table.signatures), bool)
     for view in known.views:
@@ -311,9 +311,7 @@ def _compare(
     return figures, nearest, checks
 
 
-def _check_fit(
-    mine: AdversaryVerdict, claimed: dict[str, Any], cases: NDArray[np.int64]
-) -> list[Check]:
+def _check_fit(mine: AdversaryVerdict, claimed: dict[str, Any], cases: Ints) -> list[Check]:
     """How well odds were fitted, and whom they link; nothing of an adversary who fits none. `cases`
     are those of each event: no count is larger."""
     if mine.residual is None:

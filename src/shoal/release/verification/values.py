@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import IntArray, Ints, Whole
 from shoal.data.spec import OTHER
-from shoal.data.table import IntArray, Table
+from shoal.data.table import Table
 from shoal.release import Release
 from shoal.release.record import Record
 from shoal.release.tables import listed_members
@@ -25,29 +25,29 @@ from shoal.release.verification.files import Check, published_totals, same_figur
 class Lines:
     """Both published tables in the codes of the original one, groups numbered in gid order."""
 
-    ids: NDArray[np.int64]
+    ids: Ints
     """The gid of each group, of the first where there are copies."""
-    copies: NDArray[np.int64]
-    group: NDArray[np.int64]
+    copies: Ints
+    group: Ints
     """The group of some people who are alike."""
     signature: IntArray
     """Their signature."""
-    people: NDArray[np.int64]
+    people: Ints
     """How many they are in each copy."""
     value_group: IntArray
     """The group of each line of the sensitive table, sorted by group and value."""
     value_code: IntArray
     """Its value; `len(table.values)` stands for the pooled values outside every event."""
-    value_count: NDArray[np.int64]
+    value_count: Ints
     """How often it is there, in each copy."""
 
     @property
-    def everybody(self) -> NDArray[np.int64]:
+    def everybody(self) -> Ints:
         """How many people each line stands for, in all copies."""
         return self.people * self.copies[self.group]
 
     @property
-    def values(self) -> NDArray[np.int64]:
+    def values(self) -> Ints:
         """How often each line of values is there, in all copies."""
         return self.value_count * self.copies[self.value_group]
 
@@ -156,7 +156,7 @@ def _check_alike(table: Table, lines: Lines, changed: int) -> Check:
     return Check("groups of one kind of people", over <= changed, "" if over <= changed else detail)
 
 
-def _excess(table: Table, signature: IntArray, value: IntArray, count: NDArray[np.int64]) -> int:
+def _excess(table: Table, signature: IntArray, value: IntArray, count: Ints) -> int:
     """How many more people with these attributes and values are shown than the table has; where a
     value is hidden, it is not known."""
     whole = len(table.values) if table.several is None else table.several.combinations
@@ -195,9 +195,7 @@ def _check_members(release: Release, table: Table, record: Record | None, change
     return Check(name, True)
 
 
-def _strange_pool(
-    release: Release, table: Table, counts: NDArray[np.int64], *, exactly: bool
-) -> str:
+def _strange_pool(release: Release, table: Table, counts: Ints, *, exactly: bool) -> str:
     """What is wrong with the values told of pooled groups: with those shown openly, they must not
     be more people than have them, of those who are published if they are known."""
     shown = published_totals(release)
@@ -240,9 +238,7 @@ def _check_record(table: Table, lines: Lines, record: Record, changed: int) -> C
     return Check(name, differ <= changed, "" if differ <= changed else detail)
 
 
-def _spread(
-    lines: Lines, group: NDArray[np.integer], code: IntArray, count: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], IntArray, NDArray[np.int64]]:
+def _spread(lines: Lines, group: Whole, code: IntArray, count: Ints) -> tuple[Ints, IntArray, Ints]:
     """Lines of groups, once for each copy: gid, code and count."""
     copies = lines.copies[group]
     line = np.repeat(np.arange(len(group)), copies)
@@ -251,8 +247,8 @@ def _spread(
 
 
 def _difference(
-    one: tuple[NDArray[np.int64], NDArray[np.int64]],
-    other: tuple[NDArray[np.int64], NDArray[np.int64]],
+    one: tuple[Ints, Ints],
+    other: tuple[Ints, Ints],
 ) -> int:
     """How many of the first keys, each so often, have no partner of their own among the second; the
     number is the same the other way round, as both are equally many."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.data.table import Table, code_column, factorize
 from shoal.engines import Runs
 from shoal.errors import InputError
@@ -27,7 +27,6 @@ from shoal.release.weights import (
     weight_column,
 )
 
-Floats = NDArray[np.float64]
 NAME, NAME_OF_TABLE = "weights", "weights of the table"
 
 
@@ -193,7 +192,7 @@ def _as_recorded(release: Release, record: Record, lines: Lines | None) -> bool:
     return bool((left["people"] == 0).all())
 
 
-def _split(lines: Lines, qi: Runs) -> NDArray[np.int64]:
+def _split(lines: Lines, qi: Runs) -> Ints:
     """The signature on each line of the QI table, its copies apart."""
     start = np.searchsorted(lines.group, np.arange(len(lines.ids) + 1))
     group = np.searchsorted(lines.ids, qi.first, side="right") - 1

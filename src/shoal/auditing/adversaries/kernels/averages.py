@@ -22,8 +22,8 @@ the group itself lead to narrow ones. Rounding is met by `slack`, always outward
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.auditing.adversaries.kernels.extremes import average_limits, share_limits
 from shoal.compiling import kernel
 
@@ -38,12 +38,12 @@ MOST_RATIOS = 2e6
 
 @kernel
 def average_bounds(
-    weights: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    column: NDArray[np.int64],
+    weights: Floats,
+    sizes: Ints,
+    counts: Ints,
+    column: Ints,
     events: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Lower and upper bounds of p(tuple of s has event e), S x E; `column` is the event of each
     value, or -1. Some world must have weight."""
     S, V = weights.shape
@@ -71,7 +71,7 @@ def average_bounds(
 
 
 @kernel
-def _nothing_known(V: int) -> NDArray[np.float64]:
+def _nothing_known(V: int) -> Floats:
     """The most that h_v can be of h_u, V x V: no limit, unless they are the same."""
     excess = np.full((V, V), np.inf)
     for v in range(V):
@@ -80,9 +80,7 @@ def _nothing_known(V: int) -> NDArray[np.float64]:
 
 
 @kernel
-def _scaled(
-    weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _scaled(weights: Floats, sizes: Ints, counts: Ints) -> Floats:
     """R. Factors are collected apart, so that every weight is rounded thrice only."""
     S, V = weights.shape
     row, value = np.ones(S), np.ones(V)
@@ -109,7 +107,7 @@ def _scaled(
 
 
 @kernel
-def _ascending_ratios(scaled: NDArray[np.float64]) -> NDArray[np.int32]:
+def _ascending_ratios(scaled: Floats) -> IntArray:
     """V x V x S: the signatures by the ratio of their weight of u to that of v."""
     S, V = scaled.shape
     order, ratio = np.empty((V, V, S), np.int32), np.empty(S)
@@ -125,14 +123,14 @@ def _ascending_ratios(scaled: NDArray[np.float64]) -> NDArray[np.int32]:
 
 @kernel
 def _one_less_deep(
-    scaled: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    order: NDArray[np.int32],
-    excess: NDArray[np.float64],
+    scaled: Floats,
+    sizes: Ints,
+    counts: Ints,
+    order: IntArray,
+    excess: Floats,
     depth: int,
     slack: float,
-) -> NDArray[np.float64]:
+) -> Floats:
     """The limits of h_v / h_u in states of depth - 1, from those in states of `depth`."""
     S, V = scaled.shape
     largest, smallest = np.empty((V, S)), np.empty((V, S))
@@ -182,10 +180,10 @@ def _one_less_deep(
 
 @kernel
 def _totals(
-    row: NDArray[np.float64],
-    counts: NDArray[np.int64],
+    row: Floats,
+    counts: Ints,
     v: int,
-    excess: NDArray[np.float64],
+    excess: Floats,
     gone: int,
     slack: float,
 ) -> tuple[float, float]:
@@ -215,15 +213,15 @@ def _totals(
 
 @kernel
 def _limit_f(
-    held: NDArray[np.float64],
-    gone: NDArray[np.float64],
-    largest: NDArray[np.float64],
-    smallest: NDArray[np.float64],
+    held: Floats,
+    gone: Floats,
+    largest: Floats,
+    smallest: Floats,
     most_gone: float,
     most_held: float,
     slack: float,
-    least: NDArray[np.float64],
-    most: NDArray[np.float64],
+    least: Floats,
+    most: Floats,
 ) -> None:
     """Writes the limits of every f_j for v when one u more is gone than in the totals.
 
@@ -241,11 +239,11 @@ def _limit_f(
 
 @kernel
 def _posterior(
-    row: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    column: NDArray[np.int64],
+    row: Floats,
+    counts: Ints,
+    column: Ints,
     event: int,
-    excess: NDArray[np.float64],
+    excess: Floats,
 ) -> tuple[float, float]:
     """Bounds of p(i:event): the others' weight against the event's, value by value."""
     V = len(row)

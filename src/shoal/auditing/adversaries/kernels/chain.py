@@ -13,8 +13,8 @@ min(S, V) tuples reach every world.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.compiling import kernel
 
 ROTATE = 8
@@ -22,15 +22,15 @@ ROTATE = 8
 
 @kernel
 def swap_chain(
-    weights: NDArray[np.float64],
-    tuple_signature: NDArray[np.int64],
-    tuple_value: NDArray[np.int64],
-    value_event: NDArray[np.int64],
+    weights: Floats,
+    tuple_signature: Ints,
+    tuple_value: Ints,
+    value_event: Ints,
     events: int,
     batches: int,
     sweeps: int,
     seed: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """batches x S x events: share of a signature's tuples that hold the event, per batch mean.
 
     `tuple_value` is the starting world (it must have weight) and is changed in place.
@@ -78,12 +78,12 @@ def swap_chain(
 
 @kernel
 def _rotate(
-    weights: NDArray[np.float64],
-    tuple_signature: NDArray[np.int64],
-    tuple_value: NDArray[np.int64],
-    value_event: NDArray[np.int64],
-    held: NDArray[np.float64],
-    chosen: NDArray[np.int64],
+    weights: Floats,
+    tuple_signature: Ints,
+    tuple_value: Ints,
+    value_event: Ints,
+    held: Floats,
+    chosen: Ints,
 ) -> None:
     """Proposes that each of three or more random tuples takes the next one's value.
 

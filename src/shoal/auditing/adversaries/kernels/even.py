@@ -5,28 +5,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.auditing.adversaries.kernels.judge import Groups
 from shoal.compiling import kernel
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 
 class Cells(NamedTuple):
     """The cells of a table: (signature, value) in order."""
 
-    start: NDArray[np.int64]
+    start: Ints
     """Where the cells of each signature begin in the next, and its length."""
-    value: NDArray[np.int32]
+    value: IntArray
 
 
 class Judged(NamedTuple):
     """What is true of even groups in every view, in their order."""
 
     posterior: Floats
-    event: NDArray[np.int32]
+    event: IntArray
     breach: Bools
     right: Floats
     """How many guesses are right, in all copies."""
@@ -36,14 +33,14 @@ class Judged(NamedTuple):
     """[unknown before, known before]: guesses."""
     event_worst: Floats
     """Each event's largest posterior."""
-    event_first: NDArray[np.int64]
+    event_first: Ints
     """The first group that has it, -1: none."""
 
 
 @kernel
 def find_even(
-    groups: Groups, value_event: NDArray[np.int32], cells: Cells, shown: Bools, pooled: Bools
-) -> NDArray[np.int32]:
+    groups: Groups, value_event: IntArray, cells: Cells, shown: Bools, pooled: Bools
+) -> IntArray:
     """The even groups of people of the table's own cells, and pools of them. Marks whose cells are
     `shown`, and of which signatures people are `pooled`."""
     group_start, value_start, value_code = groups.group_start, groups.value_start, groups.value_code
@@ -85,9 +82,9 @@ def _cell(cells: Cells, signature: int, value: int) -> int:
 
 @kernel
 def judge_even(
-    group: NDArray[np.int32],
+    group: IntArray,
     groups: Groups,
-    value_event: NDArray[np.int32],
+    value_event: IntArray,
     event_r: Floats,
     known: Bools,
 ) -> Judged:

@@ -6,20 +6,18 @@ over the tuples that are still there; R_jv is `held`. `depth` tuples are gone, n
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.compiling import kernel
 
 
 @kernel
 def average_limits(
-    held: NDArray[np.float64],
-    other: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    order: NDArray[np.int32],
-    least: NDArray[np.float64],
-    most: NDArray[np.float64],
+    held: Floats,
+    other: Floats,
+    sizes: Ints,
+    order: IntArray,
+    least: Floats,
+    most: Floats,
     depth: int,
     slack: float,
 ) -> tuple[float, float]:
@@ -53,13 +51,13 @@ def average_limits(
 
 @kernel
 def _handed_out(
-    held: NDArray[np.float64],
-    other: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    order: NDArray[np.int32],
+    held: Floats,
+    other: Floats,
+    sizes: Ints,
+    order: IntArray,
     step: int,
-    least: NDArray[np.float64],
-    most: NDArray[np.float64],
+    least: Floats,
+    most: Floats,
     left: float,
 ) -> tuple[float, float]:
     """What A gains if f is raised from its least to its most in this order, forwards or backwards,
@@ -81,11 +79,11 @@ def _handed_out(
 
 @kernel
 def share_limits(
-    held: NDArray[np.float64],
-    other: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    least: NDArray[np.float64],
-    most: NDArray[np.float64],
+    held: Floats,
+    other: Floats,
+    sizes: Ints,
+    least: Floats,
+    most: Floats,
     depth: int,
     slack: float,
 ) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints, Whole
 from shoal.auditing.adversaries.kernels.worlds import joint_cost, joint_exact
 from shoal.compiling import glue, kernel
 from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
@@ -27,40 +28,40 @@ class Groups(NamedTuple):
     """The groups of a partition. A *pair* is (group, signature), and pairs lie in order of group;
     a *carrier* entry is (pair, event)."""
 
-    holders: NDArray[np.int32]
+    holders: IntArray
     """The groups that hold an event: in all others there is nothing to judge."""
-    copies: NDArray[np.int64]
+    copies: Ints
     """How many groups like it there are."""
-    group_start: NDArray[np.int32]
+    group_start: IntArray
     """The first pair of each group, and the number of pairs."""
-    pair_signature: NDArray[np.int32]
-    pair_size: NDArray[np.integer]
+    pair_signature: IntArray
+    pair_size: Whole
     """The tuples of each pair."""
-    value_start: NDArray[np.int32]
+    value_start: IntArray
     """The first published value of each group in the next two, and their length."""
-    value_code: NDArray[np.int32]
-    value_count: NDArray[np.integer]
+    value_code: IntArray
+    value_count: Whole
     """How often the group publishes it."""
-    carrier_start: NDArray[np.int32]
+    carrier_start: IntArray
     """The first carrier entry of each pair in the next two, and their length."""
-    carrier_event: NDArray[np.int32]
-    carrier_count: NDArray[np.integer]
+    carrier_event: IntArray
+    carrier_count: Whole
     """How many tuples of the pair carry the event in truth."""
 
 
 class Known(NamedTuple):
     """What the adversary knows in one view, and what is protected."""
 
-    row: NDArray[np.integer]
+    row: Whole
     """Where each signature stands in the next two."""
-    distributions: NDArray[np.float64]
+    distributions: Floats
     """Over the published values."""
-    event_chance: NDArray[np.float64]
+    event_chance: Floats
     """The distributions added up by event, which is all that a binary adversary uses."""
-    value_event: NDArray[np.int32]
+    value_event: IntArray
     """The event of each value, or -1."""
-    event_r: NDArray[np.float64]
-    known: NDArray[np.bool_]
+    event_r: Floats
+    known: Bools
     """signatures x events: whether the link was known before, from some view alone."""
     prior: bool
     """Whether a link may be as strong as this view says before publication, where that is above
@@ -70,14 +71,14 @@ class Known(NamedTuple):
 class Answer(NamedTuple):
     """The posteriors of one group, whose S distinct distributions have E events."""
 
-    place: NDArray[np.int32]
+    place: IntArray
     """Which distribution each pair of the group has."""
-    events: NDArray[np.int32]
-    posterior: NDArray[np.float64]
+    events: IntArray
+    posterior: Floats
     """S x E."""
-    breach: NDArray[np.bool_]
+    breach: Bools
     """S x E: whether that is above 1/r."""
-    counted: NDArray[np.float64]
+    counted: Floats
     """S x E: what is compared with the probability before publication: never less than an exact
     posterior, and of an estimate what it surely comes to."""
 
@@ -85,15 +86,15 @@ class Answer(NamedTuple):
 class Even(NamedTuple):
     """Groups that were judged apart (even.py), whose guesses are counted where they would stand."""
 
-    before: NDArray[np.int64]
+    before: Ints
     """Of each holder: how many of them stand before it."""
-    right: NDArray[np.float64]
+    right: Floats
     """How many guesses are right, in all copies of each."""
-    known: NDArray[np.bool_]
+    known: Bools
     """Whether a carrier was known before."""
-    made: NDArray[np.float64]
+    made: Floats
     """[unknown before, known before]: guesses."""
-    event_worst: NDArray[np.float64]
+    event_worst: Floats
     """Each event's largest posterior."""
 
 
@@ -113,17 +114,17 @@ class Record(NamedTuple):
 
     state: NDArray[np.int8]
     """Of each group."""
-    posterior: NDArray[np.float64]
+    posterior: Floats
     """Of each pair, for the event that is worst against its own limit."""
-    event: NDArray[np.int32]
+    event: IntArray
     """That event, -1 in groups without one."""
-    breach: NDArray[np.bool_]
+    breach: Bools
     """Of each pair: whether any event is above its limit."""
-    guesses: NDArray[np.float64]
+    guesses: Floats
     """[unknown before, known before] x [right, made]."""
-    event_worst: NDArray[np.float64]
+    event_worst: Floats
     """Each event's largest posterior."""
-    event_pair: NDArray[np.int64]
+    event_pair: Ints
     """The pair that has it, -1: nobody; or IN_EVEN."""
 
 
@@ -142,13 +143,13 @@ def empty_record(groups: int, pairs: int, events: int) -> Record:
 
 @kernel
 def collect(
-    pairs: NDArray[np.int32],
-    sizes: NDArray[np.integer],
-    values: NDArray[np.int32],
-    index: NDArray[np.integer],
-    distributions: NDArray[np.float64],
-    slot: NDArray[np.int32],
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]:
+    pairs: IntArray,
+    sizes: Whole,
+    values: IntArray,
+    index: Whole,
+    distributions: Floats,
+    slot: IntArray,
+) -> tuple[Floats, Ints, IntArray]:
     """One group's distinct distributions (S x its values), their sizes, and each pair's place.
 
     pairs: the signature of each pair of the group.
@@ -186,7 +187,7 @@ def collect(
 
 
 @kernel
-def _first_like(rows: NDArray[np.float64], last: int, most: int) -> int:
+def _first_like(rows: Floats, last: int, most: int) -> int:
     """The first of at most `most` rows before the last that is equal to it, or the last itself."""
     for s in range(min(last, most)):
         v = 0
@@ -198,9 +199,7 @@ def _first_like(rows: NDArray[np.float64], last: int, most: int) -> int:
 
 
 @kernel
-def event_columns(
-    values: NDArray[np.int32], value_event: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def event_columns(values: IntArray, value_event: IntArray) -> tuple[IntArray, Ints]:
     """The events of a group, and for each of its values the column of its event (or -1)."""
     events, column = np.empty(len(values), np.int32), np.empty(len(values), np.int64)
     found = 0
@@ -221,9 +220,7 @@ def event_columns(
 
 
 @kernel
-def _everybody_can(
-    joint: bool, weights: NDArray[np.float64], event_count: NDArray[np.int64], N: int
-) -> bool:
+def _everybody_can(joint: bool, weights: Floats, event_count: Ints, N: int) -> bool:
     """Whether everybody can have whatever the group publishes: then every world has weight."""
     for s in range(weights.shape[0]):
         for v in range(weights.shape[1]):
@@ -237,10 +234,10 @@ def _everybody_can(
 @glue
 def _one_by_one(
     joint: bool,
-    weights: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    counts: NDArray[np.int64],
-) -> NDArray[np.float64]:
+    weights: Floats,
+    sizes: Ints,
+    counts: Ints,
+) -> Floats:
     """The posterior of each column: against the other of two values (joint), or against all else
     (binary). weights: distributions x columns; sizes of the former, counts of the latter."""
     S, V = weights.shape
@@ -393,9 +390,9 @@ def _judge_plain(joint: bool, groups: Groups, known: Known, apart: Even, record:
 def _pass_by(
     first: int,
     last: int,
-    right: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    guesses: NDArray[np.float64],
+    right: Floats,
+    known: Bools,
+    guesses: Floats,
 ) -> int:
     """Counts the right guesses in some of the groups that were judged apart."""
     for k in range(first, last):

@@ -15,8 +15,8 @@ and the same with least_ua and the inequalities turned for the lower bounds.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.compiling import kernel
 
 TINY = 1e-290
@@ -24,9 +24,7 @@ TINY = 1e-290
 
 
 @kernel
-def swap_bounds(
-    weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64], x: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def swap_bounds(weights: Floats, sizes: Ints, counts: Ints, x: int) -> tuple[Floats, Floats]:
     """Lower and upper bounds of p(tuple of s has x) for each signature s."""
     S, V = weights.shape
     N = 0
@@ -77,7 +75,7 @@ def swap_bounds(
 
 
 @kernel
-def _inverse(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+def _inverse(ratios: Floats) -> Floats:
     inverse = np.empty(len(ratios))
     for a in range(len(ratios)):
         inverse[a] = 1.0 / ratios[a] if ratios[a] > 0.0 else np.inf
@@ -85,9 +83,7 @@ def _inverse(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @kernel
-def _sum_first(
-    terms: NDArray[np.float64], sizes: NDArray[np.int64], order: NDArray[np.int64], wanted: int
-) -> float:
+def _sum_first(terms: Floats, sizes: Ints, order: Ints, wanted: int) -> float:
     """Sum of the first `wanted` terms in `order`, each signature standing for its tuples."""
     total, left = 0.0, wanted
     for s in order:

@@ -13,8 +13,8 @@ Work N V prod_{v not largest}(c_v + 1) on the value side.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.compiling import glue, kernel
 
 SCALING_STEPS = 300
@@ -22,7 +22,7 @@ SCALED_ENOUGH = 0.5
 
 
 @glue
-def joint_cost(sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[float, float]:
+def joint_cost(sizes: Ints, counts: Ints) -> tuple[float, float]:
     """Elementary steps of the exact computation on the value side and on the signature side."""
     N = 0.0
     for n in sizes:
@@ -31,7 +31,7 @@ def joint_cost(sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[flo
 
 
 @kernel
-def _states(counts: NDArray[np.int64]) -> float:
+def _states(counts: Ints) -> float:
     product, largest = 1.0, 0
     for c in counts:
         product *= c + 1.0
@@ -40,9 +40,7 @@ def _states(counts: NDArray[np.int64]) -> float:
 
 
 @glue
-def joint_exact(
-    weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def joint_exact(weights: Floats, sizes: Ints, counts: Ints) -> Floats:
     """p(tuple of s has v) as an S x V matrix; NaN everywhere when no world has weight."""
     by_value, by_signature = joint_cost(sizes, counts)
     scaled = balance(weights, sizes, counts)
@@ -64,9 +62,7 @@ def joint_exact(
 
 
 @kernel
-def balance(
-    weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def balance(weights: Floats, sizes: Ints, counts: Ints) -> Floats:
     """Rows and columns rescaled so that rows sum to 1 and value v is expected about c_v times.
 
     Posteriors do not change; the numbers stay far from under- and overflow, as long as nearly as
@@ -92,7 +88,7 @@ def balance(
 
 
 @kernel
-def _rows_to_one(weights: NDArray[np.float64]) -> None:
+def _rows_to_one(weights: Floats) -> None:
     S, V = weights.shape
     for s in range(S):
         total = 0.0
@@ -104,9 +100,7 @@ def _rows_to_one(weights: NDArray[np.float64]) -> None:
 
 
 @kernel
-def hand_out(
-    weights: NDArray[np.float64], sizes: NDArray[np.int64], counts: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def hand_out(weights: Floats, sizes: Ints, counts: Ints) -> Floats:
     S, V = weights.shape
     free = V - 1
     for v in range(V - 1, -1, -1):
@@ -155,11 +149,11 @@ def hand_out(
 
 @kernel
 def _multiply(
-    old: NDArray[np.float64],
-    new: NDArray[np.float64],
-    form: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    stride: NDArray[np.int64],
+    old: Floats,
+    new: Floats,
+    form: Floats,
+    counts: Ints,
+    stride: Ints,
     free: int,
 ) -> None:
     """new = old times one tuple's linear form.
@@ -182,9 +176,7 @@ def _multiply(
 
 
 @kernel
-def _pair(
-    before: NDArray[np.float64], after: NDArray[np.float64], count: int, stride: int
-) -> float:
+def _pair(before: Floats, after: Floats, count: int, stride: int) -> float:
     """Weight of all ways to complete `before` with one more v and then `after`."""
     last = len(before) - 1
     total = 0.0
@@ -200,7 +192,7 @@ def _pair(
 
 
 @kernel
-def _rescale(polynomial: NDArray[np.float64]) -> None:
+def _rescale(polynomial: Floats) -> None:
     largest = 0.0
     for value in polynomial:
         largest = max(largest, value)

@@ -23,8 +23,8 @@ from numbers import Real
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.data.spec import MISSING
 from shoal.data.spec.recipe import ANY
 from shoal.data.table.hierarchy.checks import (
@@ -41,8 +41,6 @@ from shoal.data.table.hierarchy.files import Outline, parse_csv, parse_mapping, 
 from shoal.errors import InputError
 
 __all__ = ["ANY", "MISSING", "Hierarchy", "adult_hierarchies", "read_hierarchy"]
-
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,7 @@ class Hierarchy:
         """The level of the top; the H of the hierarchical distance."""
         return self.levels - 1
 
-    def codes(self, level: int) -> Codes:
+    def codes(self, level: int) -> Ints:
         """For each value, the number of its node at that level."""
         return self._nodes[level][0]
 
@@ -135,16 +133,16 @@ class Hierarchy:
         """The labels of a level's nodes, by number."""
         return list(self._nodes[level][1])
 
-    def parent(self, level: int) -> Codes:
+    def parent(self, level: int) -> Ints:
         """For each node of a level below the top, the number of its parent one level up."""
         first = np.unique(self.codes(level), return_index=True)[1]
         return self.codes(level + 1)[first]
 
-    def children(self, level: int, node: int) -> Codes:
+    def children(self, level: int, node: int) -> Ints:
         """The numbers, one level down, of a node's children."""
         return np.flatnonzero(self.parent(level - 1) == node).astype(np.int64)
 
-    def covering(self, codes: Sequence[int] | Codes) -> tuple[int, int]:
+    def covering(self, codes: Sequence[int] | Ints) -> tuple[int, int]:
         """Level and number of the lowest node above all these values, given as level-0 codes."""
         for level in range(self.levels):
             reached = np.unique(self.codes(level)[np.asarray(codes, dtype=np.int64)])
@@ -189,7 +187,7 @@ class Hierarchy:
         return Hierarchy(self.name, self.levels, kept, paths, self.top)
 
     @cached_property
-    def _nodes(self) -> list[tuple[Codes, Labels]]:
+    def _nodes(self) -> list[tuple[Ints, Labels]]:
         """For each level, the node of every value and the label of every node."""
         nodes = []
         for level in range(self.levels):

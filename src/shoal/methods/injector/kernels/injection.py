@@ -14,10 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Ints, Words
 from shoal.compiling import kernel
-
-Ints = NDArray[np.int64]
-Masks = NDArray[np.uint64]
 
 
 class Kinds(NamedTuple):
@@ -25,25 +23,25 @@ class Kinds(NamedTuple):
 
     event: Ints
     """Their event, or E for none."""
-    denied: Masks
+    denied: Words
     """The events that are impossible for them."""
     E: int
 
 
 @kernel
-def has(mask: Masks, e: int) -> bool:
+def has(mask: Words, e: int) -> bool:
     """Whether e is in the mask."""
     return bool((mask[e >> 6] >> np.uint64(e & 63)) & np.uint64(1))
 
 
 @kernel
-def add(mask: Masks, e: int) -> None:
+def add(mask: Words, e: int) -> None:
     """Puts e into the mask."""
     mask[e >> 6] |= np.uint64(1) << np.uint64(e & 63)
 
 
 @kernel
-def disjoint(one: Masks, other: Masks) -> bool:
+def disjoint(one: Words, other: Words) -> bool:
     """Whether two masks have nothing in common."""
     for word in range(len(one)):
         if one[word] & other[word] != np.uint64(0):
@@ -182,7 +180,7 @@ def _next_event(value_left: Ints, closed: NDArray[np.bool_], l: int, spare: int)
 
 
 @kernel
-def _compatible(lists: _Lists, left: Ints, stored: Ints, denied: Masks, held: Masks, v: int) -> int:
+def _compatible(lists: _Lists, left: Ints, stored: Ints, denied: Words, held: Words, v: int) -> int:
     """The first kind of event v that may have every event in the bucket, or -1. Kinds of which
     nothing is stored leave the list."""
     before, k = -1, lists.first[v]

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Ints, Words
 from shoal.compiling import kernel
-from shoal.methods.injector.kernels.injection import Ints, Kinds, Masks, add, disjoint, has
+from shoal.methods.injector.kernels.injection import Kinds, add, disjoint, has
 
 
 class Buckets(NamedTuple):
@@ -20,9 +21,9 @@ class Buckets(NamedTuple):
 
     head: Ints
     after: Ints
-    held: Masks
+    held: Words
     """The events in each bucket."""
-    barred: Masks
+    barred: Words
     """The events that are impossible for one of its rows."""
 
 
