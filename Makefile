@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
-CODE   := $(wildcard src tests benchmarks fuzzing tools)
+CODE   := $(wildcard src tests benchmarks fuzzing studies tools)
 # Each process starts with one half of the tests, in order: what a file sets up is made once.
 WORKERS := -n 2 --dist worksteal
 # Threads of Polars, of BLAS and of scikit-learn would only wait for those of the other process.
@@ -14,7 +14,7 @@ ALONE := POLARS_MAX_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test lint format types imports warm unit slow cluster bench fuzz docs wheel lock clean python-version
+.PHONY: help demo install test lint format types imports warm unit slow cluster bench studies fuzz docs wheel lock clean python-version
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -54,6 +54,9 @@ cluster: $(VENV)/.dev ## Run the tests on Spark clusters of several processes, w
 
 bench: $(VENV)/.dev ## Run the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
+
+studies: $(VENV)/.dev ## Repeat the paper's experiments (ARGS="paper --data adult.csv.gz --out DIR")
+	$(BIN)/python -m studies $(ARGS)
 
 fuzz: $(VENV)/.dev ## Try random groups and tables, damaged files and kills (ARGS="--seed 2 --seconds 600")
 	$(BIN)/python -m fuzzing all $(ARGS)

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 import shoal
 from shoal.auditing.audit import audit
 from shoal.auditing.verdict import Audit
-from shoal.data.datasets import raw_data
 from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
+from studies.tables import raw_data
 from tests.oracle import audit as oracle
 from tests.oracle.classes import absence, counter
 

@@ -1,4 +1,4 @@
-"""`shoal compare` and `shoal experiment` as a user runs them."""
+"""`shoal compare` as a user runs it."""
 
 from __future__ import annotations
 
@@ -148,41 +148,4 @@ def test_a_failing_method_is_named_with_its_reason(table: Path) -> None:
 def test_bad_options_are_refused(table: Path, extra: list[str], code: str) -> None:
     result = CliRunner().invoke(app, ["compare", str(table), *OPTIONS, *extra])
     assert result.exit_code != 0
-    assert getattr(result.exception, "code", None) == code
-
-
-def test_an_experiment_of_ones_own_and_its_page(table: Path, tmp_path: Path) -> None:
-    study = tmp_path / "mine.toml"
-    study.write_text(
-        'title = "Mine"\nfactor = "selectivity"\nvalues = [0.1, 0.3]\n'
-        '[spec]\nqi = ["age", "sex"]\nsensitive = "diagnosis"\nr = 2\nprotect = ["HIV"]\n'
-        '[workload]\nqueries = 50\n[[methods]]\nname = "Anatomy"\nmethod = "anatomy"\n',
-        encoding="utf-8",
-    )
-    out = tmp_path / "out"
-    result = CliRunner().invoke(
-        app, ["experiment", str(study), "--data", str(table), "--out", str(out)]
-    )
-    assert result.exit_code == 0, result.output
-    assert "2 cells, 0 of them done" in result.stderr
-    for name in ("results.csv", "results.parquet", "figures/mine.svg", "figures/mine.png"):
-        assert (out / name).is_file(), name
-    page = tmp_path / "docs" / "results.md"
-    result = CliRunner().invoke(app, ["experiment", "page", str(out), "--out", str(page)])
-    assert result.exit_code == 0, result.output
-    assert "shoal experiment mine.toml --data hospital.csv" in page.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("given", "code"),
-    [
-        (["paper", "--data", "x.csv"], "out-missing"),
-        (["paper", "--out", "o"], "data-missing"),
-        (["page", "--out", "o"], "results-missing"),
-        (["papr", "--data", "x.csv", "--out", "o"], "study-name"),
-        (["paper", "results", "--data", "x.csv", "--out", "o"], "argument-extra"),
-    ],
-)
-def test_bad_experiments_are_refused(given: list[str], code: str) -> None:
-    result = CliRunner().invoke(app, ["experiment", *given])
     assert getattr(result.exception, "code", None) == code

@@ -8,9 +8,9 @@ from itertools import count, product
 import pytest
 
 from shoal.auditing.adversaries import binary_posterior
-from shoal.data.datasets import delta_max_table
 from shoal.errors import InputError
 from shoal.planning.theorem1 import delta_max, minimum_size
+from studies.tables import delta_max_table
 
 
 @pytest.mark.parametrize(("n", "r", "f_max", "printed"), delta_max_table().rows())

@@ -18,7 +18,6 @@ from shoal.cli.count import count
 from shoal.cli.demo import demo
 from shoal.cli.estimate import estimate
 from shoal.cli.evidence import decide, evidence
-from shoal.cli.experiment import experiment
 from shoal.cli.find import find
 from shoal.cli.init import init
 from shoal.cli.options import with_memory_option
@@ -67,7 +66,6 @@ for _command in (
     attack,
     compare,
     estimate,
-    experiment,
     report,
 ):
     app.command()(with_memory_option(_command))

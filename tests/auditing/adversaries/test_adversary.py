@@ -18,9 +18,9 @@ from shoal.auditing.adversaries import (
     joint_posterior,
 )
 from shoal.auditing.adversaries.kernels.worlds import balance, hand_out, joint_cost, joint_exact
-from shoal.data.datasets import worked_example
 from shoal.errors import InputError
 from shoal.planning.theorem1 import delta_max
+from studies.tables import worked_example
 from tests.oracle import worlds as oracle
 from tests.oracle.groups import random_group
 

@@ -10,13 +10,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.data.datasets import HOSPITAL_QI, adult, hospital, raw_data
+from shoal.data.datasets import HOSPITAL_QI, adult, hospital
 from shoal.data.spec import InputWarning, Spec
 from shoal.data.table import Table
 from shoal.data.table.lookalikes import alike_values, warn_of_alike, warn_of_lookalikes
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.planning.propose import Proposal, propose_spec
+from studies.tables import raw_data
 
 
 def roles(proposal: Proposal) -> dict[str, str]:

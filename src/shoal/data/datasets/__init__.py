@@ -1,5 +1,4 @@
-"""Tables to try things on: the paper's own, a made-up hospital, a made-up survey of illnesses, and
-UCI's Adult."""
+"""Tables to try things on: a made-up hospital, a made-up survey of illnesses, and UCI's Adult."""
 
 from __future__ import annotations
 
@@ -19,16 +18,6 @@ from shoal.data.datasets.hospital import (
     hospital_distribution,
 )
 from shoal.data.datasets.illnesses import ILLNESSES, ILLNESSES_QI, illnesses
-from shoal.data.datasets.paper import (
-    TwoDiverseRelease,
-    WorkedExample,
-    delta_max_table,
-    nationality_distribution,
-    raw_data,
-    two_diverse_release,
-    voter_list,
-    worked_example,
-)
 
 __all__ = [
     "ADULT_COLUMNS",
@@ -41,16 +30,8 @@ __all__ = [
     "HOSPITAL_SENSITIVE",
     "ILLNESSES",
     "ILLNESSES_QI",
-    "TwoDiverseRelease",
-    "WorkedExample",
     "adult",
-    "delta_max_table",
     "hospital",
     "hospital_distribution",
     "illnesses",
-    "nationality_distribution",
-    "raw_data",
-    "two_diverse_release",
-    "voter_list",
-    "worked_example",
 ]

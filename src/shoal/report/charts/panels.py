@@ -1,4 +1,4 @@
-"""Panels: measures against a factor, one line per method; and methods side by side as dots."""
+"""Methods side by side: measures, and a strip of dots for each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from typing import Any
 
 from shoal.report.charts.theme import ON_PAPER, Spec, style_of, themed
 
-WIDTH, HEIGHT = 330, 210
-EXACT_ENOUGH = 0.99
-"""Below this share of exact judgements, a problematic share is called a lower bound."""
 Record = Mapping[str, Any]
 
 
@@ -39,158 +36,6 @@ class Measure:
         if scale.get("type") == "log":
             axis["values"] = _round_ticks(*scale["domain"])
         return axis
-
-
-# A dashed line to hold a measure against: what ART's lines say under another name.
-YARDSTICKS = {
-    "average_delta": ("theoretical_bound", "dashed: Theorem 1's bound, for ART's groups"),
-    "suppressed_share": ("coverage_lost", "dashed: linear program, binary adversary"),
-}
-
-PAPER = (
-    Measure("seconds", "Execution time (s)", log=True),
-    Measure("relative_error", "Average relative error", log=True),
-    Measure("problematic_share", "Problematic share of sensitive tuples", share=True),
-    Measure("average_delta", "Average Δ"),
-)
-
-
-def panels(
-    records: Sequence[Record],
-    *,
-    factor: str,
-    title: str,
-    subtitle: str = "",
-    measures: Sequence[Measure] = PAPER,
-    log_factor: bool = False,
-) -> Spec:
-    """A grid of panels, two to a row. Records have `value`, `method` and the measures."""
-    names = list(dict.fromkeys(record["method"] for record in records))
-    letters = "abcdefgh"
-    drawn = [
-        _panel(records, measure, factor, names, letters[i], log_factor)
-        for i, measure in enumerate(measures)
-    ]
-    rows = [{"hconcat": drawn[i : i + 2], "spacing": 44} for i in range(0, len(drawn), 2)]
-    top: dict[str, Any] = {"text": title, "fontSize": 17, "offset": 16}
-    if subtitle:
-        top["subtitle"] = subtitle
-    return themed(
-        {
-            "title": top,
-            "vconcat": rows,
-            "spacing": 30,
-            "resolve": {"scale": {"color": "shared", "shape": "shared"}},
-        }
-    )
-
-
-def _panel(
-    records: Sequence[Record],
-    measure: Measure,
-    factor: str,
-    names: list[str],
-    letter: str,
-    log_factor: bool,
-) -> Spec:
-    shown = [
-        {"value": record["value"], "method": record["method"], "y": record[measure.field]}
-        for record in records
-        if record.get(measure.field) is not None
-    ]
-    field, caption = YARDSTICKS.get(measure.field, ("", ""))
-    bound = [
-        {"value": record["value"], "method": caption, "y": record[field]}
-        for record in records
-        if record["method"] == "ART" and record.get(field) is not None
-    ]
-    everything = [record["y"] for record in [*shown, *bound]]
-    scale = measure.scale(everything)
-    values = sorted({record["value"] for record in records})
-    axis: dict[str, Any] = {"grid": False, "values": values, "labelOverlap": "parity"}
-    x_scale: dict[str, Any] = {"zero": False, "nice": False, "domain": _domain(values, log_factor)}
-    if log_factor:
-        x_scale["type"] = "log"
-    colours, shapes = style_of(names)
-    x = {
-        "field": "value",
-        "type": "quantitative",
-        "title": factor,
-        "axis": axis,
-        "scale": x_scale,
-    }
-    y = {
-        "field": "y",
-        "type": "quantitative",
-        "title": None,
-        "scale": scale,
-        "axis": measure.axis(scale),
-    }
-    legend = {"title": None}
-    colour = {
-        "field": "method",
-        "type": "nominal",
-        "legend": legend,
-        "scale": {"domain": names, "range": colours},
-    }
-    shape = {
-        "field": "method",
-        "type": "nominal",
-        "legend": legend,
-        "scale": {"domain": names, "range": shapes},
-    }
-    layers: list[Spec] = [
-        {
-            "data": {"values": shown},
-            "mark": {"type": "line", "strokeWidth": 2, "opacity": 0.9},
-            "encoding": {"x": x, "y": y, "color": colour},
-        },
-        {
-            "data": {"values": shown},
-            "mark": {"type": "point", "size": 75, "strokeWidth": 2, "fill": "white", "opacity": 1},
-            "encoding": {"x": x, "y": y, "color": colour, "shape": shape},
-        },
-    ]
-    if bound:
-        layers.append(
-            {
-                "data": {"values": bound},
-                "mark": {
-                    "type": "line",
-                    "strokeDash": [5, 4],
-                    "color": ON_PAPER.ink,
-                    "strokeWidth": 1.5,
-                },
-                "encoding": {"x": x, "y": y},
-            }
-        )
-    prefix, mark, _ = measure.field.partition("problematic_share")
-    loose = _lower_bounds(records, f"{prefix}exact_share") if mark else ""
-    note = loose or (caption if bound else "")
-    return {
-        "title": {"text": f"({letter}) {measure.title}", "subtitle": note or " "},
-        "width": WIDTH,
-        "height": HEIGHT,
-        "layer": layers,
-    }
-
-
-def _lower_bounds(records: Sequence[Record], field: str) -> str:
-    """Names the methods of whose posteriors many could not be judged exactly."""
-    loose = dict.fromkeys(
-        record["method"] for record in records if (record.get(field) or 1) < EXACT_ENOUGH
-    )
-    return f"proven breaches only, may be more: {', '.join(loose)}" if loose else ""
-
-
-def _domain(values: Sequence[float], log: bool) -> list[float]:
-    """From the least to the greatest value, and a little beyond."""
-    low, high = min(values), max(values)
-    if log:
-        step = (high / low) ** 0.06 if high > low else 1.5
-        return [low / step, high * step]
-    step = (high - low) * 0.06 or 0.5
-    return [low - step, high + step]
 
 
 def _round_ticks(low: float, high: float) -> list[float]:

@@ -16,43 +16,22 @@ from typing import Any
 
 import polars as pl
 
+from shoal.data import datasets
+from shoal.data.sources import read_table
 from shoal.data.table import Table
 from shoal.data.table.hierarchy import Hierarchy, adult_hierarchies, read_hierarchy
 from shoal.errors import InputError
-from shoal.experiments.study import Cell, Study
-from shoal.groups import Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.planning.comparison.trial import RISKS, Trial, equip, warm_up
 from shoal.planning.plan import coverage_bound
+from studies.study import Cell, Study
 
 CELLS = "cells.jsonl"
-LOSSES = (
-    "seconds",
-    "suppressed",
-    "suppressed_with_event",
-    "with_event",
-    "pooled",
-    "changed",
-    "groups",
-    "mean_group",
-    "mean_group_with_event",
-)
 Say = Callable[[str], None]
 
 # Seconds per cell on two cores with Adult and 5 QIs: the first guess of how long a run takes.
 GUESS = {"art": 12.0, "t-closeness": 22.0}
 GUESS_ROWS = 45_222
-
-
-def read_data(path: Path, study: Study) -> pl.DataFrame:
-    """The table of a study."""
-    if study.adult:
-        from shoal.data.datasets import adult
-
-        return adult(path)
-    from shoal.data.sources import read_table
-
-    return read_table(path)
 
 
 def fingerprint(frame: pl.DataFrame) -> str:
@@ -70,14 +49,13 @@ def run(
     repeat: int = 1,
     seed: int = 0,
     say: Say = lambda text: None,
-    progress: Progress = silent,
 ) -> list[dict[str, Any]]:
     """Measures all cells of the studies; returns their lines, in the studies' order."""
     out.mkdir(parents=True, exist_ok=True)
     lines: list[dict[str, Any]] = []
     for adult, some in groupby(studies, key=lambda study: study.adult):
         group = list(some)
-        frame = read_data(data, group[0])
+        frame = (datasets.adult if adult else read_table)(data)
         name = fingerprint(frame)
         cells = [cell for study in group for cell in study.cells(repeat=repeat, seed=seed)]
         trees = _hierarchies(group, adult=adult)
@@ -87,7 +65,7 @@ def run(
             f"{len(cells)} cells, {len(cells) - len(left)} of them done; "
             f"about {_minutes(_guess(left, frame.height))} to go on two cores."
         )
-        _measure_all(left, frame, name, trees, out / CELLS, say, progress)
+        _measure_all(left, frame, name, trees, out / CELLS, say)
         done = _finished(out / CELLS)
         lines += [_line(cell, done[cell.key(name)]) for cell in cells]
     return lines
@@ -100,28 +78,24 @@ def _measure_all(
     trees: Mapping[str, Hierarchy],
     path: Path,
     say: Say,
-    progress: Progress,
 ) -> None:
-    by_release = sorted(cells, key=lambda cell: cell.release_key())
-    order = {cell.release_key(): at for at, cell in reversed(list(enumerate(cells)))}
-    by_release.sort(key=lambda cell: order[cell.release_key()])
-    started, finished, expected = time.monotonic(), 0, _guess(cells, frame.height)
-    spent = 0.0
+    by_release: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_release.setdefault(cell.release_key(), []).append(cell)
+    started, finished, spent = time.monotonic(), 0, 0.0
+    expected = _guess(cells, frame.height)
     with path.open("a", encoding="utf-8") as file:
-        seen: set[str] = set()
-        for _, some in groupby(by_release, key=lambda cell: cell.release_key()):
-            together = list(some)
-            first = together[0]
-            progress(f"{first.entry.name}, {first.factor} {first.value:g}", finished, len(cells))
-            for cell, measures in _measure(together, frame, trees):
-                key = cell.key(data)
-                if key not in seen:
-                    file.write(json.dumps({"key": key, "measures": measures}) + "\n")
-                    file.flush()
-                    seen.add(key)
+        for together in by_release.values():
+            measured = {
+                cell.key(data): measures for cell, measures in _measure(together, frame, trees)
+            }
+            for key, measures in measured.items():
+                file.write(json.dumps({"key": key, "measures": measures}) + "\n")
+            file.flush()
             finished += len(together)
             spent += _guess(together, frame.height)
             rate = (time.monotonic() - started) / max(spent, 1e-9)
+            first = together[0]
             say(
                 f"[{finished}/{len(cells)}] {first.entry.name}, {first.factor} {first.value:g}"
                 f" ({first.study}); about {_minutes(max(0.0, expected - spent) * rate)} left"
@@ -145,7 +119,14 @@ def _measure(
         return
     losses = trial.losses()
     risks: dict[str, dict[str, Any]] = {}
-    bound: int | None = None
+    # What one carrier per group could protect from the binary adversary: against the joint one
+    # it is a yardstick, not a bound.
+    coverage = 0
+    if any(cell.coverage for cell in cells):
+        coverage = sum(
+            coverage_bound(table, knowledge, event, float(table.event_r[event]))
+            for event in range(len(table.events))
+        )
     for cell in cells:
         measures = {"min_support": table.min_support, **losses}
         for adversary in cell.adversaries:
@@ -155,8 +136,7 @@ def _measure(
             measures |= {f"{prefix}{name}": value for name, value in risks[adversary].items()}
         measures |= trial.errors(cell.workload)
         if cell.coverage:
-            bound = _coverage(table, knowledge) if bound is None else bound
-            measures["coverage_bound"] = bound
+            measures["coverage_bound"] = coverage
         yield cell, measures
 
 
@@ -165,15 +145,6 @@ def _risks(trial: Trial, knowledge: Knowledge, adversary: Any, seed: int) -> dic
         return trial.risks(knowledge, adversary=adversary, seed=seed)
     except InputError as error:
         return {**dict.fromkeys(RISKS), "unjudged": str(error)}
-
-
-def _coverage(table: Table, knowledge: Knowledge) -> int:
-    """The linear program's yardstick: carriers that one per group can protect from the binary
-    adversary, at most. Against the joint adversary it is a yardstick, not a bound."""
-    return sum(
-        coverage_bound(table, knowledge, event, float(table.event_r[event]))
-        for event in range(len(table.events))
-    )
 
 
 def _line(cell: Cell, measures: Mapping[str, Any]) -> dict[str, Any]:

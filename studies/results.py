@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.experiments.study import Study
+from studies.study import Study
 
 CSV, PARQUET = "results.csv", "results.parquet"
 
@@ -63,7 +63,7 @@ class Results:
         file = path / CSV if path.is_dir() else path
         if not file.is_file():
             raise InputError(
-                "results-missing",
+                "study",
                 f'There are no results at "{path}".',
                 f"Name the folder of a run, or its {CSV}.",
             )
@@ -75,9 +75,9 @@ class Results:
             about[key] = json.loads(value)
         if "studies" not in about:
             raise InputError(
-                "results-foreign",
+                "study",
                 f'"{file}" does not say which studies it holds.',
-                "Name results that `shoal experiment` wrote.",
+                "Name results that `python -m studies` wrote.",
             )
         lines = pl.read_csv(file, comment_prefix="#", infer_schema_length=None)
         return cls(lines, about)

@@ -10,12 +10,13 @@ import pytest
 
 from shoal.data.datasets import hospital
 from shoal.errors import InputError
-from shoal.experiments import run as runner
-from shoal.experiments.figures import draw
-from shoal.experiments.page import page_text, write_page
-from shoal.experiments.results import Results, collect
-from shoal.experiments.run import CELLS, run
-from shoal.experiments.study import PAPER, Study, read_studies, read_study
+from studies import run as runner
+from studies.__main__ import main
+from studies.figures import draw
+from studies.page import page_text, write_page
+from studies.results import Results, collect
+from studies.run import CELLS, run
+from studies.study import PAPER, Study, read_studies, read_study
 
 STUDY = """
 title = "Tiny"
@@ -72,7 +73,7 @@ def results_of(study: Study, data: Path, out: Path) -> Results:
     return collect(
         lines,
         [study],
-        command="shoal experiment tiny",
+        command="python -m studies tiny",
         machine={"processor": "p", "system": "s", "cores": "2"},
     )
 
@@ -168,7 +169,7 @@ def test_results_survive_the_csv(study_path: Path, data_path: Path, tmp_path: Pa
     )
     assert pl.read_parquet(tmp_path / "saved" / "results.parquet").height == 4
     head = (tmp_path / "saved" / "results.csv").read_text(encoding="utf-8").splitlines()[0]
-    assert head == '# command: "shoal experiment tiny"'
+    assert head == '# command: "python -m studies tiny"'
 
 
 def test_figures_and_page_come_from_the_numbers(
@@ -241,7 +242,7 @@ def paper_like(**changes: float) -> Results:
 
 
 def test_verdicts_follow_the_numbers() -> None:
-    from shoal.experiments.claims import paper_claims
+    from studies.claims import paper_claims
 
     agreed = {finding.claim: finding.agrees for finding in paper_claims(paper_like())}
     changed = {
@@ -268,7 +269,7 @@ def test_verdicts_follow_the_numbers() -> None:
 
 
 def test_an_absence_that_tells_is_a_violation() -> None:
-    from shoal.experiments.claims import paper_claims
+    from studies.claims import paper_claims
 
     found = paper_claims(paper_like(absence_carriers=3.0))
     none = next(one for one in found if one.claim == "There is no violation in ART.")
@@ -303,22 +304,26 @@ def test_the_page_sets_the_paper_s_variant_beside_art() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "code"),
+    ("old", "new", "said"),
     [
-        ('factor = "r"', 'factor = "rr"', "study-factor"),
-        ("values = [2, 3]", "values = []", "study-values"),
-        ('title = "Tiny"', 'titel = "Tiny"', "study-key"),
-        ('"binary"]', '"binry"]', "adversary"),
-        ("queries = 100", "quieries = 100", "study-key"),
-        ('title = "Tiny"', "", "study-missing"),
-        ('method = "anatomy"', "", "study-missing"),
+        ('factor = "r"', 'factor = "rr"', 'varies "rr"'),
+        ("values = [2, 3]", "values = []", "has no values"),
+        ('title = "Tiny"', 'titel = "Tiny"', 'unknown key "titel" (did you mean "title"?)'),
+        ('"binary"]', '"binry"]', "binry"),
+        ("queries = 100", "quieries = 100", 'unknown key "quieries"'),
+        ('title = "Tiny"', "", "does not say title of a study"),
+        ('method = "anatomy"', "", "does not say method of a entry"),
+        ('factor = "r"', 'factor = "qi_size"', "asks for 3 QIs and names 2"),
+        ('name = "ART"\nmethod', 'nme = "ART"\nmethod', 'unknown key "nme"'),
+        ("queries = 50", "quieries = 50", "[quick] of"),
     ],
 )
-def test_a_wrong_study_is_refused(study_path: Path, old: str, new: str, code: str) -> None:
+def test_a_wrong_study_is_refused(study_path: Path, old: str, new: str, said: str) -> None:
+    assert old in STUDY
     study_path.write_text(STUDY.replace(old, new), encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_study(study_path)
-    assert caught.value.code == code
+    assert said in caught.value.problem
 
 
 def test_quick_leaves_out_what_it_says(study_path: Path) -> None:
@@ -343,3 +348,50 @@ def test_a_failing_method_is_a_line(study_path: Path, data_path: Path, tmp_path:
     failed = next(line for line in lines if line["method"] == "Anatomy")
     assert "failed" in failed
     assert json.loads((tmp_path / "out" / CELLS).read_text(encoding="utf-8").splitlines()[0])
+
+
+def test_a_study_of_ones_own_and_its_page(
+    data_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = tmp_path / "mine.toml"
+    study.write_text(
+        'title = "Mine"\nfactor = "selectivity"\nvalues = [0.1, 0.3]\n'
+        '[spec]\nqi = ["age", "sex"]\nsensitive = "diagnosis"\nr = 2\nprotect = ["HIV"]\n'
+        '[workload]\nqueries = 50\n[[methods]]\nname = "Anatomy"\nmethod = "anatomy"\n',
+        encoding="utf-8",
+    )
+    out = tmp_path / "out"
+    main([str(study), "--data", str(data_path), "--out", str(out)])
+    assert "2 cells, 0 of them done" in capsys.readouterr().err
+    for name in ("results.csv", "results.parquet", "figures/mine.svg", "figures/mine.png"):
+        assert (out / name).is_file(), name
+    page = tmp_path / "docs" / "results.md"
+    main(["page", str(out), "--out", str(page)])
+    assert "python -m studies mine.toml --data hospital.csv" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["paper", "--data", "x.csv"], "--out"),
+        (["paper", "--out", "o"], "--data"),
+        (["paper", "--data", "x.csv", "--out", "o", "--repeat", "0"], "at least once"),
+        (["page", "--out", "o"], "page takes the results"),
+        (["page", "nowhere", "--out", "o"], 'no results at "nowhere"'),
+        (["papr", "--data", "x.csv", "--out", "o"], 'did you mean "paper"'),
+        (["paper", "results", "--data", "x.csv", "--out", "o"], "page takes the results"),
+    ],
+)
+def test_a_command_that_makes_no_sense(
+    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(given)
+    assert caught.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_page_of_the_repository_is_made_from_its_numbers() -> None:
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    made = page_text(Results.load(docs / "results" / "paper.csv"))
+    assert made == (docs / "results.md").read_text(encoding="utf-8")

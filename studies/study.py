@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from importlib.resources import as_file, files
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from shoal.errors import InputError, nearest
 from shoal.release.utility import Workload
 
 FACTORS = ("qi_size", "r", "dimensions", "selectivity", "min_support")
+FOLDER = Path(__file__).with_name("paper")
 PAPER = ("qi-size", "r", "qd", "s", "min-support", "adversaries")
 
 
@@ -116,21 +116,13 @@ class Study:
 
 
 def read_studies(what: str, *, quick: bool = False) -> list[Study]:
-    """The studies that a name stands for: `paper`, one of the shipped ones, or a TOML file."""
-    shipped = files("shoal.experiments") / "studies"
+    """The studies that a name stands for: `paper`, one of its studies, or a TOML file."""
     if what == "paper" or what in PAPER:
-        studies = []
-        for name in PAPER if what == "paper" else (what,):
-            with as_file(shipped / f"{name}.toml") as path:
-                studies.append(read_study(path, quick=quick))
-        return studies
+        names = PAPER if what == "paper" else (what,)
+        return [read_study(FOLDER / f"{name}.toml", quick=quick) for name in names]
     if Path(what).suffix != ".toml":
-        known = ["paper", "page", *PAPER]
-        raise InputError(
-            "study-name",
-            f'There is no study "{what}"{nearest(what, known)}.',
-            f"Give paper, one of {', '.join(PAPER)}, or a .toml file.",
-        )
+        problem = f'There is no study "{what}"{nearest(what, ("paper", "page", *PAPER))}.'
+        raise InputError("study", problem, f"Give paper, one of {', '.join(PAPER)}, or a file.")
     return [read_study(Path(what), quick=quick)]
 
 
@@ -138,88 +130,60 @@ def read_study(path: Path, *, quick: bool = False) -> Study:
     """One study file, checked."""
     content = read_toml(path)
     faster = content.pop("quick", {})
+    _known(faster, ("values", "queries", "without"), f"[quick] of {path}")
+    workload, methods = content.pop("workload", {}), content.pop("methods", ())
     if quick:
-        _shorten(content, faster, path)
-    known = {one.name for one in fields(Study)} - {"name"}
-    for key in content:
-        if key not in known:
-            raise InputError(
-                "study-key",
-                f'{path} has an unknown key "{key}"{nearest(key, known)}.',
-                f"Known keys: {', '.join(sorted(known))}, quick.",
-            )
-    for key in ("title", "factor", "values", "spec", "methods"):
-        if key not in content:
-            raise InputError("study-missing", f'{path} does not say "{key}".', "Add it.")
-    _check_factor(path, content)
-    base = path.resolve().parent
-    hierarchies = {name: str(base / at) for name, at in content.pop("hierarchies", {}).items()}
-    return Study(
-        name=path.stem,
-        spec=Spec.from_mapping(content.pop("spec"), source=str(path)),
-        workload=_made(Workload, content.pop("workload", {}), path),
-        methods=tuple(_made(Entry, entry, path) for entry in content.pop("methods")),
-        values=tuple(content.pop("values")),
-        adversaries=tuple(content.pop("adversaries", ("joint",))),
-        measures=tuple(content.pop("measures", ())),
-        hierarchies=hierarchies,
-        **content,
-    )
-
-
-def _shorten(content: dict[str, Any], faster: Mapping[str, Any], path: Path) -> None:
-    """What `[quick]` changes: fewer values, fewer queries, and methods to go without."""
-    for key in faster:
-        if key not in ("values", "queries", "without"):
-            raise InputError(
-                "study-key",
-                f'[quick] of {path} has an unknown key "{key}".',
-                "Known keys: values, queries, without.",
-            )
-    content["values"] = faster.get("values", content.get("values"))
-    if "queries" in faster:
-        content["workload"] = {**content.get("workload", {}), "queries": faster["queries"]}
-    left_out = faster.get("without", ())
-    content["methods"] = [
-        entry for entry in content.get("methods", ()) if entry.get("name") not in left_out
-    ]
-
-
-def _check_factor(path: Path, content: Mapping[str, Any]) -> None:
-    if content["factor"] not in FACTORS:
-        raise InputError(
-            "study-factor",
-            f'{path} varies "{content["factor"]}"{nearest(str(content["factor"]), FACTORS)}.',
-            f"Vary one of {', '.join(FACTORS)}.",
-        )
-    values = content["values"]
-    if not isinstance(values, list) or not values:
-        raise InputError("study-values", f"{path} has no values.", "List some numbers.")
-    if content["factor"] == "qi_size" and max(values) > len(content["spec"].get("qi", ())):
-        raise InputError(
-            "study-values",
-            f"{path} asks for {max(values)} QIs and names {len(content['spec'].get('qi', ()))}.",
-            "Name more QIs, or ask for fewer.",
-        )
-    for adversary in content.get("adversaries", ()):
+        content["values"] = faster.get("values", content.get("values"))
+        workload |= {"queries": faster["queries"]} if "queries" in faster else {}
+        left_out = faster.get("without", ())
+        methods = [entry for entry in methods if entry.get("name") not in left_out]
+    for name, listed in (("values", content.get("values")), ("methods", methods)):
+        if not listed or not isinstance(listed, list):
+            raise InputError("study", f"{path} has no {name}.", "List some.")
+    made: dict[str, Any] = {
+        "name": path.stem,
+        "values": tuple(content.pop("values")),
+        "spec": Spec.from_mapping(content.pop("spec", {}), source=str(path)),
+        "workload": _made(Workload, workload, path),
+        "methods": tuple(_made(Entry, entry, path) for entry in methods),
+        "adversaries": tuple(content.pop("adversaries", ("joint",))),
+        "measures": tuple(content.pop("measures", ())),
+        "hierarchies": {
+            name: str(path.resolve().parent / at)
+            for name, at in content.pop("hierarchies", {}).items()
+        },
+    }
+    _known(content, [one.name for one in fields(Study) if one.name not in made], str(path))
+    study: Study = _made(Study, made | content, path)
+    if study.factor not in FACTORS:
+        problem = f'{path} varies "{study.factor}"{nearest(str(study.factor), FACTORS)}.'
+        raise InputError("study", problem, f"Vary one of {', '.join(FACTORS)}.")
+    if study.factor == "qi_size" and max(study.values) > len(study.spec.qi):
+        problem = f"{path} asks for {max(study.values)} QIs and names {len(study.spec.qi)}."
+        raise InputError("study", problem, "Name more QIs, or ask for fewer.")
+    for adversary in study.adversaries:
         as_adversaries(adversary)
+    return study
+
+
+def _known(given: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    for key in given:
+        if key not in known:
+            problem = f'{where} has an unknown key "{key}"{nearest(key, known)}.'
+            raise InputError("study", problem, f"Known keys: {', '.join(sorted(known))}.")
 
 
 def _made(kind: Any, given: Mapping[str, Any], path: Path) -> Any:
-    known = {one.name for one in fields(kind)}
-    for key in given:
-        if key not in known:
-            raise InputError(
-                "study-key",
-                f'{path} has an unknown key "{key}"{nearest(key, known)}.',
-                f"Known keys: {', '.join(sorted(known))}.",
-            )
-    try:
-        return kind(**given)
-    except TypeError:
-        raise InputError(
-            "study-missing", f"A method of {path} lacks its name or method.", "Add it."
-        ) from None
+    _known(given, [one.name for one in fields(kind)], str(path))
+    lacking = [
+        one.name
+        for one in fields(kind)
+        if one.default is one.default_factory is MISSING and one.name not in given
+    ]
+    if lacking:
+        problem = f"{path} does not say {', '.join(lacking)} of a {kind.__name__.lower()}."
+        raise InputError("study", problem, "Add it.")
+    return kind(**given)
 
 
 def _digest(plain: Any) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.experiments.results import Results
-from shoal.report.charts.panels import EXACT_ENOUGH
+from studies.figures import EXACT_ENOUGH
+from studies.results import Results
 
 Record = dict[str, Any]
 OTHERS = ("Anatomy", "MASK", "Injector", "t-closeness")

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.experiments.claims import Curves, paper_claims, shown_seconds
-from shoal.experiments.figures import draw
-from shoal.experiments.results import Results
+from studies.claims import Curves, paper_claims, shown_seconds
+from studies.figures import draw
+from studies.results import Results
 
 ALT = "{title}: four panels, one line per method; the numbers are in the table of results"
 
@@ -33,7 +33,7 @@ def page_text(results: Results) -> str:
         "# Results",
         f"Made by `{about['command']}`; the numbers are in "
         "[results/paper.csv](results/paper.csv), whose first lines name command and machine. "
-        "This page is written from them by `shoal experiment page`.",
+        "This page is written from them by `python -m studies page`.",
         _setting(results),
         "## The paper's claims, and what we measured",
         _claims(results),

@@ -1,1 +1,0 @@
-"""Studies: one small TOML file each, run cell by cell, drawn and described from the numbers."""
