@@ -1,6 +1,6 @@
 """Runs a trial and says what came of it.
 
-python -m fuzzing groups|tables [--seed 1] [--seconds 60] [--count N] [--first N]
+python -m fuzzing groups|tables|persons [--seed 1] [--seconds 60] [--count N] [--first N]
 python -m fuzzing kills [--seed 1] [--count 1000]
 python -m fuzzing readers [--seed 1] [--seconds 60] [--count N] [--only t.csv] [--first N]
 python -m fuzzing all [--seed 1] [--seconds 60]
@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-JUDGED = ("groups", "tables")
+JUDGED = ("groups", "tables", "persons")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> None:
         judged.add_argument("--count", type=int, help=f"{name}, at most")
         judged.add_argument("--first", type=int, default=0, help="the number of the first try")
         judged.add_argument("--record", type=Path, help="a JSON file that is told of the run")
-    everything = trials.add_parser("all", help="groups, tables, readers, and kills, in turn")
+    everything = trials.add_parser("all", help="groups, tables, people, readers, kills, in turn")
     everything.add_argument("--seed", type=int, default=1)
     everything.add_argument("--seconds", type=float, default=60, help="of each but the kills")
     asked = parser.parse_args(arguments)

@@ -135,7 +135,7 @@ def _prepare(folder: Path) -> None:
     import shoal
     from shoal.release.facts import release_facts
 
-    table = shoal.data.datasets.hospital(400, seed=0)
+    table = shoal.datasets.hospital(400, seed=0)
     table.write_parquet(folder / "table.parquet")
     spec = shoal.Spec(
         qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=3

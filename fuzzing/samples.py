@@ -24,7 +24,7 @@ from shoal.release.facts import load_facts
 SPEC = shoal.Spec(
     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=3
 )
-TABLE = shoal.data.datasets.hospital(300, seed=0)
+TABLE = shoal.datasets.hospital(300, seed=0)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,14 @@ from datetime import date
 from pathlib import Path
 
 from fuzzing.groups import BATCH, judge_batch
+from fuzzing.persons import judge_persons
 from fuzzing.tables import judge_table
 
-JUDGES = {"groups": (judge_batch, BATCH), "tables": (judge_table, 1)}
+JUDGES = {
+    "groups": (judge_batch, BATCH),
+    "tables": (judge_table, 1),
+    "persons": (judge_persons, 1),
+}
 """By name: what a try is, and how many groups or tables it has."""
 
 

@@ -36,7 +36,7 @@ def memory_limit(size: str | int) -> Iterator[None]:
 
     >>> import shoal
     >>> with shoal.memory_limit("100MB"):
-    ...     hospital = shoal.data.datasets.hospital(2000, seed=0)
+    ...     hospital = shoal.datasets.hospital(2000, seed=0)
     """
     before = _told.set(parse_size(size))
     try:

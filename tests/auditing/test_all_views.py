@@ -89,7 +89,7 @@ def hospital_table(rows: int = 3000, r: float = 3.0) -> Table:
         r=r,
         min_support=50,
     )
-    return Table.from_frame(shoal.data.datasets.hospital(rows, seed=4), spec)
+    return Table.from_frame(shoal.datasets.hospital(rows, seed=4), spec)
 
 
 def test_its_limit_is_what_all_counts_say_beforehand() -> None:
@@ -154,7 +154,7 @@ def test_its_verdict_is_part_of_the_whole_and_its_figures_are_its_own(
 
 @pytest.mark.parametrize("r", [2.0, 3.0, 5.0])
 def test_arts_groups_answer_it(r: float) -> None:
-    frame = shoal.data.datasets.hospital(3000, seed=4)
+    frame = shoal.datasets.hospital(3000, seed=4)
     release = shoal.anonymize(frame, hospital_table().spec.with_(r=r), seed=1)
     assert release.audit is not None
     assert release.audit.adversaries == USUAL
@@ -178,7 +178,7 @@ def test_a_large_count_may_be_missed_by_more_than_a_small_one(
 ) -> None:
     """What decides is how well each count is met for its size, not the largest miss in cases."""
     table = Table.from_frame(
-        shoal.data.datasets.hospital(20_000, seed=4), hospital_table(600, r=1.5).spec
+        shoal.datasets.hospital(20_000, seed=4), hospital_table(600, r=1.5).spec
     )
     monkeypatch.setattr(fitting, "RIDGE", 1.0)
     before = all_counts(table, Knowledge.of(table))
@@ -218,7 +218,7 @@ def test_knowledge_that_nobody_counted_is_refused_by_name_and_passed_over_otherw
 
 def test_a_certificate_states_it_and_is_confirmed(tmp_path: Path) -> None:
     table = hospital_table(2000)
-    frame = shoal.data.datasets.hospital(2000, seed=4)
+    frame = shoal.datasets.hospital(2000, seed=4)
     release = shoal.anonymize(frame, table.spec, method="anatomy", l=3, seed=1)
     told = release.certificate["audit"]["adversaries"][-1]
     assert told["name"] == "all-views"
@@ -235,7 +235,7 @@ def test_a_certificate_states_it_and_is_confirmed(tmp_path: Path) -> None:
     ("figure", "value"), [("residual", 0.9), ("problematic", 0), ("robust", True), ("missing", 50)]
 )
 def test_a_lie_about_it_is_refuted(tmp_path: Path, figure: str, value: object) -> None:
-    frame = shoal.data.datasets.hospital(2000, seed=4)
+    frame = shoal.datasets.hospital(2000, seed=4)
     release = shoal.anonymize(frame, hospital_table(2000).spec, method="anatomy", l=3, seed=1)
     release.save(tmp_path / "release", private=tmp_path / "private")
 

@@ -71,4 +71,4 @@ def hospital(rows: int = 20_000) -> tuple[pl.DataFrame, Spec]:
         identifiers=["patient"],
         r=5,
     )
-    return shoal.data.datasets.hospital(rows, seed=0), spec
+    return shoal.datasets.hospital(rows, seed=0), spec

@@ -28,7 +28,14 @@ def test_sixty_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert (run.count, run.failed) == (60, 0), capsys.readouterr().out
 
 
-@pytest.mark.parametrize("what", ["groups", "tables"])
+def test_two_hundred_tables_with_several_rows_of_a_person(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = fuzz("persons", seed=1, seconds=300, count=200)
+    assert (run.count, run.failed) == (200, 0), capsys.readouterr().out
+
+
+@pytest.mark.parametrize("what", ["groups", "tables", "persons"])
 def test_what_fails_is_told_with_the_command_that_repeats_it(
     what: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,7 +23,7 @@ SPEC = Spec(qi=QI, sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=
 
 @pytest.fixture(scope="module")
 def hospital() -> pl.DataFrame:
-    return shoal.data.datasets.hospital(800, seed=4)
+    return shoal.datasets.hospital(800, seed=4)
 
 
 def _by_rows(published: pl.DataFrame, k: int) -> tuple[int, int]:

@@ -74,7 +74,7 @@ def test_by_default_nobody_is_readable_and_groups_with_an_event_stay(seed: int) 
 
 
 def test_the_largest_r_says_how_many() -> None:
-    frame = shoal.data.datasets.hospital(4_000, seed=3)
+    frame = shoal.datasets.hospital(4_000, seed=3)
     events = (Event(("HIV",), r=2), Event(("Schizophrenia",), r=3.5))
     spec = Spec(qi=("sex", "region"), sensitive="diagnosis", protect=events, r=2)
     table = Table.from_frame(frame, spec)

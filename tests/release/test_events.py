@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.data.sources import write_table
 
-FRAME = shoal.data.datasets.hospital(2_000, seed=3)
+FRAME = shoal.datasets.hospital(2_000, seed=3)
 SPEC = shoal.Spec(qi=["sex", "region"], sensitive="diagnosis", protect=[["Schizo*", "HI?"]], r=3)
 
 

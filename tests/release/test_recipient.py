@@ -280,7 +280,7 @@ def test_weights_are_shares_of_groups(release: Release) -> None:
 
 
 def test_weights_add_up_to_counts() -> None:
-    people = shoal.data.datasets.hospital(3000, seed=2)
+    people = shoal.datasets.hospital(3000, seed=2)
     spec = Spec(
         qi=shoal.data.datasets.HOSPITAL_QI[:3],
         sensitive="diagnosis",

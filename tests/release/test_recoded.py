@@ -15,7 +15,7 @@ from shoal.data.table import Table
 from shoal.release.facts import release_facts
 from tests.forging import mend
 
-FRAME = shoal.data.datasets.hospital(3_000, seed=3)
+FRAME = shoal.datasets.hospital(3_000, seed=3)
 SPEC = shoal.Spec(
     qi=["age", "sex", "region"],
     sensitive="diagnosis",

@@ -64,7 +64,7 @@ def anonymize(
     only; the certificate then says so.
 
     >>> import shoal
-    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

@@ -63,7 +63,7 @@ def attack(
     `engine`, and no row of it is read.
 
     >>> import shoal
-    >>> hospital = shoal.data.datasets.hospital(20_000, seed=0)
+    >>> hospital = shoal.datasets.hospital(20_000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

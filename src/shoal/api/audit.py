@@ -62,7 +62,7 @@ def audit(
     ...) hold.
 
     >>> import polars, shoal
-    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["age", "sex"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

@@ -43,7 +43,7 @@ def compare(
     table is a line that says why.
 
     >>> import shoal
-    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

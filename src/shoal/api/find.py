@@ -35,7 +35,7 @@ def find(
     coarser. What still runs after so many `seconds` is stopped.
 
     >>> import shoal
-    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

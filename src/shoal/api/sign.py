@@ -19,7 +19,7 @@ def sign(path: str | Path, key: str | Path, *, passphrase: Passphrase | None = N
 
     >>> import shoal
     >>> from shoal.release.signing import new_key
-    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(qi=["sex"], sensitive="diagnosis", protect=["HIV"], r=5)
     >>> shoal.anonymize(hospital, spec).save("release")
     >>> fingerprint = new_key("steward.key")

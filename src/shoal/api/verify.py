@@ -41,7 +41,7 @@ def verify(
     the table; rows of a large file are never in memory as a whole.
 
     >>> import shoal
-    >>> hospital = shoal.data.datasets.hospital(2000, seed=0)
+    >>> hospital = shoal.datasets.hospital(2000, seed=0)
     >>> spec = shoal.Spec(
     ...     qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=5
     ... )

@@ -21,7 +21,7 @@ import polars as pl
 
 from shoal.arrays import Floats, IntArray
 from shoal.auditing.adversaries.adversary import Adversaries, Anybody, judging, reads_whole
-from shoal.auditing.adversaries.aspects import for_table, readings
+from shoal.auditing.adversaries.aspects import for_table, readings, two_valued
 from shoal.auditing.adversaries.even import Even
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.adversaries.judging import Case, Judgement
@@ -106,7 +106,7 @@ def audit(
     people = People(table, partition, rows, labels)
     seen = Seen(case, people)
     apart = seen if all(map(reads_whole, adversaries)) else Seen(case, people)
-    persons = ByPerson(case, rows)
+    persons = ByPerson(case, rows, two_valued(readings(adversaries, case)))
     _judge_all(case, adversaries, known, seen, apart, persons, progress)
     of_people = persons.verdict()
     found = _assemble(case, known, adversaries, seen, apart, strength, before, grouping, of_people)
@@ -171,18 +171,19 @@ def _judge_all(
     few = case.table.rows < THREADED
     judgements = (task() for task in tasks) if few else _ahead(tasks)
     for number, ((one, view, _), judgement) in enumerate(zip(pairs, judgements, strict=True)):
-        seen.take(Lens(one.adversary.name, view, judgement))
-        persons.take(view, judgement)
+        lens = Lens(one.adversary.name, view, judgement)
+        seen.take(lens)
+        persons.take(lens)
         progress("judging", number + 1, len(pairs))
     for whole in filter(reads_whole, adversaries):
         progress("all views", 0, 1)
         lens = Lens(whole.name, *whole.judge_whole(case, knowledge))
         apart.take(lens)
-        persons.take(lens.view, lens.judged)
+        persons.take(lens)
         progress("all views", 1, 1)
     for lens in judge_beside(case, adversaries, knowledge, even):
         seen.take(lens, beside=True)
-        persons.take(lens.view, lens.judged)
+        persons.take(lens)
 
 
 def _ahead(tasks: Sequence[Callable[[], Judgement]]) -> Iterator[Judgement]:

@@ -92,6 +92,11 @@ def readings(everybody: Sequence[Anybody], case: Case) -> list[Reading]:
     ]
 
 
+def two_valued(read: Sequence[Reading]) -> dict[str, Adversary]:
+    """By name, those who weigh a group of two values by odds alone."""
+    return {one.adversary.name: one.adversary for one in read if one.evenly}
+
+
 def _read(case: Case, aspect: Aspect) -> Case:
     events = list(aspect.events)
     return replace(

@@ -44,7 +44,7 @@ def illnesses(rows: int = 20_000, *, seed: int = 0) -> pl.DataFrame:
     """People with their age group, sex, region, education and smoking, and eleven illnesses.
 
     >>> import shoal
-    >>> survey = shoal.data.datasets.illnesses(1000, seed=0)
+    >>> survey = shoal.datasets.illnesses(1000, seed=0)
     >>> survey.shape
     (1000, 16)
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.auditing.adversaries.adversary import Anybody, as_adversaries, reads_whole
-from shoal.auditing.adversaries.aspects import readings
+from shoal.auditing.adversaries.aspects import readings, two_valued
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
@@ -22,6 +22,7 @@ from shoal.auditing.checks import Check as Judged
 from shoal.auditing.counting import Counting, count_classes
 from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import Lens, adversary_verdict
+from shoal.auditing.persons import ByPerson, PersonVerdict
 from shoal.auditing.readable import count_readable
 from shoal.auditing.verdict import AdversaryVerdict
 from shoal.data.table import Table
@@ -36,7 +37,8 @@ from shoal.release import Release
 from shoal.release.certificate import given_seed
 from shoal.release.codes import column_codes, value_codes
 from shoal.release.forms import form_named
-from shoal.release.record import Record
+from shoal.release.pair import ROW_GROUPS
+from shoal.release.record import Record, rows_recorded
 from shoal.release.utility.published import same_groups
 from shoal.release.verification.absence import check_absence
 from shoal.release.verification.files import UNSAID, Check, same_figure, same_figures
@@ -103,13 +105,18 @@ def recompute(
     before = _same_figure("known before", int(people.sum()), stated, whole=whole)
     absence = check_absence(case, known, certificate, record)
     counter = count_classes(case, known)
-    found, nearest, compared = _compare(case, known, certificate, whole=whole)
+    persons = _by_person(case, lines, certificate, private)
+    found, nearest, compared = _compare(case, known, certificate, persons, whole=whole)
     stated = certificate["audit"]
     if counter.nearest is not None:
         nearest["counting"] = [Links(*(np.array([one]) for one in counter.nearest))]
     found |= {"counter": stated["counter"] and counter.public(), "absence": stated["absence"]}
     found |= {name: stated[name] for name in ("lookup", "readable", "unit") if name in stated}
     checks += _check_readable(table, lines, certificate["groups"])
+    together = persons.verdict()
+    if together is not None and persons.told:
+        found["unit"] = {name: getattr(together, name) for name in stated["unit"]}
+        checks.append(_check_together(together, certificate, whole=whole))
     checks += [before, _check_counter(counter, stated["counter"]), absence, *compared]
     if "checks" not in stated:
         robust = verdict(one for one in checks_of(found) if one.name in BEFORE_CHECKS)
@@ -171,6 +178,45 @@ def _same_checks(
             not whole or any(one.attain(told.worst, told.limit, agree) for one in links)
         )
         yield Check(f"worst of {one.name}", near, "" if near else "it is another")
+
+
+def _by_person(
+    case: Case, lines: Lines, certificate: dict[str, Any], private: str | Path | None
+) -> ByPerson:
+    """What all rows of a person tell together, where the publisher's record says which row is in
+    which group."""
+    if private is None or not (Path(private) / ROW_GROUPS).is_file():
+        return ByPerson(case, None)
+    names = [one["name"] for one in certificate["audit"]["adversaries"]]
+    gid, _ = rows_recorded(Path(private), case.table)
+    place = np.searchsorted(lines.ids, gid, side="right") - 1
+    first = np.cumsum(lines.copies) - lines.copies
+    rows = np.where(gid < 0, -1, first[place] + gid - lines.ids[place]).astype(np.int32)
+    return ByPerson(case, rows, two_valued(readings(as_adversaries(names), case)))
+
+
+def _check_together(found: PersonVerdict, certificate: dict[str, Any], *, whole: bool) -> Check:
+    """What all rows of a person tell together, as far as fits and estimates are the same again."""
+    claimed, audit = certificate["person"]["any_row"], certificate["audit"]
+    agree = ESTIMATES_AGREE if audit["posteriors"]["estimate"] else AGREEMENT
+    fitted = any(one["name"] == WHOLE for one in audit["adversaries"])
+    figures = {**asdict(found), "worst": min(found.worst, 1.0)}
+    wrong = [
+        f"{name} {figure}, claimed {claimed[name]}"
+        for name, figure in figures.items()
+        if name != "kept"
+        and not _near(
+            figure,
+            claimed[name],
+            agree
+            if name == "worst"
+            else max(2.0, FITS_AGREE * max(figure, claimed[name]))
+            if fitted and name != "several"
+            else 0.0,
+            whole=whole,
+        )
+    ]
+    return Check("all rows of a person", not wrong, "; ".join(wrong))
 
 
 def _check_readable(table: Table, lines: Lines, claimed: dict[str, Any]) -> list[Check]:
@@ -242,7 +288,12 @@ def _known_before(table: Table, known: Knowledge) -> Bools:
 
 
 def _compare(
-    case: Case, known: Knowledge, certificate: dict[str, Any], *, whole: bool
+    case: Case,
+    known: Knowledge,
+    certificate: dict[str, Any],
+    persons: ByPerson,
+    *,
+    whole: bool,
 ) -> tuple[dict[str, Any], dict[str, list[Links]], list[Check]]:
     """Every verdict and figure again; not `whole`: as far as they go without a model's view. And
     what checks are made of: figures, and everybody's links."""
@@ -259,6 +310,8 @@ def _compare(
         (adversary,) = as_adversaries(one["name"])
         lenses = _lenses(adversary, case, known)
         beside = judge_beside(case, [adversary], known)
+        for lens in (*lenses, *beside):
+            persons.take(lens)
         mine = adversary_verdict(case, adversary.reasoning, lenses, beside)
         checks.append(
             _same_verdict(f"{adversary.name} adversary", mine.robust, one["robust"], whole=whole)

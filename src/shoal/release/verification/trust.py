@@ -34,13 +34,14 @@ BY_THE_TABLE: dict[str, str] = {
 
 
 def taken_on_trust(
-    certificate: Mapping[str, Any], *, recomputed: bool, recorded: bool
+    certificate: Mapping[str, Any], *, recomputed: bool, recorded: bool, by_row: bool
 ) -> tuple[str, ...]:
-    """What was not seen, in words; `recorded`: the private folder was there."""
+    """What was not seen, in words; `recorded`: the private folder was there, and `by_row`: it says
+    which row is in which group."""
     words = [] if recomputed else ["that people and values are the table's", *BY_THE_TABLE.values()]
     if certificate["format"] == OLDEST:
         words.append("what certificates of the oldest format do not say of counting and absence")
-    if "any_row" in certificate.get("person", {}):
+    if "any_row" in certificate.get("person", {}) and not (recomputed and by_row):
         words.append("what all rows of a person tell together")
     if recorded:
         return tuple(words)

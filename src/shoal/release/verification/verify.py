@@ -173,7 +173,10 @@ def verify(
             views=tuple(tuple(view) for view in certificate["knowledge"]["views"]),
             min_support=certificate["knowledge"]["min_support"],
             on_trust=taken_on_trust(
-                certificate, recomputed=recomputed, recorded=is_recorded(private)
+                certificate,
+                recomputed=recomputed,
+                recorded=is_recorded(private),
+                by_row=private is not None and (Path(private) / ROW_GROUPS).is_file(),
             ),
             signed=signers.words,
         )
