@@ -19,7 +19,7 @@ from shoal.auditing.check_words import LABELS, TONES, lines, titled
 from shoal.auditing.checks import Check, State, checks_in, checks_of, most_people, plain, verdict
 from shoal.data.table import Table
 from shoal.release.facts import Facts
-from shoal.report import render
+from shoal.report.page import render
 from shoal.workbench import verdicts
 from tests.cli.program import SPEC, shoal_
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE
@@ -79,7 +79,7 @@ def test_the_rule_the_words_and_the_colours_of_all_combinations(
 
 @pytest.fixture(scope="module")
 def facts() -> Facts:
-    from shoal.report import audit_facts
+    from shoal.release.facts import audit_facts
 
     table = Table.from_frame(SEXES, SEXES_SPEC)
     return audit_facts(audit(table, WIDE), table)

@@ -17,8 +17,8 @@ from shoal.api.plan import plan
 from shoal.data.spec import support_for
 from shoal.data.table import Table
 from shoal.knowledge import Assumed, Knowledge
+from shoal.release.facts import release_facts
 from shoal.release.verification.verify import verify
-from shoal.report import release_facts
 from shoal.report.sentences import assumptions
 from shoal.wording import assumed_words, hollow_words
 from tests.cli.program import shoal_

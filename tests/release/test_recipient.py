@@ -282,9 +282,9 @@ def test_weights_are_shares_of_groups(release: Release) -> None:
 def test_weights_add_up_to_counts() -> None:
     people = shoal.datasets.hospital(3000, seed=2)
     spec = Spec(
-        qi=shoal.data.datasets.HOSPITAL_QI[:3],
+        qi=shoal.datasets.HOSPITAL_QI[:3],
         sensitive="diagnosis",
-        protect=[Event(shoal.data.datasets.HOSPITAL_EVENT, label="grave")],
+        protect=[Event(shoal.datasets.HOSPITAL_EVENT, label="grave")],
         r=3,
     )
     release = shoal.anonymize(people.to_pandas(), spec, seed=1)

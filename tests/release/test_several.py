@@ -103,7 +103,7 @@ def test_a_weighted_table_has_all_columns(release: Release) -> None:
 
 def test_the_report_speaks_of_every_column(folder: Path, tmp_path: Path) -> None:
     from shoal.release.facts import load_facts
-    from shoal.report import render
+    from shoal.report.page import render
 
     page = render(load_facts(folder.with_name("inside")))
     for name in NAMES:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import shoal
-from shoal import report
 from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
 from shoal.data.table import Table
+from shoal.release import facts as recorded
 from shoal.release.facts.contents import Facts
 from tests.report.marked import ROWS, marked_table
 
@@ -16,10 +16,10 @@ from tests.report.marked import ROWS, marked_table
 def facts() -> Facts:
     table = marked_table()
     labels = [f"GROUP-MARK-{n // 6}" for n in range(ROWS)]
-    return report.audit_facts(
+    return recorded.audit_facts(
         shoal.audit(table, labels),
         table,
-        repeat=report.Repeat(command="shoal audit SECRET-PLACE.csv", seed=3),
+        repeat=recorded.Repeat(command="shoal audit SECRET-PLACE.csv", seed=3),
     )
 
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 import shoal
-from shoal import report
 from shoal.attacks import NotRun
 from shoal.data.datasets import HOSPITAL_EVENT, hospital
+from shoal.release import facts as recorded
 from shoal.release.facts.contents import Facts
+from shoal.report import page as report
 from shoal.report.measured import surest_table
 from shoal.wording import percent
 from tests.report.page import Page
@@ -28,7 +29,7 @@ def attacked() -> Facts:
     assert release.original is not None
     found = shoal.attack(release, attackers=TEAM)
     found = replace(found, not_run=(NotRun("sleeper", "The time budget was spent."),))
-    return replace(report.release_facts(release, release.original), attack=found.to_dict())
+    return replace(recorded.release_facts(release, release.original), attack=found.to_dict())
 
 
 def test_the_internal_edition_draws_and_tells_all_of_it(attacked: Facts) -> None:

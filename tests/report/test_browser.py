@@ -13,10 +13,11 @@ import pytest
 from selenium.webdriver.support.ui import WebDriverWait
 
 import shoal
-from shoal import report
 from shoal.auditing.verdict import Audit
 from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, hospital
 from shoal.data.table import Table
+from shoal.release import facts as recorded
+from shoal.report import page as report
 from tests.browsing import chromium, look, requested
 
 pytestmark = pytest.mark.browser
@@ -61,7 +62,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Written]:
     table = Table.from_frame(hospital(2_000, seed=4), spec)
     release = shoal.anonymize(table, spec, method="anatomy", l=4, seed=1)
     assert release.audit is not None
-    facts = report.release_facts(release, table)
+    facts = recorded.release_facts(release, table)
     whole = shoal.audit(table, np.zeros(table.rows, int), r=1.5)
 
     rng = np.random.default_rng(2)

@@ -15,31 +15,32 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 import shoal
-from shoal import report
 from shoal.cli import app
 from shoal.cli.report import check_reports
 from shoal.data.table import Table
 from shoal.errors import InputError
+from shoal.release import facts as recorded
 from shoal.release.facts.contents import Facts
+from shoal.report import page as report
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked, marked_table
 
 
 def test_the_same_facts_give_the_same_bytes_and_survive_a_file(
     made: tuple[shoal.Release, Table], tmp_path: Path
 ) -> None:
-    facts = report.release_facts(*made)
-    report.keep_facts(facts, tmp_path)
-    again = report.load_facts(tmp_path)
+    facts = recorded.release_facts(*made)
+    recorded.keep_facts(facts, tmp_path)
+    again = recorded.load_facts(tmp_path)
     for edition in ("internal", "public"):
         assert report.render(again, edition=edition) == report.render(facts, edition=edition)
 
 
 def test_files_that_are_no_facts(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds no report\.json"):
-        report.load_facts(tmp_path)
+        recorded.load_facts(tmp_path)
     (tmp_path / "report.json").write_text('{"format": "shoal-report/1"}', encoding="utf-8")
     with pytest.raises(InputError, match="no report that this version"):
-        report.load_facts(tmp_path)
+        recorded.load_facts(tmp_path)
 
 
 def test_wrong_arguments(made: tuple[shoal.Release, Table], facts: Facts) -> None:
@@ -103,12 +104,12 @@ def test_report_command_renders_again(made: tuple[shoal.Release, Table], tmp_pat
     release, table = made
     run, page = tmp_path / "run", tmp_path / "page.html"
     release.save(run, private=tmp_path / "run-private")
-    facts = report.release_facts(release, table)
+    facts = recorded.release_facts(release, table)
     done = CliRunner().invoke(app, ["report", str(run), "--public-report", str(page)])
     assert done.exit_code == 0, done.output
     assert page.read_text(encoding="utf-8") == report.render(facts, edition="public")
 
-    report.keep_facts(replace(facts, certificate="other"), tmp_path / "run-private")
+    recorded.keep_facts(replace(facts, certificate="other"), tmp_path / "run-private")
     done = CliRunner().invoke(app, ["report", str(run), "--report", str(page)])
     assert isinstance(done.exception, InputError)
     assert done.exception.code == "report-other"
@@ -200,7 +201,7 @@ def test_facts_of_another_release_are_refused(
     made: tuple[shoal.Release, Table], tmp_path: Path
 ) -> None:
     release, table = made
-    facts = replace(report.release_facts(release, table), certificate="other")
+    facts = replace(recorded.release_facts(release, table), certificate="other")
     with pytest.raises(InputError) as raised:
         release.save(tmp_path / "run", private=tmp_path / "inside", facts=facts)
     assert raised.value.code == "facts-other"

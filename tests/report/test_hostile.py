@@ -12,9 +12,10 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import report
 from shoal.data.table import Table
+from shoal.release import facts as recorded
 from shoal.release.facts.contents import Facts
+from shoal.report import page as report
 from shoal.report.page import script_json
 from shoal.report.words import command_line
 from tests.report.page import Page
@@ -44,7 +45,7 @@ def hostile() -> str:
     table = Table.from_frame(frame, spec)
     audit = shoal.audit(table, [HOSTILE[n % 7] + str(n // 7) for n in range(300)])
     command = command_line(["audit", "</pre><script>alert(2)</script>"])
-    return report.render_audit(audit, table, repeat=report.Repeat(command=command))
+    return report.render_audit(audit, table, repeat=recorded.Repeat(command=command))
 
 
 def test_hostile_values_are_text(hostile: str) -> None:

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import report
+from shoal.release import facts as recorded
 from shoal.release.verification.verify import verify
+from shoal.report import page as report
 from tests.release.fixed import Fixed
 from tests.report.page import Page
 
@@ -72,7 +73,7 @@ def test_the_same_groups_are_judged_by_the_limit_that_was_asked_for(
 def test_no_bar_is_above_the_limit_and_the_limit_is_everybodys_own(
     made: tuple[shoal.Release, shoal.Table],
 ) -> None:
-    facts = report.release_facts(*made)
+    facts = recorded.release_facts(*made)
     assert facts.relative
     assert not [bar for bar in facts.risk["after"] if bar["people"] and bar["low"] >= 1]
     assert [bar for bar in facts.risk["before"] if bar["people"] and bar["low"] >= 1]

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal import report
 from shoal.data.table import Table
+from shoal.release import facts as recorded
 from shoal.release.facts.bins import merge_small
 from shoal.release.facts.contents import Facts
+from shoal.report import page as report
 from shoal.report.public import public_facts, public_risk
 from shoal.report.sentences import verdict_sentence
 from shoal.wording import percent
@@ -79,7 +80,7 @@ def test_public_edition_names_no_file_of_outside_knowledge(tmp_path: Path) -> No
 
 def counted_facts(groups: tuple[int, ...] = CERTAIN) -> Facts:
     table = Table.from_frame(SEXES, SEXES_SPEC)
-    return report.audit_facts(shoal.audit(table, groups), table)
+    return recorded.audit_facts(shoal.audit(table, groups), table)
 
 
 def test_the_classes_that_counting_gives_away_are_internal() -> None:
@@ -150,7 +151,7 @@ def test_public_edition_has_no_figure_measured_with_the_truth(
     release, table = made
     audit = release.audit
     assert audit is not None
-    facts = report.release_facts(release, table)
+    facts = recorded.release_facts(release, table)
     shown = public_facts(facts)
     for name in ("guess_rate", "guess_rate_known_before", "problematic_carriers"):
         assert facts.verdict[name] is not None or name == "guess_rate_known_before"

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal import report
 from shoal.data.table import Table
+from shoal.release import facts as recorded
 from shoal.release.facts.bins import count_within, probability_edges, size_edges
 from shoal.release.facts.contents import Facts
+from shoal.report import page as report
 from shoal.report.charts import audit as charts
 from tests.report.marked import ROWS, assert_nothing_of_one_person, marked_table
 from tests.report.page import Page
@@ -22,7 +23,7 @@ def test_risk_bins_count_every_published_person_once(made: tuple[shoal.Release, 
     release, table = made
     audit = release.audit
     assert audit is not None
-    facts = report.release_facts(release, table)
+    facts = recorded.release_facts(release, table)
     for when, over in (("before", audit.known_before), ("after", audit.problematic)):
         bins = facts.risk[when]
         assert sum(one["people"] for one in bins) == audit.published
@@ -69,7 +70,7 @@ def test_distances_agree_with_the_utility(made: tuple[shoal.Release, Table]) -> 
     from shoal.release.facts import loss
 
     release, table = made
-    facts = report.release_facts(release, table)
+    facts = recorded.release_facts(release, table)
     own = {one["name"]: one["distance"] for one in loss.released(table, release)}
     for column in facts.loss:
         if column["role"] == "QI":
@@ -82,14 +83,14 @@ def test_distances_of_a_generalized_release_agree_with_the_utility() -> None:
     table = marked_table()
     release = shoal.anonymize(table, table.spec, method="mondrian", k=6, seed=2)
     own = {one["name"]: one["distance"] for one in loss.released(table, release)}
-    for column in report.release_facts(release, table).loss:
+    for column in recorded.release_facts(release, table).loss:
         assert column["distance"] == pytest.approx(own[column["name"]], abs=1e-9)
 
 
 def test_suppressed_rows_move_the_distribution() -> None:
     table = marked_table()
     labels = pl.Series([None if n < 60 else n // 6 for n in range(ROWS)])
-    facts = report.audit_facts(shoal.audit(table, labels), table)
+    facts = recorded.audit_facts(shoal.audit(table, labels), table)
     town = next(one for one in facts.loss if one["name"] == "town")
     assert town["distance"] == pytest.approx(60 / ROWS)
     assert town["gone"] == 60
@@ -99,7 +100,7 @@ def test_suppressed_rows_move_the_distribution() -> None:
 def test_events_with_limits_of_their_own_are_drawn_relative_to_them() -> None:
     table = marked_table(protect=("HIV", {"values": ["cough"], "r": 1.5}))
     audit = shoal.audit(table, np.arange(ROWS) // 6)
-    facts = report.audit_facts(audit, table)
+    facts = recorded.audit_facts(audit, table)
     assert facts.relative
     assert facts.limits == pytest.approx([1 / 3, 2 / 3])
     above = [one["people"] for one in facts.risk["after"] if one["low"] >= 1 - 1e-9]

@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import report
 from shoal.auditing.checks import State, checks_in, plain
 from shoal.data.datasets import hospital
 from shoal.data.table import Table
+from shoal.release import facts as recorded
 from shoal.release.facts.contents import Facts, as_exposed
+from shoal.report import page as report
 from shoal.report.measured import class_errors
 from shoal.report.page import Edition
 from shoal.report.sentences import (
@@ -206,7 +207,7 @@ def test_counts_by_group_of_people_name_the_worst_class() -> None:
         min_support=100,
     )
     table = Table.from_frame(hospital(1_500, seed=4), spec)
-    facts = report.release_facts(shoal.anonymize(table, spec, method="anatomy", l=3), table)
+    facts = recorded.release_facts(shoal.anonymize(table, spec, method="anatomy", l=3), table)
     assert facts.queries is not None
     classes = facts.queries["classes"]
     worst = classes["worst"][0]

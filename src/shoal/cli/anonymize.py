@@ -42,7 +42,7 @@ from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
     from shoal.release import Release
-    from shoal.report import Facts
+    from shoal.release.facts import Facts
 
 
 @o.with_spec_options
@@ -114,7 +114,8 @@ def anonymize(
     from shoal.api.anonymize import anonymize as run
     from shoal.auditing.adversaries.adversary import USUAL
     from shoal.data.storage import refuse_overlap
-    from shoal.report import Repeat, command_line, release_facts
+    from shoal.release.facts import Repeat, release_facts
+    from shoal.report.words import command_line
 
     for folder in (out, inside):
         refuse_overlap(folder, table)

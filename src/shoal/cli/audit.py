@@ -126,7 +126,8 @@ def audit(
         )
     pages: dict[Path, str] = {}
     if report is not None or public_report is not None:
-        from shoal.report import Repeat, audit_facts, command_line
+        from shoal.release.facts import Repeat, audit_facts
+        from shoal.report.words import command_line
 
         repeat = Repeat(command=command_line(sys.argv[1:]), seed=seed)
         facts = audit_facts(result, original, grouping=aligned.grouping, repeat=repeat)

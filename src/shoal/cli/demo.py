@@ -47,8 +47,10 @@ def demo(
     from shoal.data.spec import Event, Spec
     from shoal.data.storage import replace_folder
     from shoal.data.table import Table
+    from shoal.release.facts import Repeat, release_facts
     from shoal.release.verification.verify import verify
-    from shoal.report import Repeat, command_line, release_facts, render
+    from shoal.report.page import render
+    from shoal.report.words import command_line
 
     say = typer.echo
     frame = datasets.hospital(rows, seed)

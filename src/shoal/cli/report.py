@@ -12,7 +12,7 @@ import typer
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.report import Facts
+    from shoal.release.facts import Facts
 
 ReportOption = Annotated[
     Path | None,
@@ -43,10 +43,10 @@ def report(
         )
     check_reports(report, public_report)
 
+    from shoal.release.facts import certificate_digest, load_facts
     from shoal.release.folder import private_folder
     from shoal.release.pair import refuse_strangers
     from shoal.release.stated import read_certificate
-    from shoal.report import certificate_digest, load_facts
 
     inside = private_folder(run, private)
     certificate = read_certificate(run)
@@ -102,7 +102,7 @@ def render_reports(
     facts: Facts, *, report: Path | None, public_report: Path | None
 ) -> dict[Path, str]:
     """The editions that were asked for, each with the file that it is for."""
-    from shoal.report import render
+    from shoal.report.page import render
 
     pages = {}
     if report is not None:

@@ -44,8 +44,8 @@ def test_a_release_without_a_first_attribute_is_saved(
 def test_numbers_with_gaps_can_be_asked_for_by_range(form: str, step: float) -> None:
     ages = [20 * step, 30 * step, 40 * step, None]
     release = released({"age": pl.Series(ages * 20)}, form)
-    everybody = release.count({"age": shoal.release.utility.Between(0, 1000)})
-    some = release.count({"age": shoal.release.utility.Between(20 * step, 30 * step)})
+    everybody = release.count({"age": shoal.utility.Between(0, 1000)})
+    some = release.count({"age": shoal.utility.Between(20 * step, 30 * step)})
     assert 0 < some < everybody < release.qi.height
     if form == "bucketized":
         assert (some, everybody) == (40, 60)
@@ -56,7 +56,7 @@ def test_submodules_are_attributes_and_a_bare_import_loads_nothing() -> None:
         "import sys, shoal\n"
         "assert not {'polars', 'numpy', 'numba', 'scipy'} & set(sys.modules)\n"
         "assert {'utility', 'datasets'} <= set(shoal.__all__)\n"
-        "assert shoal.release.utility.Between(1, 2) and shoal.data.datasets.HOSPITAL_QI\n"
+        "assert shoal.utility.Between(1, 2) and shoal.datasets.HOSPITAL_QI\n"
         "assert not hasattr(shoal, 'nothing')\n"
     )
     subprocess.run([sys.executable, "-c", code], timeout=60, check=True)

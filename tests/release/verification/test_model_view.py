@@ -14,7 +14,8 @@ import pytest
 import shoal
 from shoal.knowledge.models import Kernel
 from shoal.release import Release
-from shoal.report import Edition, release_facts, render
+from shoal.release.facts import release_facts
+from shoal.report.page import Edition, render
 
 MODEL = Kernel(0.15)
 EDITIONS: tuple[Edition, ...] = ("internal", "public")
