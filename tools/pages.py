@@ -83,10 +83,17 @@ def _command(path: str, command: Any) -> str:
 
 
 def _parameters(command: Any) -> str:
+    arguments = [one for one in command.params if one.param_type_name == "argument"]
+    headed = command.headed() if hasattr(command, "headed") else {"": command.params}
+    (_, first), *others = headed.items()
+    tables = [_table([*arguments, *first])]
+    tables += [f"**{heading}**\n\n{_table(options)}" for heading, options in others]
+    return "\n".join(tables)
+
+
+def _table(parameters: list[Any]) -> str:
     lines = ["| name | meaning | default |", "| --- | --- | --- |"]
-    for parameter in command.params:
-        if "--help" in parameter.opts or getattr(parameter, "hidden", False):
-            continue
+    for parameter in parameters:
         if parameter.param_type_name == "argument":
             name = parameter.name.upper()
         else:
@@ -98,8 +105,10 @@ def _parameters(command: Any) -> str:
 def _meaning(parameter: Any) -> str:
     text = _plain(getattr(parameter, "help", None) or "")
     kind = parameter.type_descriptor.annotation
-    if get_origin(kind) is Literal:
-        shown = ", ".join(f"`{one}`" for one in get_args(kind))
+    metavar = getattr(parameter, "metavar", None) or ""
+    choices = get_args(kind) if get_origin(kind) is Literal else metavar.split("|")
+    if len(choices) > 1:
+        shown = ", ".join(f"`{one}`" for one in choices)
         text = f"{text} One of {shown}."
     return text.replace("|", "\\|")
 

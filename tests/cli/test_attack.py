@@ -11,11 +11,11 @@ import pytest
 
 import shoal
 from shoal.attacks import attacker_names
-from shoal.cli.attack import OWN
 from shoal.data.datasets import HOSPITAL_EVENT, hospital
 from shoal.data.table import Table
 from shoal.engines import engine_named
 from shoal.errors import InputError
+from shoal.names import ATTACKERS
 from shoal.release.pair import CELL_GROUPS
 from shoal.release.regroup import regroup
 from tests.cli.program import EVENT, SPEC, shoal_
@@ -111,7 +111,7 @@ def test_whoever_has_no_time_is_named(made: Path) -> None:
     assert done.returncode == 3
     assert told["withstood"] is None
     assert told["attackers"] == []
-    assert ", ".join(attacker_names()) == OWN
+    assert attacker_names() == ATTACKERS
     assert [one["attacker"] for one in told["not_run"]] == list(attacker_names())
     assert {one["reason"] for one in told["not_run"]} == {"The time budget was spent."}
 

@@ -98,10 +98,10 @@ def test_an_unknown_key_of_a_spec_file_is_named_before_what_is_missing(tmp_path:
 
 def test_a_hierarchy_for_a_column_that_is_no_qi_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match='names "agee", which is no QI') as raised:
-        read_hierarchies(["agee=x.csv"], adult=False, qi=("age", "sex"))
+        read_hierarchies(["agee=x.csv"], qi=("age", "sex"))
     assert raised.value.code == "hierarchy-column"
     (tmp_path / "sex.csv").write_text("F;*\nM;*\n", "utf-8")
-    found = read_hierarchies([f"sex={tmp_path / 'sex.csv'}"], adult=False, qi=("age", "sex"))
+    found = read_hierarchies([f"sex={tmp_path / 'sex.csv'}"], qi=("age", "sex"))
     assert list(found) == ["sex"]
 
 

@@ -2,56 +2,97 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
 
+from shoal.auditing.adversaries.adversary import USUAL
 from shoal.cli import app
-from shoal.cli.options import SpecOptions
-from shoal.data.spec import Event, Spec
+from shoal.cli.declaring import HEADINGS, MAIN, METAVARS, SPELLED, Headed
+from shoal.cli.options import ONE_OF, SpecOptions, read_hierarchies
+from shoal.data.spec import Event, InputWarning, Spec
+from shoal.declared import fields_of
+from shoal.knowledge.models.built_in import BUILT_IN
+from shoal.names import ADVERSARIES, MODELS
 
-SHARED = [field.name for field in fields(SpecOptions)]
+COMMANDS: dict[str, Headed] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+OPTIONS = {ONE_OF.get(field.name, field.name): field.name for field in fields(Spec)}
 
 
-@pytest.mark.parametrize("name", ["plan", "anonymize", "audit", "compare"])
-def test_they_stand_together_and_before_how_to_read_and_to_print(name: str) -> None:
-    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
-    names = [parameter.name for parameter in command.params]
-    assert names[0] == "table"
-    assert names[-len(SHARED) - 4 :] == [*SHARED, "separator", "encoding", "json", "memory"]
+@pytest.mark.parametrize(
+    "name", ["plan", "find", "count", "anonymize", "audit", "attack", "compare"]
+)
+def test_a_command_has_an_option_for_each_field_of_a_spec(name: str) -> None:
+    found = {one.name: one for one in COMMANDS[name].params}
+    assert found.keys() >= {*OPTIONS, "spec"}
+    for field in fields_of(inspect.getsource(Spec), "Spec"):
+        assert found[ONE_OF.get(field.name, field.name)].help.startswith(field.help)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_first_heading_has_what_people_use_and_every_option_a_meaning(name: str) -> None:
+    headed = COMMANDS[name].headed()
+    assert len(headed[MAIN]) <= 20
+    for option in (one for options in headed.values() for one in options):
+        assert option.help.endswith((".", ")")), option.name
+    assert list(headed) == [heading for heading in HEADINGS if heading in headed]
+
+
+def test_anonymize_begins_with_the_dozen() -> None:
+    first, *others = COMMANDS["anonymize"].headed().values()
+    assert len(first) <= 14
+    assert sum(map(len, others)) > 25
+
+
+def test_no_heading_names_an_option_that_is_nowhere() -> None:
+    there = {one.name for command in COMMANDS.values() for one in command.params}
+    for named in (*HEADINGS.values(), SPELLED, METAVARS):
+        assert set(named) <= there
+
+
+def test_names_are_those_of_what_there_is() -> None:
+    assert ADVERSARIES == USUAL
+    assert {*BUILT_IN, "kernel"} == set(MODELS)
+
+
+def test_what_went_is_still_read_with_a_word() -> None:
+    with pytest.warns(InputWarning, match="--adult-hierarchies goes away"):
+        assert "education" in read_hierarchies(None, qi=("education",), adult=True)
 
 
 def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) -> None:
     file = tmp_path / "spec.toml"
     file.write_text('qi = ["zip"]\nsensitive = "job"\nr = 2\nmin_support = 7\n', encoding="utf-8")
-    assert SpecOptions(spec=file).make_spec() == Spec(
+    assert SpecOptions({"spec": file}).make_spec() == Spec(
         qi=("zip",), sensitive="job", r=2, min_support=7
     )
-    asked = SpecOptions(
-        spec=file,
-        qi=["age", "sex"],
-        sensitive=["illness", "job"],
-        protect=["illness=HIV|Flu@r=5", "job=Nurse"],
-        r="3",
-        limit="prior",
-        k=4,
-        min_support=30,
-        max_attributes=2,
-        view=["age", "age/10,sex"],
-        recode=["sex:nominal", "age:missing=98,99"],
-        known_band=["age=10"],
-        rare_unknown="sex",
-        knowledge="known.csv",
-        identifiers="name",
-        person="patient",
-        rows_per_person="first 2",
-        publish_members=True,
-        publish_apart=True,
-    )
-    assert [name for name in SHARED if not getattr(asked, name)] == ["band"]  # refused if given
-    assert asked.make_spec() == Spec(
+    given: dict[str, Any] = {
+        "spec": file,
+        "qi": ["age", "sex"],
+        "sensitive": ["illness", "job"],
+        "protect": ["illness=HIV|Flu@r=5", "job=Nurse"],
+        "r": "3",
+        "limit": "prior",
+        "k": 4,
+        "min_support": 30,
+        "max_attributes": 2,
+        "view": ["age", "age/10,sex"],
+        "recode": ["sex:nominal", "age:missing=98,99"],
+        "known_band": ["age=10"],
+        "rare_unknown": ["sex"],
+        "knowledge": "known.csv",
+        "identifiers": ["name"],
+        "person": "patient",
+        "rows_per_person": "first 2",
+        "publish_members": True,
+        "publish_apart": True,
+    }
+    assert given.keys() == {*OPTIONS, "spec"}
+    assert SpecOptions(given).make_spec() == Spec(
         qi=("age", "sex"),
         sensitive=("illness", "job"),
         protect=(

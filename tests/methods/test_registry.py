@@ -8,6 +8,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
+from shoal.declared import Parameter
 from shoal.errors import InputError
 from shoal.methods import registry
 
@@ -35,7 +36,7 @@ def test_a_program_can_add_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
     registry.register(Nothing)
     assert registry.method_names()[-1] == "nothing"
     assert registry.make_method("nothing", {"k": 4}) == Nothing(4)
-    assert registry.parameters_of("nothing") == (registry.Parameter("k", "int", 3, "How little."),)
+    assert registry.parameters_of("nothing") == (Parameter("k", "int", 3, "How little."),)
 
 
 def test_a_package_can_add_a_method(monkeypatch: pytest.MonkeyPatch) -> None:

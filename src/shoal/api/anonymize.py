@@ -51,17 +51,34 @@ def anonymize(
     progress: Progress = silent,
     **parameters: Any,
 ) -> Release:
-    """Makes a release of a table (a frame, a path or URL, or a Table), and audits it with the
-    joint and the binary adversary and that of all views, or with others.
+    """Makes a release of a table, and audits it.
 
-    `method` is a name with its `parameters`, or an anonymizer; `knowledge` replaces what the spec
-    says that the adversary knows, and a `model` adds what can be foretold of everybody from other
-    people: "boosting", "logistic", "kernel", or anything with fit and predict_proba. Where the
-    method knows how much of its group's cases each person counts as, the release says so. ART makes
-    its groups for those of the adversaries who take one view at a time; a release of it that one of
-    these refutes is never returned. Everything random comes from a secret seed, which is saved with
-    the private records: whoever knew it could repeat the run. Give a `seed` for tests and studies
-    only; the certificate then says so.
+    Where the method knows how much of its group's cases each person counts as, the release says so.
+    A release of ART that one of the adversaries it answers refutes is never returned.
+
+    Args:
+        data: A frame, the path or URL of a table, or a Table.
+        spec: What is published, and what nobody may be linked to; a Table has its own.
+        method: How groups are made: a method by its name. In Python also an anonymizer.
+        knowledge: What outsiders know, a Knowledge or a file, in place of what the spec says.
+        model: Outsiders also know what such a model of all QIs, fitted to other people, foretells
+            of everybody. In Python also anything with fit and predict_proba.
+        adversary: Who judges, one or several; joint, binary and all-views unless named. ART makes
+            its groups for those of them who take one view at a time.
+        engine: Who counts, deals and writes the rows; Polars on this machine unless given.
+        seed: Seed of everything random, for tests and studies; the certificate then says so. A
+            secret one is drawn otherwise, and kept with the private records: whoever knew it could
+            repeat the run.
+        progress: Called with a step's name, how much of it is done, and of how much.
+        parameters: Those of the method, by name.
+
+    Returns:
+        The release, in memory, with its verdict (`robust`); `save` writes it.
+
+    Raises:
+        InputError: Something about the table, the spec or the method is wrong, or nothing can be
+            published as asked.
+        InternalError: The auditor refutes the groups of a method that it was to believe.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)

@@ -50,17 +50,35 @@ def attack(
 ) -> Attack:
     """Lets attackers loose on a release: whom each names, and how often they are right.
 
-    `data` is a Release, or the folder of one with its original `table` (a frame, a path or URL) and
-    the publisher's `private` folder, without which nobody knows who is in which group (by default
-    the folder's name with -private). Or it is the table itself, with its `spec` and what was
-    published of it, as `audit` takes them: `groups` or a `released` table.
+    Attacked is a release with its original table, or a table with its spec and what was published
+    of it, as `audit` takes them. Where the private folder tells by cells who is in which group, the
+    table may be a file of cells, or is counted by the engine, and no row of it is read.
 
-    `attackers` are names or objects (all that shoal knows, unless told), `budget` the seconds after
-    which nobody new begins; whoever did not try is in `not_run`. `knowledge` replaces what the spec
-    says that attackers know; `hierarchies` are the files that columns of a release were recoded by,
-    as for `verify`. Of several sensitive columns they attack one `column`. Where the private folder
-    tells by cells who is in which group, the table may be a file of cells, or is counted by the
-    `engine`, and no row of it is read.
+    Args:
+        data: A Release, the folder of one, or the table itself.
+        spec: What was asked for; a release has its own.
+        table: The original table of the release: a frame, a path or URL.
+        private: The publisher's private folder, without which nobody knows who is in which group;
+            the folder's name with -private behind unless given.
+        groups: The column that labels the groups. In Python also one label for each row.
+        released: What was released of the table: a file whose QI columns make the groups, or the
+            folder of a release.
+        key: The column that aligns the released file; row by row unless given.
+        knowledge: What attackers know, in place of what the spec says.
+        hierarchies: The files that columns of a release were recoded by, by column.
+        attackers: Who attacks; everybody unless named. In Python also attackers of your own.
+        seed: Seed of all that attackers draw.
+        budget: Seconds after which no further attacker begins; `not_run` says who did not.
+        column: The column to attack, where several are sensitive.
+        engine: Who counts the table of a release; Polars on this machine unless given.
+        progress: Called with a step's name, how much of it is done, and of how much.
+
+    Returns:
+        A finding for each attacker, and whether the limit was withstood.
+
+    Raises:
+        InputError: It is not known what is attacked, or who is right; an argument that goes with
+            something else is refused.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(20_000, seed=0)

@@ -42,24 +42,40 @@ def audit(
     engine: Engine | None = None,
     progress: Progress = silent,
 ) -> Audit:
-    """Judges what is published of a table: a frame, the path or URL of one, or a Table.
+    """Says who can be linked to what, in groups of a table or in what any tool released of it.
 
-    What is published are either `groups` (the name of a column that labels them, one label per row,
-    missing or -1 for a row that is not published, or a Grouping, with the group of each row in
-    `rows` if it was dealt), or a table that another tool `released` (a frame, a path or a URL: its
-    QI columns make the groups, and rows correspond by order or by the column `key`). `released` may
-    also be the folder of a release of shoal's, with its private folder beside it; the spec is then
-    in it. A Table knows its spec, so that its groups may come second: `audit(table, groups)`.
-    Two Spark frames are joined by `key` on the cluster, and paths by the `engine` (DuckDB or Spark)
-    if one is given: the adversary needs counts only, and no rows come here.
+    Exact up to a number of steps per group and view; beyond it certified bounds, and estimates that
+    can call a breach but never call a table robust. The adversary of all views decides by
+    estimates alone. Two Spark frames are joined by their key on the cluster, paths by the engine:
+    the adversary needs counts only, and no rows come here.
 
-    `adversary` says who judges, one or several. `knowledge` replaces what the spec says that they
-    know, a `model` (see `anonymize`) adds to it; `r` replaces the spec's r where an event has none
-    of its own, and `limit` the spec's. Exact up to `budget` steps per group and view; beyond it,
-    certified bounds, and estimates (from `seed`) that can call a breach but never call a table
-    robust; the adversary of all views alone decides by estimates. With `models` the audit also
-    says, in its `models`, which thresholds of other models of privacy (k-anonymity, l-diversity,
-    ...) hold.
+    Args:
+        data: The table: a frame, a path or URL, or a Table.
+        spec: What was asked for; a Table and a release of shoal's have their own, so that for these
+            groups may come second.
+        groups: The column that labels the groups. In Python also one label for each row (missing or
+            -1 where it is not published), or a Grouping.
+        released: What was released of the table: a file whose QI columns make the groups, or the
+            folder of a release, with its private folder beside it.
+        key: The column that aligns the released file; row by row unless given.
+        knowledge: What outsiders know, a Knowledge or a file, in place of what the spec says.
+        model: Outsiders also know what such a model of all QIs, fitted to other people, foretells
+            of everybody. In Python also anything with fit and predict_proba.
+        r: In place of the spec's, where an event has none of its own.
+        limit: In place of the spec's.
+        adversary: Who judges, one or several; joint, binary and all-views unless named.
+        budget: Steps of an exact posterior, per group and view.
+        seed: Seed of the estimates.
+        rows: The group of each row, if a Grouping was dealt.
+        models: Also say which thresholds of k-anonymity, l-diversity and other models hold.
+        engine: Who joins and counts a released file and its table: DuckDB or Spark.
+        progress: Called with a step's name, how much of it is done, and of how much.
+
+    Returns:
+        The verdict, its checks, and everybody's worst case.
+
+    Raises:
+        InputError: Nothing or two things to judge are named, or the files do not belong together.
 
     >>> import polars, shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)

@@ -34,13 +34,31 @@ def compare(
     attack: bool = False,
     progress: Progress = silent,
 ) -> Comparison:
-    """Runs methods on a table (a frame, a path or URL, or a Table) and measures what each gives.
+    """Compares methods on one table: time, error, risk and loss, with other tools' releases beside.
 
-    Each runs `repeat` times (seeds `seed`, `seed+1`, ..). `parameters` go by method; `released` has
-    what other tools made, by name (a frame, a path or a URL), aligned row by row or by the column
-    `key`. `adversary` says who judges, and `knowledge` replaces what the spec says that they know.
-    With `attack` the red team tries on each method's first release. A method that cannot treat the
-    table is a line that says why.
+    A method that cannot treat the table is a line that says why.
+
+    Args:
+        data: A frame, the path or URL of a table, or a Table.
+        spec: What is published, and what nobody may be linked to; a Table has its own.
+        methods: The methods to compare, by name.
+        parameters: Parameters by method.
+        hierarchies: Hierarchies by QI, for methods that generalize.
+        released: What other tools made of the table, by name.
+        key: The column that aligns released files; row by row unless given.
+        knowledge: What outsiders know, a Knowledge or a file, in place of what the spec says.
+        workload: The queries whose errors are measured.
+        adversary: Who judges, one or several; joint, binary and all-views unless named.
+        repeat: Runs of each method, seeds counting up.
+        seed: Seed of methods and queries.
+        attack: Let the red team try on each method's first release, which takes minutes.
+        progress: Called with a step's name, how much of it is done, and of how much.
+
+    Returns:
+        A line for each method and released file.
+
+    Raises:
+        InputError: The table, the spec or a name is wrong.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)

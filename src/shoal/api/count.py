@@ -21,11 +21,23 @@ def count(
     engine: Engine | None = None,
     progress: Progress = silent,
 ) -> pl.DataFrame:
-    """Every combination of the spec's columns that occurs in a table (a frame, a path or a URL),
-    and how many rows have it; written to the Parquet file `out`, if one is named.
+    """Counts how many rows have which values of the spec's columns.
 
     `anonymize`, `plan` and `verify` take such a file for the table: count where the rows are, and
     work elsewhere. Cells are as private as the table.
+
+    Args:
+        data: A frame, or the path or URL of a table.
+        spec: Which columns are counted.
+        out: The Parquet file to make.
+        engine: Who counts the rows; Polars on this machine unless given.
+        progress: Called with a step's name, how much of it is done, and of how much.
+
+    Returns:
+        The cells: every combination that occurs, and how many rows have it.
+
+    Raises:
+        InputError: A column is missing, or the table cannot be counted.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)

@@ -27,12 +27,27 @@ def find(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Found:
-    """Runs what was asked of a table (a frame, a path or URL, or a Table), and other settings near
-    it: fewer or coarser columns, a smaller r, `limit="prior"`, a larger min_support.
+    """Tries what was asked of a table and settings near it, and says what came of each.
 
-    Each is anonymized and judged by the usual adversaries, on the counted cells; the best that
-    holds is run with a second seed. `hierarchies` are files by QI, along which it may be made
-    coarser. What still runs after so many `seconds` is stopped.
+    Tried are fewer or coarser columns, a smaller r, `limit="prior"`, a larger min_support. Each is
+    anonymized and judged by the usual adversaries, on the counted cells; the best that holds is run
+    with a second seed.
+
+    Args:
+        data: A frame, the path or URL of a table, or a Table.
+        spec: What is asked; a Table has its own.
+        seconds: How long settings are tried; what still runs then is stopped.
+        hierarchies: Files by QI, along which it may be made coarser.
+        knowledge: A file of what outsiders know, in place of what the spec says.
+        engine: Who counts the rows; Polars on this machine unless given.
+        seed: Seed of the runs.
+        progress: Called with a step's name, how much of it is done, and of how much.
+
+    Returns:
+        The settings that were run, best first, and which of them is recommended.
+
+    Raises:
+        InputError: The table, the spec, a hierarchy or the time is wrong.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)

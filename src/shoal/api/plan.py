@@ -23,11 +23,23 @@ def plan(
     engine: Engine | None = None,
     seconds: float = 0.0,
 ) -> Plan:
-    """What is possible for a table (a frame, a path or URL, or a Table) before anything is run.
+    """Says what is possible for a table before anything is published.
 
-    `knowledge` replaces what the spec says that the adversary knows, and a `model` (see
-    `anonymize`) adds to it. For so many `seconds` the asked r and others are run, which takes no
-    model; without them only what is impossible is known.
+    Args:
+        data: A frame, the path or URL of a table, or a Table.
+        spec: What is asked; a Table has its own.
+        knowledge: What outsiders know, a Knowledge or a file, in place of what the spec says.
+        model: Outsiders also know what such a model of all QIs, fitted to other people, foretells
+            of everybody. In Python also anything with fit and predict_proba.
+        engine: Who counts the rows; Polars on this machine unless given.
+        seconds: How long the asked r and others are run, without a model; at 0 only what is
+            impossible is known.
+
+    Returns:
+        Which r is impossible, which held when they were run, and what stands in the way.
+
+    Raises:
+        InputError: The table or the spec is wrong.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)

@@ -11,11 +11,21 @@ from shoal.release.verification.verify import verify as verify_folder
 
 
 def sign(path: str | Path, key: str | Path, *, passphrase: Passphrase | None = None) -> Signature:
-    """Signs the certificate of a release folder with a private Ed25519 key (a PEM file, or one of
-    OpenSSH); `passphrase` is asked for the word that unlocks it, if it is locked.
+    """Signs the certificate of a release, and by it every file of the release.
 
     The folder must be what its certificate says, as far as it shows by itself. Whether the
     certificate is right is seen with the table: verify before you sign.
+
+    Args:
+        path: The folder of the release.
+        key: Your private Ed25519 key (a PEM file, or one of OpenSSH).
+        passphrase: Asked for the word that unlocks the key, if it is locked.
+
+    Returns:
+        The signature that was added.
+
+    Raises:
+        InputError: The folder is not what its certificate says, or the key cannot be used.
 
     >>> import shoal
     >>> from shoal.release.signing import new_key

@@ -28,17 +28,29 @@ def verify(
     key: str | Path | None = None,
     engine: Engine | None = None,
 ) -> Verification:
-    """Checks a release folder: hashes, schema, sizes and counts.
+    """Checks whether a release folder is what its certificate says, and what was asked for.
 
-    With the original `table` (a frame, a path or URL, or a Table) every posterior is recomputed
-    from what is published. With a `spec`, the release must also be what that asks for. A
-    generalized release whose ranges overlap needs the publisher's `private` folder to tell who is
-    in which group, and where people are missing only that folder tells who; a release judged
-    against outside knowledge needs that `knowledge` again, and one judged with a model the private
-    folder, without which the model's view is not judged. Columns that were recoded by a hierarchy
-    need its file again: `hierarchies` by column, or in the working folder under its name. With the
-    file of a public `key` the release must be signed with it (`shoal.sign`). The `engine` counts
-    the table; rows of a large file are never in memory as a whole.
+    By itself: hashes, schema, sizes and counts. With the original table every posterior is
+    recomputed from what is published; rows of a large file are never in memory as a whole.
+
+    Args:
+        path: The folder of the release.
+        table: The original table (a frame, a path or URL, or a Table): recompute every posterior
+            from it.
+        spec: What the release must have been made for.
+        private: The publisher's private folder: it tells who is in which group of a generalized
+            release whose ranges overlap, who is missing, and what a model foretold.
+        knowledge: The outside knowledge that the release was judged against.
+        hierarchies: The files that columns were recoded by, by column; looked for in the working
+            folder unless given.
+        key: A public key: the release must be signed with it.
+        engine: Who counts the table; Polars on this machine unless given.
+
+    Returns:
+        Each check, and whether the certificate is confirmed.
+
+    Raises:
+        InputError: There is no release that can be read, or the table is another.
 
     >>> import shoal
     >>> hospital = shoal.datasets.hospital(2000, seed=0)

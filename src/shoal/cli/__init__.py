@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import typer
@@ -15,12 +16,12 @@ from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.compare import compare
 from shoal.cli.count import count
+from shoal.cli.declaring import Headed, as_command
 from shoal.cli.demo import demo
 from shoal.cli.estimate import estimate
 from shoal.cli.evidence import decide, evidence
 from shoal.cli.find import find
 from shoal.cli.init import init
-from shoal.cli.options import with_memory_option
 from shoal.cli.plan import plan
 from shoal.cli.project import runs, state
 from shoal.cli.report import report
@@ -54,23 +55,14 @@ def _options(
         os.environ["SHOAL_DEBUG"] = "1"
 
 
-for _command in (
-    demo,
-    init,
-    plan,
-    find,
-    count,
-    anonymize,
-    verify,
-    audit,
-    attack,
-    compare,
-    estimate,
+LIGHT: tuple[Callable[..., None], ...] = (sign, new_key, state, runs, decide, evidence, workbench)
+"""Commands that hold no table in memory."""
+HEAVY: tuple[Callable[..., None], ...] = (
+    *(demo, init, plan, find, count, anonymize, verify, audit, attack, compare, estimate),
     report,
-):
-    app.command()(with_memory_option(_command))
-for _command in (sign, new_key, state, runs, decide, evidence, workbench):
-    app.command()(_command)
+)
+for _command in (*HEAVY, *LIGHT):
+    app.command(cls=Headed)(as_command(_command, memory=_command in HEAVY))
 
 
 def main() -> None:

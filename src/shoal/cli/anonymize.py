@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -18,16 +17,10 @@ from shoal.cli.audit import (
     own_limit,
     show_checks,
 )
-from shoal.cli.report import (
-    PublicReportOption,
-    ReportOption,
-    check_reports,
-    placed_together,
-    render_reports,
-)
+from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import emit_json, progress_bar
-from shoal.errors import InputError
-from shoal.methods.registry import method_names, parameters_of
+from shoal.methods.registry import parameters_of
+from shoal.names import Model
 from shoal.wording import (
     EXIT_CODES,
     known_sentences,
@@ -45,70 +38,47 @@ if TYPE_CHECKING:
     from shoal.release.facts import Facts
 
 
-@o.with_spec_options
-@o.with_method_options
 def anonymize(
-    table: o.TableArgument,
-    out: Annotated[Path, typer.Option("--out", help="The release folder to make.")],
-    method: Annotated[
-        str, typer.Option("--method", help=f"How groups are made: {', '.join(method_names())}.")
-    ] = "art",
-    hierarchy: o.HierarchyOption = None,
-    adult_hierarchies: o.AdultHierarchiesOption = False,
-    format: Annotated[
-        Literal["csv", "parquet"], typer.Option("--format", help="Format of the tables.")
-    ] = "csv",
-    private: Annotated[
-        str | None,
-        typer.Option(
-            "--private",
-            help="Folder for what must stay inside (default OUT-private). cells, or cells:FOLDER, "
-            "keeps who is in which group by cell, not by row.",
-        ),
-    ] = None,
-    engine: o.EngineOption = None,
-    report: ReportOption = None,
-    public_report: PublicReportOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing folders.")] = False,
-    write_anyway: Annotated[
-        bool,
-        typer.Option("--write-anyway", help="Write a release that is not shown to be robust too."),
-    ] = False,
-    adversary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--adversary",
-            help="Who judges: joint, binary, all-views (all three); repeatable. Groups are made "
-            "for the first two.",
-        ),
-    ] = None,
-    model: o.ModelOption = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", help="Seed of everything random, for tests: a secret one if none."),
-    ] = None,
+    table: str,
+    /,
+    out: Path,
+    method: str = "art",
+    hierarchy: list[str] | None = None,
+    adult_hierarchies: o.AdultHierarchies = False,
+    format: Literal["csv", "parquet"] = "csv",
+    private: str | None = None,
+    engine: str | None = None,
+    report: Path | None = None,
+    public_report: Path | None = None,
+    force: bool = False,
+    write_anyway: bool = False,
+    adversary: list[str] | None = None,
+    model: Model | None = None,
+    seed: int | None = None,
     *,
     tuned: dict[str, Any],
     asked: o.SpecOptions,
-    separator: o.SeparatorOption = None,
-    encoding: o.EncodingOption = None,
-    json: o.JsonOption = False,
+    separator: str | None = None,
+    encoding: str | None = None,
+    json: bool = False,
 ) -> None:
     """Make a release folder. Exit code 0: robust, and written; 1: not robust; 3: could not judge;
-    2: refused. Nothing is written but a robust release, unless --write-anyway says so."""
-    if asked.k is not None and "k" in {one.name for one in parameters_of(method)}:
-        tuned, asked = tuned | {"k": asked.k}, replace(asked, k=None)
+    2: refused. Nothing is written but a robust release, unless --write-anyway says so.
+
+    Args:
+        out: The release folder to make.
+        hierarchy: A QI's hierarchy file, for methods that generalize: age=age.csv.
+        format: Format of the tables.
+        private: Folder for what must stay inside (default OUT-private). cells, or cells:FOLDER,
+            keeps who is in which group by cell, not by row.
+        force: Replace existing folders.
+        write_anyway: Write a release that is not shown to be robust too.
+    """
+    if "k" in asked and "k" in {one.name for one in parameters_of(method)}:
+        tuned |= {"k": asked.pop("k")}
     spec = asked.make_spec()
     record, inside = _private(private, out)
-    if not force:
-        for folder in (out, inside):
-            if folder.exists():
-                raise InputError(
-                    "output-exists",
-                    f'"{folder}" exists already.',
-                    "Name another folder, or use --force.",
-                )
-
+    o.refuse_existing(out, inside, force=force, what="folder")
     check_reports(report, public_report, table=table, replaced=(out, inside))
 
     from shoal.api.anonymize import anonymize as run
@@ -119,7 +89,7 @@ def anonymize(
 
     for folder in (out, inside):
         refuse_overlap(folder, table)
-    hierarchies = o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=spec.qi)
+    hierarchies = o.read_hierarchies(hierarchy, qi=spec.qi, adult=adult_hierarchies)
     parameters = tuned | ({"hierarchies": hierarchies} if hierarchies else {})
     with progress_bar(quiet=json) as progress:
         release = run(

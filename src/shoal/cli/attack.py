@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from shoal.cli import options as o
-from shoal.cli.report import (
-    PublicReportOption,
-    ReportOption,
-    check_reports,
-    placed_together,
-    render_reports,
-)
+from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.wording import EXIT_CODES
@@ -27,54 +21,35 @@ if TYPE_CHECKING:
     from shoal.release.facts.bins import Record
 
 
-OWN = (
-    "likeliest, weight, medoid, rarest, singling-out, linkability, absentee, learner, "
-    "counter-class, counter-odds, counter-all, modeller, informed, insider"
-)
-"""Written down, so that a command's help needs nothing that computes."""
-
-
-@o.with_spec_options
 def attack(
-    release: Annotated[
-        str,
-        typer.Argument(help="The folder of a release; or a table, with --released or --groups."),
-    ],
-    table: Annotated[
-        str | None, typer.Option("--table", help="The original table of the release.")
-    ] = None,
-    private: Annotated[
-        Path | None,
-        typer.Option("--private", help="The publisher's private folder (RELEASE-private)."),
-    ] = None,
-    hierarchy: o.RecodedByOption = None,
-    groups: o.GroupsOption = None,
-    released: o.ReleasedOption = None,
-    key: o.KeyOption = None,
-    attacker: Annotated[
-        list[str] | None,
-        typer.Option("--attacker", help=f"Who attacks, repeatable (everybody): {OWN}."),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of all that attackers draw.")] = 0,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", help="Seconds after which no further attacker begins."),
-    ] = None,
-    column: Annotated[
-        str | None,
-        typer.Option("--column", help="The column to attack, where several are sensitive."),
-    ] = None,
-    report: ReportOption = None,
-    public_report: PublicReportOption = None,
+    release: str,
+    /,
+    table: str | None = None,
+    private: Path | None = None,
+    hierarchy: list[str] | None = None,
+    groups: str | None = None,
+    released: str | None = None,
+    key: str | None = None,
+    attacker: list[str] | None = None,
+    seed: int = 0,
+    budget: float | None = None,
+    column: str | None = None,
+    report: Path | None = None,
+    public_report: Path | None = None,
     *,
     asked: o.SpecOptions,
-    separator: o.SeparatorOption = None,
-    encoding: o.EncodingOption = None,
-    engine: o.EngineOption = None,
-    json: o.JsonOption = False,
+    separator: str | None = None,
+    encoding: str | None = None,
+    engine: str | None = None,
+    json: bool = False,
 ) -> None:
     """Say who names carriers, and how often rightly. Exit code 0: nobody beats the limit, 1:
-    somebody does, 3: there were too few tries to tell, or nobody could try; 2: refused."""
+    somebody does, 3: there were too few tries to tell, or nobody could try; 2: refused.
+
+    Args:
+        release: The folder of a release; or a table, with --released or --groups.
+        table: The original table of the release.
+    """
     foreign = groups is not None or released is not None
     if groups is not None and released is not None:
         raise InputError(
@@ -94,7 +69,7 @@ def attack(
         raise InputError(
             "attack-argument", "--engine goes with the folder of a release.", "Leave it out."
         )
-    if not foreign and replace(asked, knowledge=None) != o.SpecOptions():
+    if not foreign and asked.keys() - {"knowledge"}:
         raise InputError(
             "attack-spec",
             "A release has its spec in its certificate.",
@@ -149,8 +124,8 @@ def attack(
             groups=groups,
             released=other,
             key=key,
-            knowledge=None if foreign else asked.knowledge,
-            hierarchies=o.recoded_by(hierarchy) or None,
+            knowledge=None if foreign else asked.get("knowledge"),
+            hierarchies=o.files_by_name(hierarchy) or None,
             attackers=attacker,
             seed=seed,
             budget=budget,

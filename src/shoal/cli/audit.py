@@ -5,22 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from shoal.auditing.check_words import lines
 from shoal.cli import options as o
-from shoal.cli.report import (
-    PublicReportOption,
-    ReportOption,
-    check_reports,
-    placed_together,
-    render_reports,
-)
+from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import echo_table, emit_json, progress_bar
-from shoal.engine_names import ENGINES
 from shoal.errors import InputError
+from shoal.names import ENGINES, Model
 from shoal.wording import (
     EXIT_CODES,
     adversaries_words,
@@ -41,38 +35,31 @@ if TYPE_CHECKING:
     from shoal.auditing.verdict import Audit
 
 
-@o.with_spec_options
 def audit(
-    table: o.TableArgument,
-    groups: o.GroupsOption = None,
-    released: o.ReleasedOption = None,
-    key: o.KeyOption = None,
-    adversary: Annotated[
-        list[str] | None,
-        typer.Option("--adversary", help="Who judges: joint, binary, all-views (all); repeatable."),
-    ] = None,
-    rows: Annotated[
-        Path | None, typer.Option("--rows", help="Write everybody's worst case to this file.")
-    ] = None,
-    report: ReportOption = None,
-    public_report: PublicReportOption = None,
-    model: o.ModelOption = None,
-    models: Annotated[
-        bool,
-        typer.Option(
-            "--models",
-            help="Also say which thresholds of k-anonymity, l-diversity and other models hold.",
-        ),
-    ] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the estimates.")] = 0,
-    engine: o.EngineOption = None,
+    table: str,
+    /,
+    groups: str | None = None,
+    released: str | None = None,
+    key: str | None = None,
+    adversary: list[str] | None = None,
+    rows: Path | None = None,
+    report: Path | None = None,
+    public_report: Path | None = None,
+    model: Model | None = None,
+    models: bool = False,
+    seed: int = 0,
+    engine: str | None = None,
     *,
     asked: o.SpecOptions,
-    separator: o.SeparatorOption = None,
-    encoding: o.EncodingOption = None,
-    json: o.JsonOption = False,
+    separator: str | None = None,
+    encoding: str | None = None,
+    json: bool = False,
 ) -> None:
-    """Say who can be linked to what. Exit code 0: robust, 1: not robust, 3: could not judge."""
+    """Say who can be linked to what. Exit code 0: robust, 1: not robust, 3: could not judge.
+
+    Args:
+        rows: Write everybody's worst case to this file.
+    """
     if (groups is None) == (released is None):
         raise InputError(
             "audit-what",

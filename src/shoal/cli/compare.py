@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -27,56 +27,49 @@ WIDTH = 100
 """Columns of a terminal that everything fits into."""
 
 
-@o.with_spec_options
 def compare(
-    table: o.TableArgument,
-    methods: Annotated[
-        str, typer.Option("--methods", help="Methods to compare: a,b,c.")
-    ] = ",".join(PAPER_METHODS),
-    repeat: Annotated[int, typer.Option("--repeat", help="Runs per method.")] = 1,
-    released: Annotated[
-        list[str] | None,
-        typer.Option("--released", help="A file of another tool, repeatable: name=file.csv."),
-    ] = None,
-    key: Annotated[
-        str | None, typer.Option("--key", help="Column that aligns released files.")
-    ] = None,
-    max_suppression: Annotated[
-        float | None,
-        typer.Option("--max-suppression", help="Largest share of carriers ART may leave out."),
-    ] = None,
-    queries: Annotated[int, typer.Option("--queries", help="Number of queries.")] = 10_000,
-    qd: Annotated[
-        int | None, typer.Option("--qd", help="QIs that a query restricts (all).")
-    ] = None,
-    s: Annotated[float, typer.Option("--s", help="Expected share of rows of a query.")] = 0.05,
-    contiguous: Annotated[
-        bool, typer.Option("--contiguous", help="Ranges for numeric QIs, not scattered values.")
-    ] = False,
-    chart: Annotated[
-        Path | None, typer.Option("--chart", help="Draw to this .svg, .png or .html file.")
-    ] = None,
-    hierarchy: o.HierarchyOption = None,
-    adult_hierarchies: o.AdultHierarchiesOption = False,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of methods and queries.")] = 0,
-    attack: Annotated[
-        bool, typer.Option("--attack", help="Let the red team try on each (takes minutes).")
-    ] = False,
+    table: str,
+    /,
+    methods: str = ",".join(PAPER_METHODS),
+    repeat: int = 1,
+    released: list[str] | None = None,
+    key: str | None = None,
+    max_suppression: float | None = None,
+    queries: int = 10_000,
+    qd: int | None = None,
+    s: float = 0.05,
+    contiguous: bool = False,
+    chart: Path | None = None,
+    hierarchy: list[str] | None = None,
+    adult_hierarchies: o.AdultHierarchies = False,
+    seed: int = 0,
+    attack: bool = False,
     *,
     asked: o.SpecOptions,
-    separator: o.SeparatorOption = None,
-    encoding: o.EncodingOption = None,
-    json: o.JsonOption = False,
+    separator: str | None = None,
+    encoding: str | None = None,
+    json: bool = False,
 ) -> None:
-    """Compare methods: time, error, risk and loss. One that fails is a line with its reason."""
+    """Compare methods: time, error, risk and loss. One that fails is a line with its reason.
+
+    Args:
+        methods: Methods to compare: a,b,c.
+        released: A file of another tool: name=file.csv.
+        max_suppression: Largest share of carriers ART may leave out.
+        queries: Number of queries.
+        qd: QIs that a query restricts (all).
+        s: Expected share of rows of a query.
+        contiguous: Ranges for numeric QIs, not scattered values.
+        chart: Draw to this .svg, .png or .html file.
+    """
     spec = asked.make_spec()
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if chart is not None and chart.suffix.lower() not in (".svg", ".png", ".html"):
         raise InputError(
             "chart-file", f'"{chart}" has no ending of a chart.', "Write .svg, .png or .html."
         )
-    trees = o.read_hierarchies(hierarchy, adult=adult_hierarchies, qi=spec.qi)
-    others = dict(o.named_file(text, "--released") for text in released or ())
+    trees = o.read_hierarchies(hierarchy, qi=spec.qi, adult=adult_hierarchies)
+    others = o.files_by_name(released, "--released")
     if key is not None and not others:
         raise InputError("key-alone", "--key has nothing to align.", "Use it with --released.")
     parameters: dict[str, dict[str, Any]] = {}

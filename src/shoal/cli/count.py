@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from shoal.cli import options as o
 from shoal.cli.show import emit_json, progress_bar
-from shoal.errors import InputError
 
 
-@o.with_spec_options
 def count(
-    table: o.TableArgument,
-    out: Annotated[Path, typer.Option("--out", help="The Parquet file to make.")],
-    engine: o.EngineOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    table: str,
+    /,
+    out: Path,
+    engine: str | None = None,
+    force: bool = False,
     *,
     asked: o.SpecOptions,
-    separator: o.SeparatorOption = None,
-    encoding: o.EncodingOption = None,
-    json: o.JsonOption = False,
+    separator: str | None = None,
+    encoding: str | None = None,
+    json: bool = False,
 ) -> None:
     """Count how many rows have which values of the spec's columns. The other commands take the file
-    for the table; nothing else has to travel. Exit code 0: made; 2: not made."""
+    for the table; nothing else has to travel. Exit code 0: made; 2: not made.
+
+    Args:
+        force: Replace an existing file.
+    """
     spec = asked.make_spec()
-    if out.exists() and not force:
-        raise InputError(
-            "output-exists", f'"{out}" exists already.', "Name another file, or use --force."
-        )
+    o.refuse_existing(out, force=force)
     from shoal.api.count import count as make
 
     with progress_bar(quiet=json) as progress:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from shoal.cli.options import refuse_existing
 from shoal.cli.report import check_reports, placed_together
 from shoal.cli.show import progress_bar
 from shoal.data.spec import checked_seed
-from shoal.errors import InputError
 from shoal.wording import plain_percent as percent
 
 TABLE_FILE = "hospital.csv"
@@ -20,23 +19,18 @@ ALONE = Path("shoal-demo.html")
 """Where the report goes if nothing else is kept; one of an earlier demo is replaced."""
 
 
-def demo(
-    rows: Annotated[int, typer.Option("--rows", help="Size of the hospital table.")] = 20_000,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the table and the run.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Keep table, release and report in this folder.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a folder of an earlier demo.")] = (
-        False
-    ),
-) -> None:
+def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool = False) -> None:
     """Make a hospital table, publish it plainly and with ART, audit both, and write a report (to
-    OUT/report.html, or shoal-demo.html)."""
+    OUT/report.html, or shoal-demo.html).
+
+    Args:
+        rows: Size of the hospital table.
+        seed: Seed of the table and the run.
+        out: Keep table, release and report in this folder.
+        force: Replace a folder of an earlier demo.
+    """
     checked_seed(seed)
-    if out is not None and out.exists() and not force:
-        raise InputError(
-            "output-exists", f'"{out}" exists already.', "Name another folder, or use --force."
-        )
+    refuse_existing(out, force=force, what="folder")
     if out is None:
         check_reports(ALONE)
     import tempfile

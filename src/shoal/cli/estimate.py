@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from shoal.cli import options as o
 from shoal.cli.show import emit_json
 from shoal.errors import InputError
 
 
-def estimate(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--where",
-            help="What people have to have: COLUMN=VALUE, or COLUMN=LOW..HIGH for numbers and "
-            "dates; repeatable, any of several values of a column.",
-        ),
-    ] = None,
-    json: o.JsonOption = False,
-) -> None:
+def estimate(release: Path, /, where: list[str] | None = None, json: bool = False) -> None:
     """Estimate how many people match, from a release alone, with its standard error: how far it may
-    be off by chance. Exit code 0: estimated; 2: not."""
+    be off by chance. Exit code 0: estimated; 2: not.
+
+    Args:
+        release: The folder of a release.
+        where: What people have to have: COLUMN=VALUE, or COLUMN=LOW..HIGH for numbers and dates;
+            any of several values of a column.
+    """
     from shoal.release import Release
 
     found = Release.load(release).count(_asked(where or []))

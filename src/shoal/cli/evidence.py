@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from shoal.errors import InputError
 
-RunArgument = Annotated[Path, typer.Argument(help="The folder of a run: PROJECT/runs/0001.")]
 
-
-def evidence(
-    run: RunArgument,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The HTML file to write (RUN/evidence.html).")
-    ] = None,
-) -> None:
+def evidence(run: Path, /, out: Path | None = None) -> None:
     """Write the evidence file of a run: what was computed, what a person stated, what was decided,
-    on one page to print and keep."""
+    on one page to print and keep.
+
+    Args:
+        run: The folder of a run: PROJECT/runs/0001.
+        out: The HTML file to write (RUN/evidence.html).
+    """
     from shoal.workbench.evidence import write_evidence
 
     typer.echo(f"Evidence: {write_evidence(run, out)}")
 
 
 def decide(
-    run: RunArgument,
-    approve: Annotated[bool, typer.Option("--approve", help="It may be published.")] = False,
-    refuse: Annotated[bool, typer.Option("--refuse", help="It may not be published.")] = False,
-    name: Annotated[str, typer.Option("--name", help="Who decides.")] = "",
-    reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
-    review: Annotated[
-        str | None, typer.Option("--review", help="When to look at it again: 2030-12-31.")
-    ] = None,
+    run: Path,
+    /,
+    approve: bool = False,
+    refuse: bool = False,
+    name: str = "",
+    reason: str = "",
+    review: str | None = None,
 ) -> None:
-    """Keep a person's decision on a run with it, for its evidence file."""
+    """Keep a person's decision on a run with it, for its evidence file.
+
+    Args:
+        run: The folder of a run: PROJECT/runs/0001.
+        approve: It may be published.
+        refuse: It may not be published.
+        name: Who decides.
+        reason: Why.
+        review: When to look at it again: 2030-12-31.
+    """
     if approve == refuse:
         raise InputError(
             "decision-word",

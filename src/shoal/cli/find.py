@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -19,35 +19,30 @@ WIDTH = 680
 """Of the picture, in pixels."""
 
 
-@o.with_spec_options
 def find(
-    table: o.TableArgument,
-    seconds: Annotated[
-        float, typer.Option("--seconds", help="How long settings are tried.")
-    ] = 60.0,
-    write: Annotated[
-        Path | None, typer.Option("--write", help="Write the spec of the best setting here.")
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option("--picture", help="Draw risk against error: a file .svg, .png or .html."),
-    ] = None,
-    hierarchy: o.HierarchyOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
-    engine: o.EngineOption = None,
+    table: str,
+    /,
+    seconds: float = 60.0,
+    write: Path | None = None,
+    picture: Path | None = None,
+    hierarchy: list[str] | None = None,
+    force: bool = False,
+    engine: str | None = None,
     *,
     asked: o.SpecOptions,
-    separator: o.SeparatorOption = None,
-    encoding: o.EncodingOption = None,
-    json: o.JsonOption = False,
+    separator: str | None = None,
+    encoding: str | None = None,
+    json: bool = False,
 ) -> None:
     """Try what was asked and settings near it, and show what came of each, best first. Exit code 0:
-    a setting holds; 1: none of those that were run; 2: refused."""
-    for file in (write, picture):
-        if file is not None and file.exists() and not force:
-            raise InputError(
-                "output-exists", f'"{file}" exists already.', "Name another file, or use --force."
-            )
+    a setting holds; 1: none of those that were run; 2: refused.
+
+    Args:
+        write: Write the spec of the best setting here.
+        picture: Draw risk against error: a file .svg, .png or .html.
+        force: Replace existing files.
+    """
+    o.refuse_existing(write, picture, force=force)
     if picture is not None and picture.suffix.lower() not in (".svg", ".png", ".html"):
         raise InputError(
             "chart-file", f'"{picture}" has no ending of a chart.', "Write .svg, .png or .html."
@@ -66,7 +61,7 @@ def find(
             table,
             spec,
             seconds=seconds,
-            hierarchies=dict(o.named_file(text, "--hierarchy") for text in hierarchy or ()),
+            hierarchies=o.files_by_name(hierarchy),
             engine=o.make_engine(engine, separator=separator, encoding=encoding),
             progress=progress,
         )

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from shoal.cli import options as o
-from shoal.errors import InputError
 
 
 def init(
-    table: o.TableArgument,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write the TOML here (default: print it).")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    separator: o.SeparatorOption = None,
-    encoding: o.EncodingOption = None,
+    table: str,
+    /,
+    out: Path | None = None,
+    force: bool = False,
+    separator: str | None = None,
+    encoding: str | None = None,
 ) -> None:
-    """Propose a spec for a table, as a commented TOML file to read and change."""
-    if out is not None and out.exists() and not force:
-        raise InputError(
-            "output-exists", f'"{out}" exists already.', "Name another file, or use --force."
-        )
+    """Propose a spec for a table, as a commented TOML file to read and change.
+
+    Args:
+        out: Write the TOML here (default: print it).
+        force: Replace an existing file.
+    """
+    o.refuse_existing(out, force=force)
     from shoal.data.sources import read_table
     from shoal.data.storage import replace_file
     from shoal.planning.propose import propose_spec

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
 from shoal.methods.registry import parameters_of
+from shoal.names import Model
 from shoal.wording import TRY
 from shoal.wording import plain_percent as percent
 
@@ -16,19 +17,17 @@ if TYPE_CHECKING:
     from shoal.planning.plan import Plan
 
 
-@o.with_spec_options
 def plan(
-    table: o.TableArgument,
-    model: o.ModelOption = None,
-    engine: o.EngineOption = None,
-    seconds: Annotated[
-        float, typer.Option("--seconds", help="How long the asked r and others are run; 0: not.")
-    ] = 20.0,
+    table: str,
+    /,
+    model: Model | None = None,
+    engine: str | None = None,
+    seconds: float = 20.0,
     *,
     asked: o.SpecOptions,
-    separator: o.SeparatorOption = None,
-    encoding: o.EncodingOption = None,
-    json: o.JsonOption = False,
+    separator: str | None = None,
+    encoding: str | None = None,
+    json: bool = False,
 ) -> None:
     """Say which r is impossible, which were found by running them, and what stands in the way. Exit
     code 0: anonymize is not known to refuse the asked r; 1: it does; 2: wrong use."""

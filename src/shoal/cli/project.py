@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from shoal.cli import options as o
 from shoal.cli.show import echo_table, emit_json
 
-ProjectArgument = Annotated[Path, typer.Argument(help="The project's folder.")]
 VERDICTS = {True: "robust", False: "not robust", None: "no verdict"}
 CHECKS = {True: ", verified", False: ", refuted", None: ""}
 
 
 def state(
-    project: ProjectArgument = Path(),
-    purpose: Annotated[
-        str | None, typer.Option("--purpose", help="What the release is for.")
-    ] = None,
-    recipient: Annotated[str | None, typer.Option("--recipient", help="Who gets it.")] = None,
-    release_model: Annotated[
-        str | None,
-        typer.Option(
-            "--release-model",
-            help="How it is given: public, named recipients, controlled access ...",
-        ),
-    ] = None,
-    reviewer: Annotated[str | None, typer.Option("--reviewer", help="Who decides on it.")] = None,
+    project: Path = Path(),
+    /,
+    purpose: str | None = None,
+    recipient: str | None = None,
+    release_model: str | None = None,
+    reviewer: str | None = None,
 ) -> None:
     """Keep what only a person can say of a release, for its evidence file. What is not named
-    stays as it is; an empty text takes it back."""
+    stays as it is; an empty text takes it back.
+
+    Args:
+        project: The project's folder.
+        purpose: What the release is for.
+        recipient: Who gets it.
+        release_model: How it is given: public, named recipients, controlled access ...
+        reviewer: Who decides on it.
+    """
     from shoal.workbench.project import Project
 
     given = {
@@ -46,8 +45,12 @@ def state(
         typer.echo(f"{name.replace('_', ' ')}: {text}")
 
 
-def runs(project: ProjectArgument = Path(), json: o.JsonOption = False) -> None:
-    """List a project's runs: what was asked for, and what came of it."""
+def runs(project: Path = Path(), /, json: bool = False) -> None:
+    """List a project's runs: what was asked for, and what came of it.
+
+    Args:
+        project: The project's folder.
+    """
     from shoal.workbench.project import Project, summary
 
     found = [summary(run) for run in Project.open(project).runs()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,27 +14,20 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     from shoal.release.facts import Facts
 
-ReportOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--report", help="Write an HTML report, internal edition with rows, to this file."
-    ),
-]
-PublicReportOption = Annotated[
-    Path | None,
-    typer.Option("--public-report", help="Write the edition that may be published to this file."),
-]
-
 
 def report(
-    run: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    private: Annotated[
-        Path | None, typer.Option("--private", help="Its private folder (default RUN-private).")
-    ] = None,
-    report: ReportOption = None,
-    public_report: PublicReportOption = None,
+    run: Path,
+    /,
+    private: Path | None = None,
+    report: Path | None = None,
+    public_report: Path | None = None,
 ) -> None:
-    """Render the report of a release again, in either edition, from its private folder."""
+    """Render the report of a release again, in either edition, from its private folder.
+
+    Args:
+        run: The folder of a release.
+        private: Its private folder (default RUN-private).
+    """
     if report is None and public_report is None:
         raise InputError(
             "report-nowhere",

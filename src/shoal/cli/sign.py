@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 
-def new_key(
-    path: Annotated[
-        Path, typer.Argument(help="The file of the private key; the public one is PATH.pub.")
-    ],
-    passphrase: Annotated[
-        bool, typer.Option("--passphrase", help="Ask for a passphrase to lock the key with.")
-    ] = False,
-) -> None:
-    """Make a pair of keys (Ed25519) to sign releases with."""
+def new_key(path: Path, /, passphrase: bool = False) -> None:
+    """Make a pair of keys (Ed25519) to sign releases with.
+
+    Args:
+        path: The file of the private key; the public one is PATH.pub.
+        passphrase: Ask for a passphrase to lock the key with.
+    """
     from shoal.release.signing import new_key as make
 
     word = None
@@ -27,12 +24,13 @@ def new_key(
     typer.echo(f"{path}.pub is the public key, {made}: give it to whoever is to verify.")
 
 
-def sign(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    key: Annotated[Path, typer.Option("--key", help="Your private key (PEM or OpenSSH).")],
-) -> None:
+def sign(release: Path, /, key: Path) -> None:
     """Sign a release's certificate, and by it every file of the release. Verify it first, with the
-    table: a signature says that you vouch for it."""
+    table: a signature says that you vouch for it.
+
+    Args:
+        release: The folder of a release.
+    """
     from shoal.api.sign import sign as add
 
     def ask() -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -14,38 +13,28 @@ from shoal.wording import EXIT_CODES, adversaries_words, limit_named, verdict_wo
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    table: Annotated[
-        str | None,
-        typer.Option("--table", help="The original table: recompute every posterior from it."),
-    ] = None,
-    private: Annotated[
-        Path | None,
-        typer.Option(
-            "--private",
-            help="The publisher's private folder (generalized releases, models, who is missing).",
-        ),
-    ] = None,
-    knowledge: o.KnowledgeOption = None,
-    hierarchy: o.RecodedByOption = None,
-    expect: Annotated[
-        Path | None,
-        typer.Option(
-            "--expect", help="A spec file: the release must be what it asks for.", dir_okay=False
-        ),
-    ] = None,
-    key: Annotated[
-        Path | None,
-        typer.Option("--key", help="A public key: the release must be signed with it."),
-    ] = None,
-    separator: o.SeparatorOption = None,
-    encoding: o.EncodingOption = None,
-    engine: o.EngineOption = None,
-    json: o.JsonOption = False,
+    release: Path,
+    /,
+    table: str | None = None,
+    private: Path | None = None,
+    knowledge: str | None = None,
+    hierarchy: list[str] | None = None,
+    expect: Path | None = None,
+    key: Path | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    engine: str | None = None,
+    json: bool = False,
 ) -> None:
     """Check hashes, schema and counts, and with --table the certificate. Exit code 0: confirmed,
     and robust; 1: refuted, or confirmed as not robust; 3: confirmed that nobody could judge;
-    2: no release that can be read."""
+    2: no release that can be read.
+
+    Args:
+        release: The folder of a release.
+        table: The original table: recompute every posterior from it.
+        expect: A spec file: the release must be what it asks for.
+    """
     from shoal.api.verify import verify as check
     from shoal.data.spec import Spec
 
@@ -55,7 +44,7 @@ def verify(
         spec=None if expect is None else Spec.from_toml(expect),
         private=private,
         knowledge=knowledge,
-        hierarchies=o.recoded_by(hierarchy),
+        hierarchies=o.files_by_name(hierarchy),
         key=key,
         engine=o.make_engine(engine, separator=separator, encoding=encoding),
     )

@@ -9,20 +9,21 @@ import typer
 
 
 def workbench(
-    project: Annotated[
-        Path, typer.Argument(help="The project's folder; it is made if there is none.")
-    ] = Path(),
+    project: Path = Path(),
+    /,
     port: Annotated[
         int, typer.Option("--port", help="The port on 127.0.0.1 (0: any).", min=0, max=65535)
     ] = 0,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Only print the address.")
-    ] = False,
-    upload_limit: Annotated[
-        str, typer.Option("--upload-limit", help="How large a dropped file may be, such as 2GB.")
-    ] = "10GB",
+    no_browser: bool = False,
+    upload_limit: str = "10GB",
 ) -> None:
-    """Open a project in the browser, on this machine alone. The address works once."""
+    """Open a project in the browser, on this machine alone. The address works once.
+
+    Args:
+        project: The project's folder; it is made if there is none.
+        no_browser: Only print the address.
+        upload_limit: How large a dropped file may be, such as 2GB.
+    """
     from shoal.errors import missing_extra
     from shoal.memory import parse_size
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.data.table.frames import is_spark_frame
-from shoal.engine_names import ENGINES
 from shoal.engines.cells import write_cells
 from shoal.engines.counting import Counted
 from shoal.engines.engine import Dealt, Distant, Engine, Joining, Part
 from shoal.engines.gathering import gather
 from shoal.engines.runs import GID, Runs
 from shoal.errors import InputError
+from shoal.names import ENGINES
 
 
 def default_engine() -> Engine:

@@ -8,16 +8,13 @@ shoal's own are listed here. Other packages add theirs by an entry point of the 
 
 from __future__ import annotations
 
-import ast
 import inspect
-import textwrap
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.declared import Parameter, fields_of
 from shoal.errors import InputError, nearest
 from shoal.registry import Registry
 
@@ -35,25 +32,12 @@ _OWN = {
     "mondrian": "shoal.methods.mondrian:Mondrian",
 }
 _METHODS = Registry("shoal.anonymizers", _OWN)
-_READING = threading.Lock()
-"""Python 3.11 may fail where several threads make syntax trees at the same time."""
-
 FORMER: dict[str, dict[str, Any]] = {"art": {"units": "cells", "cover": None}}
 """Parameters that shoal's own methods had once, with the value that means what is always done now:
 ART could choose partners row by row."""
 
 PAPER_METHODS = ("art", "anatomy", "mask", "injector", "t-closeness")
 """Those that the paper compares."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a method."""
-
-    name: str
-    type: str
-    default: Any
-    help: str
 
 
 def register(kind: type[Any]) -> type[Any]:
@@ -92,9 +76,7 @@ def method_class(name: str) -> type[Any]:
 def parameters_of(name: str) -> tuple[Parameter, ...]:
     """A method's parameters, in the order of its class. Of shoal's own methods they are read from
     the source, so that a command's help needs nothing that computes."""
-    with _READING:
-        tree = ast.parse(textwrap.dedent(_source_of(name)))
-    return tuple(_read_parameters(tree, _class_name(name)))
+    return tuple(fields_of(_source_of(name), _class_name(name)))
 
 
 def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anonymizer:
@@ -168,21 +150,3 @@ def _source_of(name: str) -> str:
         folder = _OWN[name].split(":")[0].rsplit(".", 1)[1]
         return (Path(__file__).parent / folder / f"{folder}.py").read_text(encoding="utf-8")
     return inspect.getsource(method_class(name))
-
-
-def _read_parameters(tree: ast.Module, kind: str) -> Iterator[Parameter]:
-    """The fields of a dataclass, with the text below each."""
-    body = next(one.body for one in tree.body if isinstance(one, ast.ClassDef) and one.name == kind)
-    for field, below in pairwise([*body, ast.Pass()]):
-        if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
-            continue
-        annotation = ast.unparse(field.annotation)
-        if annotation.startswith("ClassVar"):
-            continue
-        told = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
-        yield Parameter(
-            field.target.id,
-            annotation,
-            None if field.value is None else ast.literal_eval(field.value),
-            " ".join(str(below.value.value).split()) if told else "",  # type: ignore[attr-defined]
-        )

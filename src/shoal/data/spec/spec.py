@@ -53,51 +53,56 @@ class Spec:
     """
 
     qi: tuple[str, ...]
-    """Quasi-identifiers: published, and known to the adversary for everybody."""
+    """Quasi-identifiers: published, and known to outsiders for everybody."""
     sensitive: str | tuple[str, ...]
     """The sensitive column, or several: then each is read alone, and all together."""
     r: float
-    """Nobody may be linked to a protected event with probability above 1/r."""
+    """Nobody may be linked to a protected event with a probability above 1/r."""
     protect: tuple[Event, ...] | None = None
-    """Protected events; None protects each value of the sensitive attribute on its own."""
+    """What nobody may be linked to: a value of a sensitive column, or several taken as one event.
+    Unless any is named, each value is protected on its own."""
     identifiers: tuple[str, ...] = ()
-    """Columns that name people directly; never published. Rows are people: a table in which one of
-    these repeats is refused, each looked at by itself, unless `person` says whose rows they are."""
+    """Columns that name people; never published. Rows are people: a table in which one of these
+    repeats is refused, unless `person` says whose rows they are."""
     person: str | None = None
-    """The column that names the person, or whatever else is to be hidden, as a household: whose
-    rows are whose. Never published, but for its name."""
+    """The column that names the person, or whatever else is to be hidden, as a household, where
+    rows are not people. Never published, but for its name."""
     rows_per_person: str = "all"
     """What becomes of a person's rows. One each: "first" in the table's order, "last by COLUMN", or
     "event", the first with the sensitive value of the first row that has a protected one. Several:
-    "all", or "first 3"; then the chance that any of them has a protected value is bounded."""
+    "all", or "first 3"; then the chance that any of them has a protected value is judged."""
     min_support: int | None = None
-    """How many rows must share a signature before the adversary knows its distribution; None: by
-    the table's size, `support_for`."""
+    """Outsiders know how common an event is among people who are alike in something, if there are
+    at least so many of them. Unless given, 10 to 100, by the table's rows."""
     max_attributes: int | None = None
-    """Largest number of QIs in a view; None means all of them."""
+    """The largest number of QIs that outsiders put together. Unless given, all."""
     views: tuple[tuple[str, ...], ...] | None = None
-    """Explicit attribute sets; None means every non-empty subset of the QIs."""
+    """Which sets of QIs outsiders put together, if not every one of at most max_attributes. Bands
+    are written as age/10."""
     bands: tuple[tuple[str, float], ...] = ()
-    """Numeric QIs that the adversary also knows in bands: ("age", 10) adds `age/10`. Nothing is
-    coarsened: that is `recode`."""
+    """Numeric QIs that outsiders also know in bands of this width. Nothing is made coarser: that is
+    `recode`."""
     recode: tuple[tuple[str, Recipe], ...] = ()
     """Columns that are made coarser before anything else, each with its recipe."""
     rare_unknown: tuple[str, ...] = ()
-    """QIs that the adversary has no figures by but for values with min_support rows: neither in
-    quantile bands, which are known of other numbers, nor is text with thousands of values
+    """QIs that outsiders have no figures by, but for values that min_support rows have. Else
+    numbers are also known in bands of as many people each, and text with thousands of values is
     refused."""
     knowledge: str | None = None
-    """File of outside knowledge (attribute columns, value, probability) instead of the table's."""
+    """A file of how common values are (columns of the table, value, probability), in place of all
+    that the table itself would tell outsiders: then min_support, max_attributes and views do not
+    count. For one sensitive column."""
     limit: Limit = "absolute"
     """absolute: 1/r for everybody, as the paper has it; prior: in each view 1/r, or what that view
     says of a person before anything is published, if that is more already."""
     k: int | None = None
-    """Every published combination of QI values is shared by at least so many people: columns are
-    recoded further for it. None asks for nothing; how many share theirs is said all the same."""
+    """At least so many people share every published combination of QI values; columns are made
+    coarser for it. Unless given, nothing is asked."""
     publish_members: bool = False
-    """Publish the member values of a set event instead of its label."""
+    """Publish an event of several values by its values, not by its label."""
     publish_apart: bool = False
-    """Permute each of several sensitive columns by itself within a group: nobody can cross them."""
+    """Permute each of several sensitive columns by itself within a group, so that nobody can cross
+    them."""
 
     if TYPE_CHECKING:  # what callers may write; __post_init__ turns it into the types above
 

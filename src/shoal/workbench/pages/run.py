@@ -10,8 +10,9 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal.data.table.hierarchy import read_hierarchy
+from shoal.declared import Parameter
 from shoal.errors import InputError, ShoalError
-from shoal.methods.registry import Parameter, make_method, method_names, parameters_of
+from shoal.methods.registry import make_method, method_names, parameters_of
 from shoal.workbench.asked import Asked, after_roles, begin
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import RUN, beside, failed_before

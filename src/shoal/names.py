@@ -1,0 +1,15 @@
+"""What can be asked for by name, for whoever must not import it yet; tests hold it against what
+there is."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+ENGINES = ("polars", "duckdb", "spark")
+ADVERSARIES = ("joint", "binary", "all-views")
+ATTACKERS = (
+    *("likeliest", "weight", "medoid", "rarest", "singling-out", "linkability", "absentee"),
+    *("learner", "counter-class", "counter-odds", "counter-all", "modeller", "informed", "insider"),
+)
+Model = Literal["boosting", "logistic", "kernel"]
+MODELS: tuple[Model, ...] = get_args(Model)
