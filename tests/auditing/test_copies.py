@@ -91,7 +91,7 @@ def test_every_copy_has_its_pairs() -> None:
         [np.arange(copies) for copies in part.copies]
     )
     group = np.repeat(np.arange(part.groups), part.copies)
-    signature = part.pair_signature[part.group_start[group]]
-    assert part.find_pairs(number, signature).tolist() == part.group_start[group].tolist()
+    signature = part.signature[part.pairs.start[group]]
+    assert part.find_pairs(number, signature).tolist() == part.pairs.start[group].tolist()
     others = np.setdiff1d(np.arange(-1, part.all_groups), number)
     assert (part.find_pairs(others, np.zeros(len(others), np.int32)) == -1).all()

@@ -20,7 +20,7 @@ from shoal.data.spec import Limit
 from shoal.data.table import Table, digits, factorize
 from shoal.data.table.table import Cells
 from shoal.groups import Grouping
-from shoal.groups.partition import ragged
+from shoal.groups.pairs import ragged
 from shoal.knowledge import Knowledge, View, event_chances
 
 ROUNDING = 1e-9

@@ -231,7 +231,7 @@ def _assemble(
         for one in adversaries
         for among in [apart if reads_whole(one) else seen]
     }
-    carriers = part.carriers
+    carriers = part.cases
     known = np.asarray(case.known.any(axis=1))
     deltas, meets, holding = deviations_by_view(case, knowledge.views)
     told = [*zip(knowledge.views, deltas, strict=True)]
@@ -256,7 +256,7 @@ def _assemble(
         worst_by_event=worst_by_event(case, seen, risks),
         problematic=int(part.people_of(risks.held[breach]).sum()),
         carriers=carriers,
-        problematic_carriers=part.carriers_of(risks.held[breach]),
+        problematic_carriers=part.cases_of(risks.held[breach]),
         undecided=int(part.people_of(risks.held[undecided]).sum()),
         contradictory=contradictory,
         average_delta=float(deltas[:, 0].mean()),

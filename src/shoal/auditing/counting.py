@@ -185,12 +185,12 @@ class _Judged(NamedTuple):
 def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged]:
     """Carriers among the people of their class who are in groups that hold the event."""
     table, part = case.table, case.partition
-    shown = count_held(part.value_start, part.value_code, part.value_count, table.holds(event))
+    shown = count_held(*part.values.arrays, table.holds(event))
     held = count_people(
-        part.group_start,
+        part.pairs.start,
         part.copies,
-        part.pair_signature,
-        part.pair_size,
+        part.signature,
+        part.pairs.count,
         shown,
         len(table.signatures),
     )

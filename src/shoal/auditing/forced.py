@@ -23,7 +23,7 @@ def certain_people(case: Case, knowledge: Knowledge) -> int:
     """How many people, published or missing, are certain to carry some event by what is public, and
     were not before; in tables that publish what is true."""
     table, part = case.table, case.partition
-    inside = np.zeros(len(part.pair_signature), bool)
+    inside = np.zeros(len(part.signature), bool)
     away = np.zeros(len(table.signatures), bool)
     for event in range(len(table.events)):
         forced, gone = forced_carriers(case, knowledge, event)
@@ -39,19 +39,19 @@ def forced_carriers(case: Case, knowledge: Knowledge, event: int) -> tuple[Bools
     whose carriers are as many as the table has of them are counted. Nobody is among them of whom
     some class tells it without the release, as all of it carry the event."""
     table, part = case.table, case.partition
-    forced, gone = np.zeros(len(part.pair_signature), bool), np.zeros(len(table.signatures), bool)
+    forced, gone = np.zeros(len(part.signature), bool), np.zeros(len(table.signatures), bool)
     known_before = np.zeros(len(table.signatures), bool)
     signature, value, rows = table.cells
     holds = table.holds(event)
     mine = np.flatnonzero(holds[value])
-    carriers = count_held(part.value_start, part.value_code, part.value_count, holds)
+    carriers = count_held(*part.values.arrays, holds)
     lost = int(table.event_rows[event]) - int(carriers @ part.copies)
     missing = table.signature_rows - part.signature_people
-    full = np.zeros(len(part.pair_signature), bool)
+    full = np.zeros(len(part.signature), bool)
     for view in knowledge.class_views:
-        size, row = len(view.distributions), view.index[part.pair_signature]
+        size, row = len(view.distributions), view.index[part.signature]
         room = room_for_carriers(
-            part.group_start, part.copies, row, part.pair_size, carriers, full, size
+            part.pairs.start, part.copies, row, part.pairs.count, carriers, full, size
         )
         away = np.bincount(view.index, missing, size).astype(np.int64)
         room += np.minimum(away, lost)
@@ -63,5 +63,5 @@ def forced_carriers(case: Case, knowledge: Knowledge, event: int) -> tuple[Bools
         known_before |= (told & (own == people))[view.index]
         forced |= full & told[row]
         gone |= (told & (away > 0) & (away <= lost))[view.index]
-    forced &= ~known_before[part.pair_signature]
+    forced &= ~known_before[part.signature]
     return forced, gone & (missing > 0) & ~known_before

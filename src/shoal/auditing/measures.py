@@ -69,7 +69,7 @@ def verdict_of(
 def row_risks(case: Case, seen: Seen, people: People, before: Floats) -> RowRisks:
     """The worst of all views' judgements for everybody; `before` is what was known anyway."""
     table, lenses, event = case.table, seen.lenses, seen.event
-    signature = case.partition.pair_signature[case.held]
+    signature = case.partition.signature[case.held]
     chance = np.zeros(len(case.held))
     for number, (_, view, _) in enumerate(lenses):
         here = np.flatnonzero((seen.through == number) & (event >= 0))
@@ -114,7 +114,7 @@ def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
     line = risks.worst.row(int(np.searchsorted(risks.held, pair)), named=True)
     return Witness(
         row=row,
-        person=table.describe(int(risks.partition.pair_signature[pair])),
+        person=table.describe(int(risks.partition.signature[pair])),
         group=risks.label_of_pair(pair),
         event=line["event"],
         view=tuple(part for part in line["view"].split(" + ") if part != "(whole table)"),
@@ -149,7 +149,7 @@ def worst_by_event(case: Case, seen: Seen, risks: RowRisks) -> dict[str, Witness
         if number not in seen.largest:
             continue
         one = seen.largest[number]
-        view, signature = seen.lenses[one.lens].view, int(part.pair_signature[one.pair])
+        view, signature = seen.lenses[one.lens].view, int(part.signature[one.pair])
         witnesses[event.label] = Witness(
             row=one.row,
             person=table.describe(signature),
@@ -178,16 +178,16 @@ def deviations_by_view(case: Case, views: Sequence[View]) -> tuple[Floats, Bools
     counts = np.zeros((len(table.events), part.groups), np.int64)
     for event in range(len(table.events)):
         held = table.holds(event)
-        counts[event] = count_held(part.value_start, part.value_code, part.value_count, held)
+        counts[event] = count_held(*part.values.arrays, held)
     meets, sums = np.ones(part.groups, bool), np.zeros((len(views), len(counts), 4))
     for number, view in enumerate(views):
-        row, chances = view.index[part.pair_signature], event_chances(view, table)
+        row, chances = view.index[part.signature], event_chances(view, table)
         for event, carriers in enumerate(counts):
             sums[number, event] = deviations(
-                part.group_start,
+                part.pairs.start,
                 part.copies,
                 row,
-                part.pair_size,
+                part.pairs.count,
                 chances[:, event].copy(),
                 carriers,
                 float(case.event_r[event]),

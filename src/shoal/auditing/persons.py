@@ -80,7 +80,7 @@ class ByPerson:
         assert persons.of_row is not None
         table, part = case.table, case.partition
         pair = part.find_pairs(rows, table.row_signature)
-        line = np.full(len(part.pair_signature) + 1, -1, np.int32)
+        line = np.full(len(part.signature) + 1, -1, np.int32)
         line[case.held] = np.arange(len(case.held))
         held = np.flatnonzero(line[pair] >= 0)
         often = np.bincount(persons.of_row[held], minlength=persons.count)
@@ -166,9 +166,9 @@ class ByPerson:
         first = np.searchsorted(self._place, place, sorter=self._by_place)
         last = np.searchsorted(self._place, place, side="right", sorter=self._by_place)
         mine = self._pair[self._by_place[first:last]]
-        group = int(np.searchsorted(part.group_start, mine[0], side="right")) - 1
-        held = slice(part.value_start[group], part.value_start[group + 1])
-        values, count = part.value_code[held], part.value_count[held]
+        group = int(part.pairs.owner_of(mine[0]))
+        held = part.values.stretch(group)
+        values, count = part.values.code[held], part.values.count[held]
         has = table.holds(event)[values]
         if not has.any():
             return 0.0
@@ -178,14 +178,14 @@ class ByPerson:
         if not len(others):
             return 1.0
         odds = self._readers[lens.adversary].odds(lens.view, table, int(values[has][0]), others)
-        pairs = slice(part.group_start[group], part.group_start[group + 1])
-        told = odds[lens.view.index[part.pair_signature[pairs]], 0]
+        pairs = part.pairs.stretch(group)
+        told = odds[lens.view.index[part.signature[pairs]], 0]
         if np.isnan(told).any():
             return None
-        sizes, none = part.pair_size[pairs].astype(np.int64), 1.0
+        sizes, none = part.pairs.count[pairs].astype(np.int64), 1.0
         sure = np.isinf(told)
         weights = np.where(sure, 1.0, told), np.where(sure, 0.0, 1.0)
-        for row in (mine - part.group_start[group]).tolist():
+        for row in (mine - pairs.start).tolist():
             chance = float(conditional_bernoulli(*weights, sizes, int(count[has].sum()))[row])
             if np.isnan(chance):
                 return None
@@ -218,12 +218,9 @@ def _any(chance: Floats, owner: Whole, owners: int) -> Floats:
 
 def _holding(part: Partition, case: Case, pairs: IntArray) -> Bools:
     """pairs x events: whether the group of each holds the event."""
-    value = np.repeat(np.arange(part.groups), np.diff(part.value_start))
-    holds = np.zeros((part.groups, len(case.event_r)), bool)
-    for event in range(len(case.event_r)):
-        holds[value[case.table.holds(event)[part.value_code]], event] = True
-    group = np.searchsorted(part.group_start, pairs, side="right") - 1
-    return np.asarray(holds[group])
+    events = range(len(case.event_r))
+    holds = [part.values.any(case.table.holds(event)[part.values.code]) for event in events]
+    return np.stack(holds, axis=1)[part.pairs.owner_of(pairs)]
 
 
 def _whole(one: Judgement, held: int) -> tuple[Floats, IntArray, NDArray[np.int8]]:

@@ -57,7 +57,7 @@ class People:
     @cached_property
     def _first_row(self) -> IntArray:
         """The first row of each pair; one more entry for rows without a pair."""
-        first = np.empty(len(self.partition.pair_signature) + 1, np.int32)
+        first = np.empty(len(self.partition.signature) + 1, np.int32)
         first[self.pair[::-1]] = np.arange(self.table.rows, dtype=np.int32)[::-1]
         return first
 
@@ -114,7 +114,7 @@ class RowRisks:
 
     def label_of_pair(self, pair: int) -> str:
         """What the caller calls the group of a pair."""
-        group = int(np.searchsorted(self.partition.group_start, pair, side="right")) - 1
+        group = int(self.partition.pairs.owner_of(pair))
         return self.people.name(int(self.partition.group_number[group]))
 
     def first_of(self, pairs: Whole) -> tuple[int | None, int]:
@@ -177,8 +177,8 @@ class RowRisks:
         exposure = np.where(self.worst["posterior"].to_numpy() > 0, self.exposure, 0.0)
         order = np.argsort(-exposure, kind="stable")
         pairs = self.held[np.repeat(order, np.minimum(self.sizes[order], count))[:count]]
-        group = self.partition.group_number[self.partition.pair_group[pairs]]
-        signature = self.partition.pair_signature[pairs]
+        group = self.partition.group_number[self.partition.pairs.owner_of(pairs)]
+        signature = self.partition.signature[pairs]
         lines = self.of_people(np.zeros(len(pairs), np.int64), group, signature)
         return lines.with_columns(pl.lit(None, pl.Int64).alias("row")), signature
 
@@ -211,6 +211,6 @@ class RowRisks:
     @cached_property
     def _line(self) -> IntArray:
         """The place of each pair among the held ones, -1 elsewhere; one more entry for no pair."""
-        line = np.full(len(self.partition.pair_signature) + 1, -1, np.int32)
+        line = np.full(len(self.partition.signature) + 1, -1, np.int32)
         line[self.held] = np.arange(len(self.held))
         return line

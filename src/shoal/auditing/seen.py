@@ -53,7 +53,7 @@ class Seen:
         self.people = people
         self._case = case
         held = len(case.held)
-        self._signature = case.partition.pair_signature[case.held]
+        self._signature = case.partition.signature[case.held]
         self.lenses: list[Lens] = []
         """What is left of them: nothing by pair."""
         self._beside = 0

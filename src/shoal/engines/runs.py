@@ -18,7 +18,7 @@ import polars as pl
 from shoal.arrays import Bools, Ints, Whole
 from shoal.data.sources.write import LINES_AT_ONCE
 from shoal.engines.kernels import spelled_out
-from shoal.groups.partition import starts
+from shoal.groups.pairs import starts
 
 GID = "gid"
 MOST_SHORT = 2**31 - 1

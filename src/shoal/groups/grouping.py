@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -19,6 +20,7 @@ from shoal.data.table import Everybody, Table, digits, factorize
 from shoal.data.table.several import Aspect
 from shoal.display import counted
 from shoal.errors import InternalError
+from shoal.groups.ragged import Ragged
 
 FormName = Literal["bucketized", "generalized"]
 SUPPRESSED = -1
@@ -207,17 +209,20 @@ class Grouping:
         """The number of published rows."""
         return int(self.people.sum())
 
+    @cached_property
+    def lines(self) -> Ragged:
+        """Which lines are whose."""
+        return Ragged.of_owners(self.group, len(self.copies))
+
     @property
     def sizes(self) -> Ints:
         """How many people each group has."""
-        begins = np.ones(len(self.group), bool)
-        np.not_equal(self.group[1:], self.group[:-1], out=begins[1:])
-        return np.add.reduceat(self.rows, np.flatnonzero(begins))
+        return self.lines.summed(self.rows)
 
     @property
     def first_number(self) -> Ints:
         """The number of the first copy of each group, when all copies are numbered in order."""
-        return np.cumsum(self.copies) - self.copies
+        return Ragged.of_lengths(self.copies).start[:-1]
 
     def cases(self, table: Table) -> Ints:
         """How many published values of each group belong to a protected event."""

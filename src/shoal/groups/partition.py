@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,9 +13,7 @@ from shoal.arrays import Bools, IntArray, Ints, Whole
 from shoal.data.table import Table, code_column
 from shoal.data.table.several import Aspect
 from shoal.groups.grouping import Grouping
-from shoal.groups.pairs import count_pairs
-from shoal.groups.pairs import ragged as ragged
-from shoal.groups.pairs import starts as starts
+from shoal.groups.ragged import Counts, Ragged
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +22,8 @@ class Partition:
 
     People published alone without an event tell the adversary nothing about any event, and there
     may be millions of them: they are counted in `alone`, and the groups here are all others, those
-    with the same content once, with `copies`. The pairs of group g are `group_start[g]` to
-    `group_start[g+1]`; likewise its values, the carriers (event, people) of a pair, and the
-    published values of a pair: what is true, for measuring how often guesses are right and for a
-    world to start from.
+    with the same content once, with `copies`. What is true of a pair's people is for measuring how
+    often guesses are right, and for a world to start from.
     """
 
     group_number: Ints
@@ -36,20 +33,15 @@ class Partition:
     """How many groups with its content there are."""
     alone: int
     """Groups of one person that publish no event."""
-    group_start: IntArray
-    pair_signature: IntArray
-    pair_size: Whole
-    value_start: IntArray
-    value_code: IntArray
-    """Published value codes; `len(table.values)` stands for the pooled value."""
-    value_count: Whole
-    carrier_start: IntArray
-    carrier_event: IntArray
-    carrier_count: Whole
-    world_start: IntArray
-    world_value: IntArray
-    """Published value codes of a pair's people; in a release of unknown origin, possible ones."""
-    world_count: Whole
+    pairs: Counts
+    """The signatures of each group, and how many people have each."""
+    values: Counts
+    """Its published value codes; `len(table.values)` stands for the pooled value."""
+    events: Counts
+    """The events of each pair, and how many of its people have each."""
+    worlds: Counts
+    """Published value codes of each pair's people; in a release of unknown origin, possible ones.
+    """
     signature_people: Ints
     """How many people of each signature are published, alone or not."""
     distorted: bool
@@ -69,30 +61,29 @@ class Partition:
         return int(self.signature_people.sum())
 
     @property
-    def pair_group(self) -> Ints:
-        return np.repeat(np.arange(self.groups), np.diff(self.group_start))
+    def signature(self) -> IntArray:
+        """Of each pair."""
+        return self.pairs.code
 
     @property
     def pair_people(self) -> Ints:
         """How many people each pair stands for, in all copies of its group."""
-        return np.asarray(self.pair_size * np.repeat(self.copies, np.diff(self.group_start)))
+        return self.pairs.times(self.copies)
 
     def people_of(self, pairs: Whole) -> Ints:
         """The same of some pairs."""
-        group = np.searchsorted(self.group_start, pairs, side="right") - 1
-        return np.asarray(self.pair_size[pairs] * self.copies[group])
+        return np.asarray(self.pairs.count[pairs] * self.copies[self.pairs.owner_of(pairs)])
+
+    def cases_of(self, pairs: Whole) -> int:
+        """How many people of some pairs have an event."""
+        owner, entry = self.events.of(pairs)
+        copies = self.copies[self.pairs.owner_of(pairs)]
+        return int((self.events.count[entry] * copies[owner]).sum())
 
     @property
-    def carriers(self) -> int:
-        """How many people carry an event."""
-        before = np.append(0, np.cumsum(self.carrier_count, dtype=np.int64))
-        return int(np.diff(before[self.carrier_start[self.group_start]]) @ self.copies)
-
-    def carriers_of(self, pairs: Whole) -> int:
-        """How many people of some pairs do."""
-        owner, entry = ragged(self.carrier_start, pairs)
-        group = np.searchsorted(self.group_start, pairs, side="right") - 1
-        return int((self.carrier_count[entry] * self.copies[group[owner]]).sum())
+    def cases(self) -> int:
+        """How many people have an event."""
+        return int(self.events.times(self.pairs.spread(self.copies)).sum())
 
     def holders(self, value_event: IntArray) -> IntArray:
         """The groups that hold an event; `value_event` has one more entry, for the pooled value."""
@@ -100,19 +91,16 @@ class Partition:
 
     def held_pairs(self, value_event: IntArray) -> IntArray:
         """The pairs of the groups that hold an event, in order."""
-        holds = np.repeat(self._hold(value_event), np.diff(self.group_start))
-        return np.flatnonzero(holds).astype(np.int32)
+        return np.flatnonzero(self.pairs.spread(self._hold(value_event))).astype(np.int32)
 
     def _hold(self, value_event: IntArray) -> Bools:
-        """Of each group, which has at least one value: whether it holds an event."""
-        if not self.groups:
-            return np.zeros(0, bool)
-        return np.logical_or.reduceat((value_event >= 0)[self.value_code], self.value_start[:-1])
+        """Of each group: whether it holds an event."""
+        return self.values.any((value_event >= 0)[self.values.code])
 
     @cached_property
     def _pair_keys(self) -> Ints:
         """Group and signature of each pair as one number, in order."""
-        return self.pair_group * len(self.signature_people) + self.pair_signature
+        return self.pairs.owner * len(self.signature_people) + self.signature
 
     def find_pairs(self, groups: Whole, signatures: IntArray) -> IntArray:
         """The pair of each (number of a group, signature); -1 where a person is alone or in none.
@@ -127,42 +115,29 @@ class Partition:
 
     def some(self, groups: Ints) -> Partition:
         """Some of the groups alone, under their numbers."""
-        pair_group, pair = ragged(self.group_start, groups)
-        value_group, value = ragged(self.value_start, groups)
-        carrier_pair, carrier = ragged(self.carrier_start, pair)
-        world_pair, world = ragged(self.world_start, pair)
+        pair = self.pairs.of(groups)[1]
         return replace(
             self,
             group_number=self.group_number[groups],
             copies=self.copies[groups],
-            group_start=starts(pair_group, len(groups)).astype(np.int32),
-            pair_signature=self.pair_signature[pair],
-            pair_size=self.pair_size[pair],
-            value_start=starts(value_group, len(groups)).astype(np.int32),
-            value_code=self.value_code[value],
-            value_count=self.value_count[value],
-            carrier_start=starts(carrier_pair, len(pair)).astype(np.int32),
-            carrier_event=self.carrier_event[carrier],
-            carrier_count=self.carrier_count[carrier],
-            world_start=starts(world_pair, len(pair)).astype(np.int32),
-            world_value=self.world_value[world],
-            world_count=self.world_count[world],
+            pairs=self.pairs.some(groups),
+            values=self.values.some(groups),
+            events=self.events.some(pair),
+            worlds=self.worlds.some(pair),
         )
 
     def read(self, aspect: Aspect) -> Partition:
         """The same groups in one aspect of several sensitive columns."""
-        table = aspect.table
-        shown = aspect.value[self.world_value]
-        pair = np.repeat(np.arange(len(self.pair_signature)), np.diff(self.world_start))
-        return Partition._counted(
+        shown = aspect.value[self.worlds.code]
+        return self._counted(
+            group=self.worlds.spread(self.pairs.owner),
+            signature=self.worlds.spread(self.signature),
+            shown=shown,
+            rows=self.worlds.count,
+            event=np.append(aspect.table.value_event, np.int32(-1))[shown],
             group_number=self.group_number,
             copies=self.copies,
             alone=self.alone,
-            group=self.pair_group[pair],
-            signature=self.pair_signature[pair],
-            shown=shown,
-            rows=self.world_count,
-            event=np.append(table.value_event, np.int32(-1))[shown],
             signature_people=self.signature_people,
             distorted=self.distorted,
         )
@@ -170,20 +145,19 @@ class Partition:
     @classmethod
     def of(cls, table: Table, grouping: Grouping) -> Partition:
         """Any grouping of the table as the adversary sees it."""
-        everybody, holds = grouping.signature_people(table), grouping.holding(table)
-        alone = (grouping.sizes == 1) & ~holds
+        alone = (grouping.sizes == 1) & ~grouping.holding(table)
         chosen = np.flatnonzero(~alone)
-        group, line = ragged(starts(grouping.group, len(holds)), chosen)
+        group, line = grouping.lines.of(chosen)
         return cls._counted(
-            group_number=grouping.first_number[chosen],
-            copies=grouping.copies[chosen],
-            alone=int(grouping.copies[alone].sum()),
             group=group,
             signature=grouping.signature[line],
             shown=grouping.published_values(table)[line],
             rows=_narrow(grouping.rows)[line],
             event=table.value_event[grouping.value[line]],
-            signature_people=everybody,
+            group_number=grouping.first_number[chosen],
+            copies=grouping.copies[chosen],
+            alone=int(grouping.copies[alone].sum()),
+            signature_people=grouping.signature_people(table),
             distorted=grouping.values_changed > 0,
         )
 
@@ -195,35 +169,32 @@ class Partition:
         line_group: Ints,
         line_signature: IntArray,
         line_people: Ints,
-        value_group: IntArray,
-        value_code: IntArray,
-        value_count: Ints,
+        values: Counts,
     ) -> Partition:
         """From published tables alone: the copies of each group, and in one copy lines with their
-        signatures and numbers of people, and values with their counts (sorted by group and code).
-        Who has which value is not known, so nobody is a carrier."""
+        signatures and numbers of people, and values with their counts. Who has which value is not
+        known, so nobody is a case."""
         everybody = np.bincount(
             line_signature, line_people * copies[line_group], len(table.signatures)
         )
         person = np.repeat(np.arange(len(line_group)), line_people)
         line_group, line_signature = line_group[person], line_signature[person]
-        by_group = np.argsort(line_group, kind="stable")
         shown = np.empty(len(line_group), np.int32)
-        shown[by_group] = np.repeat(value_code, value_count)
+        shown[np.argsort(line_group, kind="stable")] = np.repeat(values.code, values.count)
         value_event = np.append(table.value_event, np.int32(-1))
         alone = np.bincount(line_group, minlength=len(copies)) == 1
         alone[line_group[value_event[shown] >= 0]] = False
         chosen = np.flatnonzero(~alone)
         lines = np.flatnonzero(~alone[line_group])
         return cls._counted(
-            group_number=(np.cumsum(copies) - copies)[chosen],
-            copies=copies[chosen],
-            alone=int(copies[alone].sum()),
             group=np.searchsorted(chosen, line_group[lines]).astype(np.int64),
             signature=line_signature[lines],
             shown=shown[lines],
             rows=np.ones(len(lines), np.int64),
             event=np.full(len(lines), -1, np.int32),
+            group_number=Ragged.of_lengths(copies).start[:-1][chosen],
+            copies=copies[chosen],
+            alone=int(copies[alone].sum()),
             signature_people=everybody.astype(np.int64),
             distorted=True,
         )
@@ -232,41 +203,24 @@ class Partition:
     def _counted(
         cls,
         *,
-        group_number: Ints,
-        copies: Ints,
-        alone: int,
         group: Whole,
         signature: IntArray,
         shown: IntArray,
         rows: Whole,
         event: IntArray,
-        signature_people: Ints,
-        distorted: bool,
+        group_number: Ints,
+        **more: Any,
     ) -> Partition:
         groups, rows = len(group_number), _narrow(rows)
-        pair, pairs = count_pairs(group, signature, rows, groups)
-        _, values = count_pairs(group, shown, rows, groups)
-        carries, count = np.flatnonzero(event >= 0), len(pairs.right)
-        _, carriers = count_pairs(pair[carries], event[carries], rows[carries], count)
-        _, worlds = count_pairs(pair, shown, rows, count)
+        pair, pairs = Counts.placed(group, signature, rows, groups)
+        case, count = np.flatnonzero(event >= 0), len(pairs.code)
         return cls(
-            group_number=group_number.astype(np.int64),
-            copies=copies,
-            alone=alone,
-            group_start=pairs.start,
-            pair_signature=pairs.right,
-            pair_size=pairs.rows,
-            value_start=values.start,
-            value_code=values.right,
-            value_count=values.rows,
-            carrier_start=carriers.start,
-            carrier_event=carriers.right,
-            carrier_count=carriers.rows,
-            world_start=worlds.start,
-            world_value=worlds.right,
-            world_count=worlds.rows,
-            signature_people=signature_people,
-            distorted=distorted,
+            group_number=group_number,
+            pairs=pairs,
+            values=Counts.of_lines(group, shown, rows, groups),
+            events=Counts.of_lines(pair[case], event[case], rows[case], count),
+            worlds=Counts.of_lines(pair, shown, rows, count),
+            **more,
         )
 
 

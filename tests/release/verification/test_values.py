@@ -16,6 +16,7 @@ import pytest
 import shoal
 from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
+from shoal.groups.ragged import Counts
 from shoal.release import GID, Release
 from shoal.release.facts import release_facts
 from shoal.release.record import Record
@@ -246,9 +247,12 @@ def random_lines(table: Table, random: np.random.Generator) -> tuple[Lines, np.n
         group=np.searchsorted(ids, rows[kept]),
         signature=table.row_signature[kept],
         people=np.ones(len(kept), np.int64),
-        value_group=np.array([group for group, _ in keys], np.int32),
-        value_code=np.array([value for _, value in keys], np.int32),
-        value_count=np.array([counted[key] for key in keys]),
+        values=Counts.of_lines(
+            np.array([group for group, _ in keys], np.int32),
+            np.array([value for _, value in keys], np.int32),
+            np.array([counted[key] for key in keys]),
+            len(ids),
+        ),
     )
     return lines, rows
 
@@ -263,7 +267,7 @@ def slow_checks(table: Table, lines: Lines, rows: np.ndarray) -> tuple[int, int,
     fill = [*(int(event) < 0 for event in table.value_event), True]
     values: dict[int, list[int]] = {}
     for group, value, count in zip(
-        lines.value_group, lines.value_code, lines.value_count, strict=True
+        lines.values.owner, lines.values.code, lines.values.count, strict=True
     ):
         values.setdefault(int(group), []).extend([int(value)] * int(count))
     shown = [value for held in values.values() for value in held]

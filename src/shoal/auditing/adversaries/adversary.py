@@ -137,24 +137,24 @@ class GroupReader(JointReader):
         part, table = case.partition, case.table
         distributions = with_pool(view, table)
         value_event = np.append(table.value_event, np.int32(-1))
-        record = kernels.empty_record(part.groups, len(part.pair_signature), len(case.event_r))
+        record = kernels.empty_record(part.groups, len(part.signature), len(case.event_r))
         groups, known = case.arrays(view, distributions)
         slot = np.full(len(distributions), -1, np.int32)
         judged = 0
         for group in groups.holders:
-            pairs = slice(part.group_start[group], part.group_start[group + 1])
-            held = slice(part.value_start[group], part.value_start[group + 1])
-            values = part.value_code[held]
+            pairs = part.pairs.stretch(group)
+            held = part.values.stretch(group)
+            values = part.values.code[held]
             chances, people, place = kernels.collect(
-                part.pair_signature[pairs],
-                part.pair_size[pairs],
+                part.signature[pairs],
+                part.pairs.count[pairs],
                 values,
                 view.index,
                 distributions,
                 slot,
             )
             events, column = kernels.event_columns(values, value_event)
-            counts = part.value_count[held].astype(np.int64)
+            counts = part.values.count[held].astype(np.int64)
             seen = SeenGroup(chances, people, counts, column, len(events))
             posterior = self._checked(self.posterior(seen), (len(people), len(events)))
             compared = posterior + kernels.TOLERANCE

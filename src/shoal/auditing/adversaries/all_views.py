@@ -16,11 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Bools, Floats, Whole
+from shoal.arrays import Bools, Floats, IntArray
 from shoal.auditing.adversaries.judging import Case, Judgement
 from shoal.auditing.adversaries.kernels import judge as kernels
+from shoal.auditing.kernels import count_held
 from shoal.errors import InputError
-from shoal.groups.pairs import ragged, starts
+from shoal.groups.ragged import Ragged
 from shoal.knowledge import Knowledge, View
 from shoal.knowledge.entropy import (
     Believed,
@@ -86,27 +87,23 @@ class _Holding:
     """The groups that hold one event."""
 
     groups: Groups
-    number: Whole
-    """Which of all groups they are."""
-    pair: Whole
+    pair: IntArray
     """The pair of each line."""
 
 
 def _holding(case: Case, event: int) -> _Holding:
     part = case.partition
-    holds = case.table.holds(event)[part.value_code]
-    of_value = np.repeat(np.arange(part.groups), np.diff(part.value_start))
-    cases = np.bincount(of_value, part.value_count * holds, part.groups).astype(np.int64)
+    cases = count_held(*part.values.arrays, case.table.holds(event))
     number = np.flatnonzero(cases)
-    owner, pair = ragged(part.group_start, number)
+    pairs = part.pairs.some(number)
     groups = Groups(
-        starts(owner, len(number)),
-        part.pair_signature[pair],
-        part.pair_size[pair].astype(np.int64),
-        part.copies[number].astype(np.int64),
+        pairs.start.astype(np.int64),
+        pairs.code,
+        pairs.count.astype(np.int64),
+        part.copies[number],
         cases[number],
     )
-    return _Holding(groups, number, pair)
+    return _Holding(groups, part.pairs.of(number)[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +116,7 @@ class _Notes:
 
     @classmethod
     def of(cls, case: Case) -> _Notes:
-        pairs = len(case.partition.pair_signature)
+        pairs = len(case.partition.signature)
         record = kernels.empty_record(case.partition.groups, pairs, len(case.event_r))
         return cls(record, np.full(pairs, -1.0), np.zeros(pairs, bool))
 
@@ -151,14 +148,12 @@ class _Notes:
 
     def _guess(self, case: Case, event: int, told: _Holding, posterior: Floats) -> None:
         """One guess per group, at the people with the largest posterior."""
-        first, length = told.groups.start[:-1], np.diff(told.groups.start)
-        top = np.repeat(np.maximum.reduceat(posterior, first), length)
-        leads = posterior >= top - kernels.TIE
-        carriers = _carriers(case, event)[told.pair]
-        tied = np.add.reduceat(told.groups.people * leads, first)
-        right = np.add.reduceat(carriers * leads, first) / tied
-        known = case.known[told.groups.signature, event] & (carriers > 0)
-        before = np.logical_or.reduceat(known, first).astype(np.int64)
+        lines = Ragged(told.groups.start)
+        leads = posterior >= lines.spread(lines.largest(posterior)) - kernels.TIE
+        cases = _cases(case, event)[told.pair]
+        right = lines.summed(cases * leads) / lines.summed(told.groups.people * leads)
+        known = case.known[told.groups.signature, event] & (cases > 0)
+        before = lines.any(known).astype(np.int64)
         copies = told.groups.copies.astype(np.float64)
         self.record.guesses[:, 0] += np.bincount(before, copies * right, 2)
         self.record.guesses[:, 1] += np.bincount(before, copies, 2)
@@ -177,13 +172,11 @@ class _Notes:
         )
 
 
-def _carriers(case: Case, event: int) -> Floats:
-    """How many people of each pair carry an event in truth."""
+def _cases(case: Case, event: int) -> Floats:
+    """How many people of each pair have an event in truth."""
     part = case.partition
     if case.table.several is None:
-        start, mine, count = part.carrier_start, part.carrier_event == event, part.carrier_count
+        held, mine = part.events, part.events.code == event
     else:
-        start, count = part.world_start, part.world_count
-        mine = case.table.holds(event)[part.world_value]
-    pair = np.repeat(np.arange(len(part.pair_signature)), np.diff(start))
-    return np.bincount(pair[mine], count[mine], len(part.pair_signature)).astype(np.float64)
+        held, mine = part.worlds, case.table.holds(event)[part.worlds.code]
+    return np.bincount(held.owner[mine], held.count[mine], held.owners).astype(np.float64)

@@ -18,7 +18,7 @@ from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.auditing.adversaries.judging import Case, Judgement, judge_groups
 from shoal.auditing.adversaries.kernels import judge as kernels
 from shoal.auditing.adversaries.kernels.even import Cells, Judged, find_even, judge_even
-from shoal.groups.pairs import starts
+from shoal.groups.ragged import Ragged
 from shoal.knowledge import View, event_chances, value_chances
 
 WORTH = 0.5
@@ -55,15 +55,15 @@ class Even:
         if case.limit == "prior":
             return None
         shown, pooled = np.zeros(len(table.cells.rows), bool), np.zeros(len(table.signatures), bool)
-        cells = Cells(starts(table.cells.signature, len(pooled)), table.cells.value)
+        cells = Cells(Ragged.of_owners(table.cells.signature, len(pooled)).start, table.cells.value)
         group = find_even(case.groups, case.value_event, cells, shown, pooled)
         if len(group) < max(1.0, WORTH * len(case.held)):
             return None
-        pair = part.group_start[group]
+        pair = part.pairs.start[group]
         kept = np.ones(part.groups, bool)
         kept[group] = False
         rest_group = np.flatnonzero(kept)
-        rest_pair = np.flatnonzero(np.repeat(kept, np.diff(part.group_start)))
+        rest_pair = np.flatnonzero(part.pairs.spread(kept))
         rest = replace(case, partition=part.some(rest_group))
         judged = judge_even(group, case.groups, case.value_event, case.event_r, case.known)
         return cls(

@@ -74,15 +74,9 @@ class Case:
         return kernels.Groups(
             self.holders,
             part.copies,
-            part.group_start,
-            part.pair_signature,
-            part.pair_size,
-            part.value_start,
-            part.value_code,
-            part.value_count,
-            part.carrier_start,
-            part.carrier_event,
-            part.carrier_count,
+            *part.pairs.arrays,
+            *part.values.arrays,
+            *part.events.arrays,
         )
 
     def arrays(self, view: View, distributions: Floats) -> tuple[kernels.Groups, kernels.Known]:
@@ -190,7 +184,7 @@ def judge_groups(
     part, value_event = case.partition, case.value_event
     distributions = with_pool(view, case.table)
     groups, known = case.arrays(view, distributions)
-    record = kernels.empty_record(part.groups, len(part.pair_signature), len(case.event_r))
+    record = kernels.empty_record(part.groups, len(part.signature), len(case.event_r))
     judged = kernels.judge_view(by_value, case.budget, groups, known, even, record)
     state = record.state
     kind = np.zeros(len(record.posterior), np.int8)
@@ -201,9 +195,9 @@ def judge_groups(
         if settled is None:
             state[group] = kernels.NO_WORLD
             continue
-        first, last = part.group_start[group], part.group_start[group + 1]
-        kind[first:last] = settled.kind
-        undecided[first:last] = settled.undecided(case, view, slice(first, last))
+        pairs = part.pairs.stretch(int(group))
+        kind[pairs] = settled.kind
+        undecided[pairs] = settled.undecided(case, view, pairs)
         counted[settled.kind] += len(settled.events) * int(part.copies[group])
         answer = kernels.Answer(
             settled.place, settled.events, settled.posterior, settled.breach, settled.compared
@@ -248,7 +242,7 @@ class _Settled:
         safe, breach = case.event_r[self.events] * high <= 1.0, self.breach
         safe, breach = safe[self.place], breach[self.place]
         if case.limit == "prior":
-            signature = case.partition.pair_signature[pairs]
+            signature = case.partition.signature[pairs]
             before = event_chances(view, case.table)[view.index[signature]][:, self.events]
             safe = safe | (high[self.place] <= before)
             breach = breach & (self.compared[self.place] > before)
@@ -266,12 +260,12 @@ def _settle(
     """A group that is too large to be exact: certified bounds if they decide, else an estimate.
     None if no possible world explains it."""
     part = case.partition
-    pairs = slice(part.group_start[group], part.group_start[group + 1])
-    held = slice(part.value_start[group], part.value_start[group + 1])
-    values, counts = part.value_code[held], part.value_count[held].astype(np.int64)
+    pairs = part.pairs.stretch(group)
+    held = part.values.stretch(group)
+    values, counts = part.values.code[held], part.values.count[held].astype(np.int64)
     slot = np.full(len(distributions), -1, np.int32)
     weights, sizes, place = kernels.collect(
-        part.pair_signature[pairs], part.pair_size[pairs], values, view.index, distributions, slot
+        part.signature[pairs], part.pairs.count[pairs], values, view.index, distributions, slot
     )
     if not has_world(weights, sizes, counts):
         return None
@@ -310,10 +304,8 @@ def _true_world(
 ) -> tuple[Ints, Ints]:
     """Each tuple's distribution and its published value: a world with weight to start from."""
     part = case.partition
-    pairs = np.arange(part.group_start[group], part.group_start[group + 1])
-    lines = slice(part.world_start[pairs[0]], part.world_start[pairs[-1] + 1])
-    of_line = np.repeat(np.arange(len(pairs)), np.diff(part.world_start[pairs[0] : pairs[-1] + 2]))
-    count = part.world_count[lines]
-    member = np.repeat(place[of_line], count).astype(np.int64)
-    codes = np.repeat(part.world_value[lines], count)
+    pairs = part.pairs.stretch(group)
+    world = part.worlds.some(np.arange(pairs.start, pairs.stop))
+    member = np.repeat(world.spread(place), world.count).astype(np.int64)
+    codes = np.repeat(world.code, world.count)
     return member, possible_world(weights, member, np.searchsorted(values, codes))

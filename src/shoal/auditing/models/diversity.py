@@ -17,23 +17,22 @@ def k_anonymity(contents: Contents) -> int:
 
 def distinct_l(contents: Contents) -> int:
     """The values of the group with fewest."""
-    return int(np.diff(contents.start).min())
+    return int(contents.values.lengths.min())
 
 
 def entropy_l(contents: Contents) -> float:
     """The exponential of the smallest entropy: so many values of equal share would have it."""
     terms = -contents.shares * np.log(contents.shares)
-    return float(np.exp(np.add.reduceat(terms, contents.start[:-1]).min()))
+    return float(np.exp(contents.values.summed(terms).min()))
 
 
 def recursive_c(contents: Contents, l: int) -> float:  # noqa: E741
     """What c has to exceed so that every group's commonest value is less than c times as frequent
     as its l-th commonest and all rarer ones together (at most `distinct_l`)."""
-    order = np.lexsort((-contents.count, contents.group))
-    falling = contents.count[order]
-    rank = np.arange(len(falling)) - contents.start[contents.group]
-    tails = np.add.reduceat(np.where(rank >= l - 1, falling, 0), contents.start[:-1])
-    return float((falling[contents.start[:-1]] / tails).max())
+    values = contents.values
+    falling = values.count[np.lexsort((-values.count, values.owner))]
+    tails = values.summed(np.where(values.nth >= l - 1, falling, 0))
+    return float((values.largest(falling) / tails).max())
 
 
 def alpha(contents: Contents) -> float:

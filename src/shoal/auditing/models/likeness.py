@@ -13,8 +13,8 @@ ROUNDING = 1e-12
 
 def equal_t(contents: Contents) -> float:
     """The largest distance where all values are equally far apart: mass that is too much."""
-    above = np.maximum(contents.shares - contents.whole[contents.value], 0.0)
-    return float(np.add.reduceat(above, contents.start[:-1]).max())
+    above = np.maximum(contents.shares - contents.whole[contents.values.code], 0.0)
+    return float(contents.values.summed(above).max())
 
 
 def ordered_t(contents: Contents) -> float:
@@ -27,10 +27,10 @@ def ordered_t(contents: Contents) -> float:
     worst, step = 0.0, max(1, 4_000_000 // len(places))
     for first in range(0, len(contents.copies), step):
         last = min(first + step, len(contents.copies))
-        lines = slice(contents.start[first], contents.start[last])
+        group, lines = contents.values.of(np.arange(first, last))
         shares = np.zeros((last - first, len(places)))
-        column = np.searchsorted(places, contents.value[lines])
-        shares[contents.group[lines] - first, column] = contents.shares[lines]
+        column = np.searchsorted(places, contents.values.code[lines])
+        shares[group, column] = contents.shares[lines]
         crossing = np.abs(np.cumsum(shares, axis=1) - below)[:, :-1].sum(axis=1)
         worst = max(worst, float(crossing.max()) / (len(places) - 1))
     return worst
@@ -44,16 +44,16 @@ def basic_beta(contents: Contents) -> float:
 def enhanced_beta(contents: Contents) -> float | None:
     """The same; None where some value gains more than the -ln of its share, which no β allows."""
     gains = _gains(contents)
-    allowed = -np.log(contents.whole[contents.value])
+    allowed = -np.log(contents.whole[contents.values.code])
     return None if (gains > allowed + ROUNDING).any() else float(gains.max())
 
 
 def delta(contents: Contents) -> float:
     """The largest |ln| of a share in a group over that in the whole release, of values that the
     group holds. (A value that it lacks would make it infinite.)"""
-    return float(np.abs(np.log(contents.shares / contents.whole[contents.value])).max())
+    return float(np.abs(np.log(contents.shares / contents.whole[contents.values.code])).max())
 
 
 def _gains(contents: Contents) -> Floats:
-    whole = contents.whole[contents.value]
+    whole = contents.whole[contents.values.code]
     return np.asarray(np.maximum(contents.shares / whole - 1.0, 0.0))

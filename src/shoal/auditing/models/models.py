@@ -118,12 +118,8 @@ def _beliefs(table: Table, contents: Contents) -> Model:
     index = np.arange(len(table.signatures), dtype=np.int32)
     known = View(("kernel estimate",), index, kernel_estimate(table))
     changed = largest_change(
-        contents.pair_start,
-        contents.pair_signature,
-        contents.pair_size,
-        contents.start,
-        contents.value,
-        contents.count,
+        *contents.people.arrays,
+        *contents.values.arrays,
         with_pool(known, table),
     )
     return Model(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.groups.partition import ragged
+from shoal.groups.pairs import ragged
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.assembly import Assembly, GroupKind
 from shoal.methods.art.columns import Columns

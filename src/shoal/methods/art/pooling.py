@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.groups.partition import ragged
+from shoal.groups.pairs import ragged
 from shoal.methods.art.seeds import spread
 
 Ints = NDArray[np.int64]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.groups.partition import ragged, starts
+from shoal.groups.pairs import ragged, starts
 from shoal.methods.art.kernels import fill as kernels
 from shoal.methods.art.kernels.deal import JOINED, deal
 

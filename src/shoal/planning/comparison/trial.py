@@ -168,7 +168,7 @@ class Trial:
         """The problematic share if everybody who could not be judged were problematic."""
         risks = audit.risks
         open_ = (risks.worst["problematic"] | risks.worst["undecided"]).to_numpy()
-        found = risks.partition.carriers_of(risks.held[open_])
+        found = risks.partition.cases_of(risks.held[open_])
         return float(found / max(1, audit.carriers))
 
 

@@ -245,8 +245,8 @@ def _views(audit: Audit) -> list[Record]:
 
 def _sizes(audit: Audit) -> list[Record]:
     part, linked = audit.risks.partition, audit.risks.worst["event"].is_not_null().to_numpy()
-    of_pair = part.pair_group
-    size = np.bincount(of_pair, weights=part.pair_size).astype(np.int64)
+    of_pair = part.pairs.owner
+    size = np.bincount(of_pair, weights=part.pairs.count).astype(np.int64)
     holds = np.zeros(len(size), bool)
     holds[of_pair[audit.risks.held[linked]]] = True
     size, holds = np.append(size, 1), np.append(holds, False)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.counting import count_missing
 from shoal.knowledge import Knowledge
@@ -42,8 +40,8 @@ def _told_by_all(case: Case) -> str:
     missing = table.rows - part.published
     for number, r in enumerate(case.event_r):
         carriers = int(table.event_rows[number])
-        often = part.value_count * np.repeat(part.copies, np.diff(part.value_start))
-        gone = carriers - int(often[table.holds(number)[part.value_code]].sum())
+        often = part.values.times(part.copies)
+        gone = carriers - int(often[table.holds(number)[part.values.code]].sum())
         above = gone * r > missing
         if case.limit == "prior":
             above &= gone * table.rows > carriers * missing

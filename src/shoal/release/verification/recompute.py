@@ -31,6 +31,7 @@ from shoal.data.table.frames import free_name
 from shoal.data.table.k_anonymity import Cost
 from shoal.errors import InputError
 from shoal.groups.partition import Partition
+from shoal.groups.ragged import Counts
 from shoal.knowledge import OWN, Assumed, Knowledge, event_chances
 from shoal.knowledge.entropy import leeway
 from shoal.release import Release
@@ -137,7 +138,7 @@ class Links(NamedTuple):
 
     @classmethod
     def of(cls, case: Case, lens: Lens) -> Links:
-        one, signature = lens.judged, case.partition.pair_signature[case.held]
+        one, signature = lens.judged, case.partition.signature[case.held]
         strength = case.strength(lens.view, signature, one.event, one.limit)
         some = strength > (0.0 if one.limit is None else 1.0)
         return cls(one.posterior[some], 1.0 / strength[some])
@@ -223,7 +224,7 @@ def _check_readable(table: Table, lines: Lines, claimed: dict[str, Any]) -> list
     """Who can be read by their attributes, if the certificate says it."""
     if "readable_by_attributes" not in claimed:
         return []
-    held = (lines.value_group, lines.value_code)
+    held = lines.values.owner, lines.values.code
     found = count_readable(table, lines.group, lines.signature, lines.everybody, *held)
     stated = claimed["readable_by_attributes"]
     return [same_figure("people readable by attributes", found.by_attributes, stated)]
@@ -447,12 +448,11 @@ def _published(
     counts = np.bincount(people.signature, everybody, len(table.signatures))
     if (counts > table.signature_rows).any():
         return None, "more people share some attributes than in the table"
-    value_group = sensitive.group
-    count = sensitive.lines["count"].to_numpy().astype(np.int64) * sensitive.times
-    value_code = sensitive.lines[name].to_numpy()
-    order = np.lexsort((value_code, value_group))
-    held = sensitive.sums(sensitive.lines["count"].to_numpy())
-    if not np.array_equal(np.bincount(people.group, people.people, len(qi.copies)), held):
+    held, count = sensitive.lines[name].to_numpy(), sensitive.lines["count"].to_numpy()
+    count = count.astype(np.int64) * sensitive.times
+    values = Counts.of_lines(sensitive.group, held, count, len(qi.copies))
+    sizes = np.bincount(people.group, people.people, len(qi.copies))
+    if not np.array_equal(sizes, values.summed(values.count)):
         return None, "the groups of the table's rows have other sizes than those published"
     return (
         Lines(
@@ -461,9 +461,7 @@ def _published(
             group=people.group,
             signature=people.signature.astype(np.int32),
             people=people.people,
-            value_group=value_group[order].astype(np.int32),
-            value_code=value_code[order],
-            value_count=count[order],
+            values=values,
         ),
         "",
     )
@@ -486,7 +484,5 @@ def _partition(table: Table, lines: Lines) -> Partition:
         lines.group,
         lines.signature,
         lines.people,
-        lines.value_group,
-        lines.value_code,
-        lines.value_count,
+        lines.values,
     )

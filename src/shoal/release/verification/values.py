@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from shoal.arrays import IntArray, Ints, Whole
+from shoal.arrays import IntArray, Ints
 from shoal.data.spec import OTHER
 from shoal.data.table import Table
+from shoal.groups.ragged import Counts, Ragged
 from shoal.release import Release
 from shoal.release.record import Record
 from shoal.release.tables import listed_members
@@ -34,12 +35,9 @@ class Lines:
     """Their signature."""
     people: Ints
     """How many they are in each copy."""
-    value_group: IntArray
-    """The group of each line of the sensitive table, sorted by group and value."""
-    value_code: IntArray
-    """Its value; `len(table.values)` stands for the pooled values outside every event."""
-    value_count: Ints
-    """How often it is there, in each copy."""
+    values: Counts
+    """The values of each copy of a group; `len(table.values)` stands for the pooled ones outside
+    every event."""
 
     @property
     def everybody(self) -> Ints:
@@ -47,22 +45,15 @@ class Lines:
         return self.people * self.copies[self.group]
 
     @property
-    def values(self) -> Ints:
-        """How often each line of values is there, in all copies."""
-        return self.value_count * self.copies[self.value_group]
+    def often(self) -> Ints:
+        """How often each of the values is there, in all copies."""
+        return self.values.times(self.copies)
 
     def alone(self, codes: IntArray) -> Lines:
         """The same of one of several columns; `codes` are what each value is there."""
-        width = int(codes.max()) + 1
-        keys, place = np.unique(
-            self.value_group * np.int64(width) + codes[self.value_code], return_inverse=True
-        )
-        return replace(
-            self,
-            value_group=(keys // width).astype(np.int32),
-            value_code=(keys % width).astype(np.int32),
-            value_count=np.bincount(place, self.value_count).astype(np.int64),
-        )
+        held = self.values
+        alone = Counts.of_lines(held.owner, codes[held.code], held.count, held.owners)
+        return replace(self, values=alone)
 
 
 def check_values(
@@ -104,7 +95,7 @@ def _check_totals(table: Table, lines: Lines, changed: int) -> Check:
     """No value may be published more often than it occurs, nor all values outside every event
     together, of which pooled ones are not told apart."""
     name, pooled = "values of the table", len(table.values)
-    totals = np.bincount(lines.value_code, lines.values, pooled + 1).astype(np.int64)
+    totals = np.bincount(lines.values.code, lines.often, pooled + 1).astype(np.int64)
     over = totals[:-1] - table.value_rows
     if table.several is not None:  # masks stand for people whose combinations have them
         whole, masks = table.several.combinations, table.several.masks
@@ -125,9 +116,8 @@ def _check_single(table: Table, lines: Lines, changed: int) -> Check:
     """Where a group publishes one value, everybody in it has it: so many people with these
     attributes and this value (or, pooled, with one outside every event) must be in the table."""
     signatures = len(table.signatures)
-    edge = np.searchsorted(lines.value_group, np.arange(len(lines.ids) + 1))
-    code = lines.value_code[edge[:-1]]
-    people = np.flatnonzero((code == lines.value_code[edge[1:] - 1])[lines.group])
+    code = lines.values.code[lines.values.start[:-1]]
+    people = np.flatnonzero((lines.values.lengths == 1)[lines.group])
     signature, value = lines.signature[people], code[lines.group[people]]
     everybody = lines.everybody[people]
     over = _excess(table, signature, value, everybody)
@@ -149,9 +139,9 @@ def _check_alike(table: Table, lines: Lines, changed: int) -> Check:
     first[lines.group] = lines.signature
     alike = np.ones(len(lines.ids), bool)
     alike[lines.group[lines.signature != first[lines.group]]] = False
-    told = np.flatnonzero(alike[lines.value_group])
-    signature = first[lines.value_group[told]]
-    over = _excess(table, signature, lines.value_code[told], lines.values[told])
+    told = np.flatnonzero(lines.values.spread(alike))
+    signature = lines.values.spread(first)[told]
+    over = _excess(table, signature, lines.values.code[told], lines.often[told])
     detail = "groups of people with the same attributes show values that such people do not have"
     return Check("groups of one kind of people", over <= changed, "" if over <= changed else detail)
 
@@ -219,31 +209,30 @@ def _check_record(table: Table, lines: Lines, record: Record, changed: int) -> C
     if not inside.all() or record.people.sum() != lines.everybody.sum():
         return Check(name, False, "it puts rows into other groups than those published")
     signatures = np.int64(len(table.signatures))
-    shown = _spread(lines, lines.group, lines.signature, lines.people)
     if _difference(
         (record.gid * signatures + record.signature, record.people),
-        (shown[0] * signatures + shown[1], shown[2]),
+        _spread(lines, signatures, lines.group, lines.signature, lines.people),
     ):
         return Check(name, False, "a group publishes other people than the record puts in it")
-    pools = np.zeros(len(lines.ids), bool)
     whole = pooled if table.several is None else table.several.combinations
-    pools[lines.value_group[lines.value_code >= whole]] = True
+    pools = lines.values.any(lines.values.code >= whole)
     value = np.where(pools[copy], table.masked[record.value], record.value)
-    held = _spread(lines, lines.value_group, lines.value_code, lines.value_count)
+    width, held = np.int64(pooled + 1), lines.values
     differ = _difference(
-        (record.gid * np.int64(pooled + 1) + value, record.people),
-        (held[0] * np.int64(pooled + 1) + held[1], held[2]),
+        (record.gid * width + value, record.people),
+        _spread(lines, width, held.owner, held.code, held.count),
     )
     detail = "a group publishes other values than the rows that the record puts in it have"
     return Check(name, differ <= changed, "" if differ <= changed else detail)
 
 
-def _spread(lines: Lines, group: Whole, code: IntArray, count: Ints) -> tuple[Ints, IntArray, Ints]:
-    """Lines of groups, once for each copy: gid, code and count."""
-    copies = lines.copies[group]
-    line = np.repeat(np.arange(len(group)), copies)
-    copy = np.arange(len(line)) - np.repeat(np.cumsum(copies) - copies, copies)
-    return lines.ids[group[line]] + copy, code[line], count[line]
+def _spread(
+    lines: Lines, width: np.int64, group: Ints, code: IntArray, count: Ints
+) -> tuple[Ints, Ints]:
+    """Lines of groups, once for each copy: the gid with one of so many codes, and the count."""
+    copies = Ragged.of_lengths(lines.copies[group])
+    gid = copies.spread(lines.ids[group]) + copies.nth
+    return gid * width + copies.spread(code), copies.spread(count)
 
 
 def _difference(
@@ -259,8 +248,8 @@ def _difference(
 
 def _check_suppressed(release: Release, table: Table, lines: Lines) -> Check:
     """Carriers of the table who are not among the published values."""
-    event = np.append(table.value_event, np.int32(-1))[lines.value_code]
-    lost = int(table.carriers - lines.values[event >= 0].sum())
+    event = np.append(table.value_event, np.int32(-1))[lines.values.code]
+    lost = int(table.carriers - lines.often[event >= 0].sum())
     claimed = release.certificate["rows"]["suppressed_with_event"]
     detail = "" if lost == claimed else f"{lost}, claimed {claimed}"
     return Check("suppressed carriers", lost == claimed, detail)
@@ -279,7 +268,7 @@ def _check_suppressed_apart(
     gone = []
     for codes, column in zip(table.several.codes.T, table.several.columns, strict=True):
         mine = lines.alone(codes)
-        held = np.append(column.value_event, np.int32(-1))[mine.value_code] >= 0
-        gone.append(column.carriers - int(mine.values[held].sum()))
+        held = np.append(column.value_event, np.int32(-1))[mine.values.code] >= 0
+        gone.append(column.carriers - int(mine.often[held].sum()))
     fits = max(gone) <= claimed <= sum(gone)
     return Check(name, fits, "" if fits else f"{max(gone)} to {sum(gone)}, claimed {claimed}")
