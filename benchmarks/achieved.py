@@ -1,4 +1,5 @@
-"""What is achieved on Adult: by ART, by every method, and by an ARX release under audit."""
+"""What is achieved on Adult: where every value is an event, by every method, and by an ARX release
+under audit."""
 
 from __future__ import annotations
 
@@ -6,12 +7,9 @@ from typing import Any
 
 from benchmarks.clock import best, timed
 from benchmarks.settings import (
-    ART_SETTINGS,
     ARX_FILE,
     EVERY_VALUE,
     METHODS,
-    MOST_LOST,
-    Setting,
     adult_frame,
     adult_spec,
     data_root,
@@ -27,67 +25,6 @@ from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.methods.art import Art
 from shoal.planning.comparison.trial import Trial, equip
-from shoal.planning.plan import coverage_bound
-
-
-def measure_art(say: Say) -> list[dict[str, Any]]:
-    """Suppressed, sizes, what counting and absence tell, and the linear program's limit, in each
-    setting; both readers judge."""
-    frame, lines = adult_frame(), []
-    assert frame is not None
-    for one in ART_SETTINGS:
-        spec = adult_spec(qi=one.qi, min_support=one.min_support, r=one.r, limit=one.limit)
-        table = Table.from_frame(frame, spec)
-        knowledge = Knowledge.of(table)
-        try:
-            line = _art_line(table, knowledge, one)
-        except InputError as error:
-            line = {**vars(one), "failed": str(error)}
-            say(f"  {one}: {error}")
-        else:
-            say(
-                f"  {one.qi} QIs, min_support {one.min_support}, r {one.r:g}, {one.limit}: "
-                f"suppressed {line['suppressed_share']:.2%} (aim {one.aim:.1%}), "
-                f"{line['people_per_carrier']:.1f} people per carrier, robust {line['robust']}, "
-                f"{line['search_seconds']:.1f} s"
-            )
-        lines.append(line)
-    return lines
-
-
-def _art_line(table: Table, knowledge: Knowledge, one: Setting) -> dict[str, Any]:
-    method = Art(knowledge=knowledge, max_suppression=MOST_LOST)
-    trial, seconds = best(lambda: Trial.run(table, method, seed=0))
-    found, judging = timed(
-        lambda: audit(table, trial.grouping, knowledge=knowledge, adversary=BOTH)
-    )
-    lost = trial.losses()
-    share = lost["suppressed_with_event"] / lost["with_event"]
-    groups, carriers = found.event_groups, max(1, found.carriers)
-    pooled = trial.grouping.pooled
-    return {
-        **vars(one),
-        "views": found.views,
-        "carriers": lost["with_event"],
-        "suppressed": lost["suppressed_with_event"],
-        "suppressed_share": share,
-        "suppressed_rows": found.suppressed,
-        "met": share <= one.aim and not found.problematic,
-        "lp_bound": coverage_bound(table, knowledge, 0, one.r, one.limit),
-        "groups": groups,
-        "cell": trial.grouping.claims.get("cell"),
-        "people_per_carrier": lost["mean_group_with_event"] * groups / carriers,
-        "pooled_groups": 0 if pooled is None else int(pooled.sum()),
-        "robust": found.robust,
-        "problematic": found.problematic,
-        "worst_posterior": found.worst_posterior,
-        "counter_share": found.counter.carriers / lost["with_event"],
-        "counter_certain": found.counter.certain,
-        "absence": found.absence.to_dict()["kept"],
-        "guess_rate": found.guess_rate.worst,
-        "search_seconds": round(seconds, 3),
-        "audit_seconds": round(judging, 3),
-    }
 
 
 def measure_every(say: Say) -> list[dict[str, Any]]:

@@ -22,27 +22,6 @@ _BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 METHODS = ("art", "anatomy", "mask", "injector", "t-closeness", "mondrian")
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What ART is asked for on Adult, and which share of the carriers it may lose."""
-
-    qi: int
-    min_support: int
-    r: float
-    limit: Limit
-    aim: float
-
-
-ART_SETTINGS = (
-    Setting(5, 100, 2.0, "absolute", 0.005),
-    Setting(5, 100, 3.0, "absolute", 0.01),
-    Setting(5, 100, 5.0, "absolute", 0.03),
-    Setting(5, 300, 10.0, "prior", 0.05),
-    Setting(5, 100, 10.0, "prior", 0.08),
-    Setting(8, 100, 5.0, "prior", 0.05),
-)
-MOST_LOST = 0.05
-"""The share of the carriers that may be left out: cells become smaller to stay within it."""
 EVERY_VALUE = (2.0, 3.0)
 """The r at which every value of the sensitive column is an event."""
 ICD9_CHAPTERS = (

@@ -3,40 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from benchmarks import attack_tables, speed_tables
+from benchmarks import attack_tables, speed_tables, worst_tables
 from benchmarks.markdown import percent, seconds, table
 from shoal.wording import verdict_words
-
-
-def art(results: dict[str, Any]) -> str:
-    """ART's settings."""
-    head = ("QIs", "min_support", "r", "limit", "suppressed", "people per carrier", "cell",
-            "both readers", "counter fails for", "absence", "seconds")  # fmt: skip
-    rows = [
-        (
-            line["qi"],
-            line["min_support"],
-            f"{line['r']:g}",
-            line["limit"],
-            *(_achieved(line) if "failed" not in line else (line["failed"], *[""] * 6)),
-        )
-        for line in results["art"]["lines"]
-    ]
-    return table(head, rows)
-
-
-def _achieved(line: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        f"{line['suppressed']} ({percent(line['suppressed_share'], 2)})",
-        f"{line['people_per_carrier']:.1f}",
-        str(line["cell"] or ""),
-        "no breach" if not line["problematic"] else f"{line['problematic']:,} above",
-        percent(line["counter_share"]),
-        "tells nothing" if line["absence"] else "tells",
-        seconds(line["search_seconds"]),
-    )
 
 
 def every(results: dict[str, Any]) -> str:
@@ -126,29 +98,6 @@ def methods(results: dict[str, Any]) -> str:
     return table(head, rows)
 
 
-def counts(results: dict[str, Any]) -> str:
-    """How right recipients count."""
-    head = ("table", "r", "limit", "method", "classes", "off on average", "off at worst",
-            "off by more than a quarter", "within the 95 % interval", "event queries")  # fmt: skip
-    rows = [
-        (
-            line["table"],
-            f"{line['r']:g}",
-            line["limit"],
-            line["method"],
-            f"{line['classes']:.0f}",
-            percent(line["mean"]),
-            percent(line["worst"]),
-            f"{line['far_off']:.1f}",
-            percent(line["covered"]) if "covered" in line else "",
-            percent(line["queries"]),
-        )
-        for line in results["counts"]["lines"]
-        if "failed" not in line
-    ]
-    return table(head, rows)
-
-
 def models(results: dict[str, Any]) -> str:
     """What models make of a release that was made without them, and with them."""
     head = ("model", "AUC", "calibration error", "people above the limit, made without it",
@@ -192,17 +141,19 @@ def several(results: dict[str, Any]) -> str:
 
 
 BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "art": art,
+    "reached": partial(worst_tables.reached, among="Adult"),
+    "named": partial(worst_tables.named, among="Adult"),
+    "worst": worst_tables.reached,
+    "attackers": worst_tables.named,
+    "true": worst_tables.true,
+    "counted": worst_tables.counted,
     "every": every,
     "arx": arx,
     "undecided": undecided,
     "methods": methods,
-    "counts": counts,
     "models": models,
     "several": several,
     "redteam": attack_tables.redteam,
-    "insider": attack_tables.insider,
-    "named": attack_tables.named,
     "neighbours": attack_tables.neighbours,
     "speed": speed_tables.speed,
     "large": speed_tables.large,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.insider.neighbours import changed, lookalikes, measure_neighbours, seats
+from benchmarks.neighbours import changed, lookalikes, measure_neighbours, seats
 from benchmarks.settings import hospital_subject
 from shoal.data.table import Table
 from shoal.knowledge import Knowledge
