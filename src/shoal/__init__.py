@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.api.count import count as count
     from shoal.api.find import find as find
     from shoal.api.plan import plan as plan
+    from shoal.api.releases import audit_releases as audit_releases
     from shoal.api.sign import sign as sign
     from shoal.api.verify import verify as verify
     from shoal.attacks.finding import Attack as Attack
@@ -70,6 +71,7 @@ _HOMES = {
     "anonymize": "api.anonymize",
     "attack": "api.attack",
     "audit": "api.audit",
+    "audit_releases": "api.releases",
     "binary_posterior": "auditing.adversaries",
     "compare": "api.compare",
     "count": "api.count",

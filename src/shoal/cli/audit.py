@@ -40,6 +40,7 @@ def audit(
     /,
     groups: str | None = None,
     released: str | None = None,
+    releases: list[str] | None = None,
     key: str | None = None,
     adversary: list[str] | None = None,
     rows: Path | None = None,
@@ -58,8 +59,28 @@ def audit(
     """Say who can be linked to what. Exit code 0: robust, 1: not robust, 3: could not judge.
 
     Args:
+        releases: Releases of the same people, files or folders, that are judged together.
         rows: Write everybody's worst case to this file.
     """
+    if releases:
+        from shoal.cli.releases import judge_together
+
+        unused = {"--groups": groups, "--released": released, "--rows": rows, "--models": models}
+        unused |= {"--report": report, "--public-report": public_report, "--engine": engine}
+        code = judge_together(
+            table,
+            releases,
+            asked,
+            key=key,
+            adversary=adversary,
+            model=model,
+            seed=seed,
+            separator=separator,
+            encoding=encoding,
+            json=json,
+            unused=unused,
+        )
+        raise typer.Exit(code)
     if (groups is None) == (released is None):
         raise InputError(
             "audit-what",

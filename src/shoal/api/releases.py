@@ -1,0 +1,127 @@
+"""audit_releases: what several releases of the same people tell together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.api.inputs import Known, frame_of, spec_of
+from shoal.api.released import align, is_own, spec_of_own
+from shoal.auditing.adversaries.adversary import BOTH
+from shoal.auditing.adversaries.joint import JOINT_BUDGET
+from shoal.auditing.align import Aligned
+from shoal.auditing.releases import ReleasesVerdict, judge_releases, shown_by
+from shoal.data.spec import Limit, Spec
+from shoal.data.table import Table
+from shoal.data.table.frames import to_polars
+from shoal.errors import InputError
+from shoal.knowledge import Knowledge
+
+
+def audit_releases(
+    data: Any,
+    releases: Sequence[Any],
+    spec: Spec | None = None,
+    *,
+    key: str | None = None,
+    knowledge: Known = None,
+    model: Any = None,
+    adversary: str | Sequence[str] = BOTH,
+    limit: Limit | None = None,
+    earlier: int = 0,
+    budget: float = JOINT_BUDGET,
+    seed: int = 0,
+) -> ReleasesVerdict:
+    """Judges releases of one table's people together: what each reader of one view knows who has
+    all of them.
+
+    Exact where few groups overlap; beyond it people who are certain are found, and others have
+    bounds, or are not decided.
+
+    Args:
+        data: The table with everybody in it: a frame, a path or URL, or a Table.
+        releases: Tables that other tools released, whose groups are made by those of the QIs that
+            they have; or folders of shoal's, with their private folders beside them.
+        spec: What was asked for; else that of the first folder, with the QIs of all.
+        key: The column that aligns released files; row by row unless given.
+        knowledge: What outsiders know, a Knowledge or a file, in place of what the spec says.
+        model: Outsiders also know what such a model of all QIs, fitted to other people, foretells
+            of everybody.
+        adversary: Who judges: joint, binary, or both.
+        limit: In place of the spec's.
+        earlier: How many of the releases were published before: what they tell of people of whom
+            the others say nothing new is not held against the limit.
+        budget: Steps of an exact posterior, per component and view.
+        seed: Seed of the estimates.
+
+    Returns:
+        The verdict, and everybody's state.
+
+    Raises:
+        InputError: Fewer than two releases are named, or they are not of the table's people.
+
+    The same file twice tells what it tells once: each of its groups is judged alone.
+
+    >>> import shoal
+    >>> hospital = shoal.datasets.hospital(600, seed=0)
+    >>> spec = shoal.Spec(qi=["age"], sensitive="diagnosis", protect=[["HIV"]], r=2)
+    >>> tens = hospital.with_columns(age=hospital["age"] // 10)
+    >>> shoal.audit_releases(hospital, [tens, tens], spec, key="patient").groups_alone
+    8
+    """
+    if len(releases) < 2:
+        raise InputError(
+            "releases-few",
+            f"{len(releases)} release is named, and what several tell together is judged.",
+            "Name at least two, or use audit for one.",
+        )
+    own = [made for one in releases if (made := spec_of_own(one)) is not None]
+    asked = spec or (_of_all(own) if own else None)
+    frame, asked = frame_of(data), spec_of(data, asked, knowledge=knowledge)
+    aligned = [_aligned(frame, one, asked, key) for one in releases]
+    spelt = any(one.table.spec.publish_members for one in aligned)
+    table = Table.from_frame(frame, asked.with_(publish_members=spelt, k=None))
+    for one in aligned:
+        if one.table.rows != table.rows or one.table.members.labels != table.members.labels:
+            raise InputError(
+                "releases-table",
+                "The releases are of other rows, or of other values, than the table's.",
+                "Give a spec with the same sensitive column, recoded in the same way, and the same "
+                "rows of people.",
+            )
+    readers = [adversary] if isinstance(adversary, str) else list(adversary)
+    return judge_releases(
+        table,
+        [shown_by(one.table, one.grouping, one.rows) for one in aligned if one.rows is not None],
+        knowledge=Knowledge.of(table, knowledge, model=model),
+        readers=readers,
+        limit=limit,
+        earlier=earlier,
+        budget=budget,
+        seed=seed,
+    )
+
+
+def _of_all(specs: Sequence[Spec]) -> Spec:
+    """The first spec, with the QIs of all."""
+    return specs[0].with_(qi=tuple(dict.fromkeys(name for one in specs for name in one.qi)))
+
+
+def _aligned(frame: Any, released: Any, spec: Spec, key: str | None) -> Aligned:
+    """A release and the table as it codes it."""
+    if is_own(released):
+        own = spec_of_own(released)
+        assert own is not None
+        return align(frame, released, own)
+    other = frame_of(released)
+    shown = to_polars(other).columns
+    qi = [name for name in spec.qi if name in shown]
+    if not qi:
+        raise InputError(
+            "released-column",
+            "A release has none of the QI columns.",
+            "Its QI columns must bear the table's names.",
+        )
+    recode = [one for one in spec.recode if one[0] in (*qi, *spec.sensitive_columns)]
+    plain = Spec(qi=qi, sensitive=spec.sensitive, protect=spec.protect, r=spec.r, recode=recode)
+    return align(frame, other, plain, key=key)

@@ -1,0 +1,9 @@
+"""What several releases of the same people tell together."""
+
+from __future__ import annotations
+
+from shoal.auditing.releases.constraints import Shown, shown_by
+from shoal.auditing.releases.judge import judge_releases
+from shoal.auditing.releases.verdict import ReleasesVerdict
+
+__all__ = ["ReleasesVerdict", "Shown", "judge_releases", "shown_by"]
