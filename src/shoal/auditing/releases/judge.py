@@ -179,7 +179,7 @@ def _judge_single(asked: _Asked, found: _Found, groups: Ints) -> None:
         seed=asked.seed,
     )
     pair = case.partition.find_pairs(rows, table.row_signature)
-    held = np.full(len(case.partition.pair_signature) + 1, -1)
+    held = np.full(len(case.partition.signature) + 1, -1)
     held[case.held] = np.arange(len(case.held))
     mine = np.flatnonzero(held[pair] >= 0)
     at = held[pair[mine]]
@@ -193,7 +193,7 @@ def _judge_single(asked: _Asked, found: _Found, groups: Ints) -> None:
             certain = exact & judged.breach & (judged.posterior >= 1.0)
             found.sure[mine] |= certain[at]
             if len(judged.contradictory):
-                strange = np.isin(case.partition.pair_group[case.held], judged.contradictory)
+                strange = np.isin(case.partition.pairs.owner[case.held], judged.contradictory)
                 found.take(mine, np.where(strange[at], OPEN, KEPT).astype(np.int8))
 
 
