@@ -11,7 +11,7 @@ from typing import cast
 import polars as pl
 
 from shoal.data.sources.delimited import check_columns, refuse_twice, typed
-from shoal.data.sources.unpacked import COPIES
+from shoal.data.sources.text import COPIES
 from shoal.data.sources.weighed import check_arrow, check_parquet, foreign_failures, parquet_groups
 from shoal.data.sources.workbook import check_excel
 from shoal.data.storage.location import check_readable

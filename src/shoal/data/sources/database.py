@@ -15,7 +15,7 @@ from urllib.parse import quote
 import polars as pl
 
 from shoal.data.sources.delimited import check_columns, plain, typed
-from shoal.data.sources.unpacked import COPIES
+from shoal.data.sources.text import COPIES
 from shoal.data.storage.location import DatabaseUrl, check_readable
 from shoal.errors import InputError, missing_extra, nearest
 from shoal.memory import refuse_memory

@@ -12,12 +12,13 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import polars as pl
 
-from shoal.data.sources.unpacked import COPIES, TEXT, read_utf8
+from shoal.data.sources.text import COPIES, REMEDY, TEXT, TextFile
 from shoal.errors import InputError, nearest
 from shoal.memory import refuse_memory
 
@@ -28,6 +29,8 @@ MOST_COLUMNS = 50_000
 """Tables of people have fewer; a file of commas has more, and takes minutes."""
 BLOCK = 1 << 20
 LARGEST_BLOCK = (1 << 31) - 1
+STREAMED = 1 << 24
+"""Bytes that are split at a time where rows are read again and again; a row may be as long."""
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _TOO_LONG = r"^-?[0-9]{16}"
@@ -39,37 +42,149 @@ def read_delimited(
     path: Path, *, separator: str | None, encoding: str | None, columns: Sequence[str] | None
 ) -> pl.DataFrame:
     """A text table as a frame of text; `typed` finds the numbers in it."""
-    data = read_utf8(path, encoding)
-    refuse_nul(data, path)
-    data = data.lstrip(b"\r\n")
-    if not data or data.isspace():
-        raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
-    if not data.endswith((b"\n", b"\r")):
-        data += b"\n"
-    chosen, names = header_of(data[:HEADER], separator, path)
-    if columns is not None:
-        check_columns(columns, names)
-    return _split(data, chosen, names, path).select(columns or names)
+    from pyarrow import ArrowInvalid
+
+    table = TextTable.of(path, separator=separator, encoding=encoding)
+    wanted = columns or table.names
+    block = BLOCK
+    while True:
+        # Piece by piece, so that the table is never in memory in two forms.
+        pieces, taken = [pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))], 0
+        with TextFile(path, encoding, whole=True) as file:
+            try:
+                for frame in table.split(file, wanted, block):
+                    pieces.append(frame)
+                    taken += frame.estimated_size() + TEXT * frame.height * frame.width
+                    needed = max(file.size + taken, COPIES * taken)
+                    refuse_memory(needed, f'To read "{path}"', REMEDY)
+                return pl.concat(pieces, rechunk=False)
+            except ArrowInvalid:  # a row longer than a block
+                if block > file.size or block == LARGEST_BLOCK:
+                    raise _no_rows(path) from None
+        block = min(16 * block, LARGEST_BLOCK)
 
 
-def refuse_nul(data: bytes, path: Path, *, before: int = 0) -> None:
-    """An InputError if a piece of a file, with so many lines before it, holds a NUL byte."""
-    if b"\0" in data:
-        line = before + data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise InputError(
-            "csv-nul",
-            f'Line {line} of "{path}" holds a NUL byte, so it is no text file or a damaged one.',
-            "Export it again as CSV.",
+@dataclass(frozen=True)
+class TextTable:
+    """A text table whose header was read."""
+
+    path: Path
+    encoding: str | None
+    separator: str
+    names: list[str]
+
+    @classmethod
+    def of(cls, path: Path, *, separator: str | None, encoding: str | None) -> TextTable:
+        with TextFile(path, encoding) as file:
+            head = file.read(HEADER)
+        if not head.strip():
+            raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
+        return cls(path, encoding, *header_of(head, separator, path))
+
+    def frames(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Some columns, some rows after the other, every cell as text."""
+        from pyarrow import ArrowInvalid
+
+        with TextFile(self.path, self.encoding) as file:
+            try:
+                yield from self.split(file, columns, STREAMED)
+            except ArrowInvalid:
+                raise _no_rows(self.path) from None
+
+    def split(self, file: TextFile, columns: Sequence[str], block: int) -> Iterator[pl.DataFrame]:
+        """The same of the file, so many bytes at a time; an InputError for rows of another length
+        than the header, and for a quotation mark that is never closed."""
+        check_columns(columns, self.names)
+        bad: list[Any] = []
+        last = None
+        with self._reader(file, columns, block, bad) as reader:
+            for batch in reader:
+                self._refuse_ragged(bad)
+                frame = pl.DataFrame(batch)
+                last = frame[self.names[-1]][-1] if frame.height else last
+                yield frame.select(columns)
+        self._refuse_ragged(bad)
+        # The parser takes an open mark to run to the end: this is then the last cell, or all of it
+        # that is at hand.
+        opened = b'"' + (last or "").replace('"', '""').encode()
+        if last and (file.tail.endswith(opened) or opened.endswith(file.tail)):
+            start = file.lines - last.rstrip("\n").count("\n")
+            raise InputError(
+                "csv-quote",
+                f'Line {start} of "{self.path}" opens a quotation mark that is never closed.',
+                "Close it, or double it if it belongs to the text.",
+            )
+
+    def _reader(self, file: TextFile, columns: Sequence[str], block: int, bad: list[Any]) -> Any:
+        """`bad` takes the rows of another length, which are left out."""
+        from pyarrow import csv as arrow_csv
+        from pyarrow import string
+
+        def skip(row: arrow_csv.InvalidRow) -> str:
+            bad.append(row)
+            return "skip"
+
+        # In one thread, which is as fast here and knows the numbers of rows.
+        return arrow_csv.open_csv(
+            file,
+            read_options=arrow_csv.ReadOptions(
+                column_names=self.names,
+                skip_rows_after_names=1,
+                block_size=block,
+                use_threads=False,
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.separator,
+                newlines_in_values=True,
+                ignore_empty_lines=len(self.names) > 1,
+                invalid_row_handler=skip,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(self.names, string()),
+                # The last column in any case: an open quotation mark ends up there.
+                include_columns=list(dict.fromkeys([*columns, self.names[-1]])),
+                strings_can_be_null=True,
+                null_values=[""],
+            ),
         )
+
+    def _refuse_ragged(self, bad: Sequence[Any]) -> None:
+        if bad:
+            raise InputError(
+                "csv-ragged",
+                f'Row {bad[0].number} of "{self.path}" is of length {bad[0].actual_columns}, the '
+                f"header (row 1) of length {len(self.names)}.",
+                "Correct that row; a cell that holds the separator stands in quotation marks.",
+            )
+
+
+def _no_rows(path: Path) -> InputError:
+    return InputError(
+        "csv-damaged",
+        f'"{path}" cannot be split into rows: it is damaged, or no text table.',
+        "Export it again as CSV.",
+    )
 
 
 def header_of(data: bytes, separator: str | None, path: Path) -> tuple[str, list[str]]:
     """The separator and the names of the columns, from the beginning of a file."""
     text = data.decode(errors="ignore")
-    chosen = _sniffed(text, path) if separator is None else _checked(separator)
+    chosen = _sniffed(text, path) if separator is None else separator
+    if len(chosen) != 1 or not chosen.isascii() or chosen in '"\r\n':
+        raise InputError(
+            "separator-form",
+            f"The separator is {chosen!r}.",
+            "Give one sign, such as a comma, a semicolon or a tab.",
+        )
     names = _header(text, chosen, path)
-    if separator is not None:
-        _check_separator(separator, names, path)
+    others = [other for other in SEPARATORS if other != chosen and other in names[0]]
+    if separator is not None and len(names) == 1 and others:
+        raise InputError(
+            "csv-separator",
+            f'Split at {separator!r}, "{path}" has only one column, and its header holds '
+            f"{others[0]!r}.",
+            f"Give --separator {others[0]!r} (in Python separator={others[0]!r}), or leave it out.",
+        )
     return chosen, names
 
 
@@ -98,16 +213,6 @@ def check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
                 f'The column "{name}" does not exist{nearest(name, names)}.',
                 f"Columns: {', '.join(names)}.",
             )
-
-
-def _checked(separator: str) -> str:
-    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
-        raise InputError(
-            "separator-form",
-            f"The separator is {separator!r}.",
-            "Give one sign, such as a comma, a semicolon or a tab.",
-        )
-    return separator
 
 
 def _sniffed(text: str, path: Path) -> str:
@@ -161,129 +266,9 @@ def refuse_twice(names: Sequence[str], path: Path) -> None:
         )
 
 
-def _check_separator(separator: str, names: list[str], path: Path) -> None:
-    if len(names) > 1:
-        return
-    for other in SEPARATORS:
-        if other != separator and other in names[0]:
-            raise InputError(
-                "csv-separator",
-                f'Split at {separator!r}, "{path}" has only one column, '
-                f"and its header holds {other!r}.",
-                f"Give --separator {other!r} (in Python separator={other!r}), or leave it out.",
-            )
-
-
 def _unnamed(position: int, names: set[str]) -> str:
     name = f"column_{position}"
     return name if name not in names else _unnamed(position + len(names), names)
-
-
-def open_text(
-    file: BinaryIO,
-    separator: str,
-    names: Sequence[str],
-    *,
-    block: int,
-    bad: list[Any],
-    columns: Sequence[str] | None = None,
-) -> Any:
-    """A reader of a text table's rows, some at a time, every cell as text. `bad` takes the rows of
-    another length, which are left out."""
-    from pyarrow import csv as arrow_csv
-    from pyarrow import string
-
-    def skip(row: arrow_csv.InvalidRow) -> str:
-        bad.append(row)
-        return "skip"
-
-    # In one thread, which is as fast here and knows the numbers of rows.
-    return arrow_csv.open_csv(
-        file,
-        read_options=arrow_csv.ReadOptions(
-            column_names=names, skip_rows_after_names=1, block_size=block, use_threads=False
-        ),
-        parse_options=arrow_csv.ParseOptions(
-            delimiter=separator,
-            newlines_in_values=True,
-            ignore_empty_lines=len(names) > 1,
-            invalid_row_handler=skip,
-        ),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, string()),
-            include_columns=None if columns is None else list(columns),
-            strings_can_be_null=True,
-            null_values=[""],
-        ),
-    )
-
-
-def _split(data: bytes, separator: str, names: list[str], path: Path) -> pl.DataFrame:
-    from pyarrow import ArrowInvalid
-
-    def split(block: int) -> tuple[pl.DataFrame, list[Any]]:
-        # Piece by piece, so that the table is never in memory in two forms.
-        pieces = [pl.DataFrame(schema=dict.fromkeys(names, pl.String))]
-        bad: list[Any] = []
-        taken = 0
-        with open_text(io.BytesIO(data), separator, names, block=block, bad=bad) as reader:
-            for batch in reader:
-                pieces.append(pl.DataFrame(batch))
-                taken += batch.nbytes + TEXT * batch.num_rows * batch.num_columns
-                refuse_memory(
-                    max(len(data) + taken, COPIES * taken),
-                    f'To read "{path}"',
-                    "Give a part of it, or fewer columns.",
-                )
-        return pl.concat(pieces, rechunk=False), bad
-
-    block = BLOCK
-    while True:
-        try:
-            frame, bad = split(block)
-            break
-        except ArrowInvalid:  # a row longer than a block
-            if block > len(data) or block == LARGEST_BLOCK:
-                raise no_rows(path) from None
-            block = min(16 * block, LARGEST_BLOCK)
-    refuse_ragged(bad, len(names), path)
-    last = frame[-1, -1] if frame.height else None
-    check_closed(data, last, path, lines=data.rstrip().count(b"\n") + 1)
-    return frame
-
-
-def no_rows(path: Path) -> InputError:
-    """The error for a file that is no text table."""
-    return InputError(
-        "csv-damaged",
-        f'"{path}" cannot be split into rows: it is damaged, or no text table.',
-        "Export it again as CSV.",
-    )
-
-
-def refuse_ragged(bad: Sequence[Any], expected: int, path: Path) -> None:
-    """An InputError if some rows are of another length than the header."""
-    if bad:
-        raise InputError(
-            "csv-ragged",
-            f'Row {bad[0].number} of "{path}" is of length {bad[0].actual_columns}, the header '
-            f"(row 1) of length {expected}.",
-            "Correct that row; a cell that holds the separator stands in quotation marks.",
-        )
-
-
-def check_closed(data: bytes, last: str | None, path: Path, *, lines: int) -> None:
-    """An InputError if a quotation mark is never closed, which the parser takes to run to the end
-    of the file: `data`, of which the end will do, then ends with the last cell, or is all of its
-    end that is at hand."""
-    opened = b'"' + (last or "").replace('"', '""').encode()
-    if last and (data.endswith(opened) or opened.endswith(data)):
-        start = lines - last.rstrip("\n").count("\n")
-        raise InputError(
-            "csv-quote",
-            f'Line {start} of "{path}" opens a quotation mark that is never closed.',
-            "Close it, or double it if it belongs to the text.",
-        )
 
 
 def _typed(column: pl.Series) -> pl.Series:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.data.sources.messages import unpacked_sizes
-from shoal.data.sources.unpacked import COPIES, REMEDY, TEXT
+from shoal.data.sources.text import COPIES, REMEDY, TEXT
 from shoal.errors import InputError
 from shoal.memory import refuse_memory
 

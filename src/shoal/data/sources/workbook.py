@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.sources.unpacked import COPIES, REMEDY
+from shoal.data.sources.text import COPIES, REMEDY
 from shoal.data.sources.weighed import foreign_failures
 from shoal.errors import InputError
 from shoal.memory import refuse_memory

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from shoal.data.sources.delimited import header_of
 from shoal.data.sources.read import refuse_unused
-from shoal.data.sources.unpacked import text_decoder
+from shoal.data.sources.text import text_decoder
 from shoal.errors import InputError, missing_extra
 
 if TYPE_CHECKING:
