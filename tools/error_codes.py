@@ -1,7 +1,6 @@
 """Every InputError of the source: its code, what it says is wrong, and what it says to do.
 
-The source is read, not run: calls of InputError, and calls of functions that hand one of their
-parameters on to it as the code.
+The source is read, not run: calls of InputError, and of `unknown`, which makes one.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "shoal"
 GAP = "…"
+CHOOSE = f"Choose among: {GAP}."
+"""What `unknown` says to do."""
 
 
 @dataclass
@@ -47,36 +48,28 @@ def _raised(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
     constants = _assigned(tree.body)
     seen: set[ast.Call] = set()
     functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    functions = [one for one in functions if one.name != "unknown"]
     for function in functions:
         local = constants | _assigned(list(ast.walk(function)))
+        for call in _calls(function, "unknown"):
+            if call not in seen:
+                seen.add(call)
+                code, problem = (_text(argument, local) for argument in call.args[:2])
+                yield (code, f"{problem}.", CHOOSE)
         for call in _calls(function, "InputError"):
             if call in seen:
                 continue
             seen.add(call)
-            texts = [_text(argument, local) for argument in _three(call)]
-            if isinstance(code := _three(call)[0], ast.Constant):
-                yield (texts[0], texts[1], texts[2])
-            elif isinstance(code, ast.Name):
-                yield from ((one, texts[1], texts[2]) for one in _handed(tree, function, code.id))
-            else:
+            code, problem, remedy = _three(call)
+            if not isinstance(code, ast.Constant):
                 raise SystemExit(f"line {call.lineno}: the code of an InputError is no plain text")
+            yield (str(code.value), _text(problem, local), _text(remedy, local))
 
 
 def _three(call: ast.Call) -> list[ast.expr]:
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     names = ("code", "problem", "remedy")
     return [*call.args, *(named[name] for name in names[len(call.args) :])]
-
-
-def _handed(tree: ast.Module, function: ast.FunctionDef, parameter: str) -> Iterator[str]:
-    """The codes that callers of a function give it."""
-    names = [argument.arg for argument in function.args.args]
-    position = names.index(parameter)
-    for call in _calls(tree, function.name):
-        code = call.args[position]
-        if not isinstance(code, ast.Constant):
-            raise SystemExit(f"line {call.lineno}: the code of an InputError is no plain text")
-        yield str(code.value)
 
 
 def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:

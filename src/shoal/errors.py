@@ -35,6 +35,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f' (did you mean "{close[0]}"?)' if close else ""
 
 
+def unknown(code: str, problem: str, name: str, known: Iterable[str]) -> InputError:
+    """The error for a name that is none of those known, with a hint at the nearest of them."""
+    known = list(known)
+    remedy = f"Choose among: {', '.join(known)}."
+    return InputError(code, f"{problem}{nearest(name, known)}.", remedy)
+
+
 def missing_extra(what: str, package: str) -> InputError:
     """The error for something that needs a package which is not installed. It names the package
     itself: an extra of shoal can be had only where pip finds shoal."""

@@ -380,7 +380,7 @@ def test_the_row_frame_is_of_the_callers_kind(make: Any, kind: Any) -> None:
         ([None] * 6, {}, "nothing-published"),
         ([-1] * 6, {}, "nothing-published"),
         ([1] * 6, {"adversary": "clever"}, "adversary"),
-        ([1] * 6, {"r": 1}, "r-small"),
+        ([1] * 6, {"r": 1}, "r"),
     ],
 )
 def test_what_cannot_be_judged_is_said(groups: Any, options: Any, code: str) -> None:

@@ -83,7 +83,7 @@ def test_a_hierarchy_that_recoded_is_named_to_verify(home: Path, tmp_path: Path)
 )
 def test_an_option_that_is_gone_says_what_to_do(home: Path, option: str, value: str) -> None:
     done = shoal_("anonymize", home / "table.csv", *SPEC, "--out", home / "x", f"--{option}", value)
-    refused(done, "method-former")
+    refused(done, "method-parameter")
     assert f'"{option}" any more: its groups are always made of cells.' in done.stderr
     assert not (home / "x").exists()
     assert f"--{option}" not in shoal_("anonymize", "--help").stdout

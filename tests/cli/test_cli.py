@@ -59,13 +59,13 @@ def test_the_version_is_shown() -> None:
         ({"--sensitive": "diagnoses"}, "column-missing"),
         ({"--protect": "Plague"}, "value-missing"),
         ({"--qi": "age,diagnosis"}, "role-twice"),
-        ({"-r": "1"}, "r-small"),
-        ({"-r": "many"}, "r-number"),
+        ({"-r": "1"}, "r"),
+        ({"-r": "many"}, "r"),
         ({"-r": None}, "spec-missing"),
-        ({"--known-band": "age=x"}, "band-width"),
+        ({"--known-band": "age=x"}, "band"),
         ({"--band": "age=10"}, "band-option"),
-        ({"--recode": "age=10"}, "recode-option"),
-        ({"--spec": "nowhere.toml"}, "spec-read"),
+        ({"--recode": "age=10"}, "recode-form"),
+        ({"--spec": "nowhere.toml"}, "spec-file"),
     ],
 )
 def test_a_mistake_is_one_sentence(

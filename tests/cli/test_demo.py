@@ -37,7 +37,7 @@ def test_its_report_is_written_where_it_says(tmp_path: Path) -> None:
         assert page.read_text("utf-8").startswith("<!doctype html>")
     page.unlink()
     page.mkdir()
-    refused(shoal_("demo", cwd=tmp_path), "output-folder")
+    refused(shoal_("demo", cwd=tmp_path), "output-place")
 
 
 def test_it_does_not_replace_a_folder_of_something_else(tmp_path: Path) -> None:

@@ -138,4 +138,4 @@ def test_a_read_only_folder_is_one_sentence(home: Path, tmp_path: Path) -> None:
 
 def test_a_folder_that_does_not_exist_is_one_sentence(home: Path, tmp_path: Path) -> None:
     out = tmp_path / "nowhere" / "out"
-    refused(shoal_("anonymize", home / "table.csv", "--out", out, *SPEC), "output-parent")
+    refused(shoal_("anonymize", home / "table.csv", "--out", out, *SPEC), "output-place")

@@ -126,8 +126,8 @@ def test_rows_that_are_elsewhere_cannot_be_named() -> None:
     [
         ({"q": ["a", "b"], "v": ["x", "y"]}, "cells-rows"),
         ({"q": ["a", "b"], "v": ["x", "y"], "rows": [1.5, 2.0]}, "cells-rows"),
-        ({"q": ["a", "b"], "v": ["x", "y"], "rows": [0, 4]}, "cells-count"),
-        ({"q": ["a"], "v": ["x"], "rows": [1]}, "table-one-row"),
+        ({"q": ["a", "b"], "v": ["x", "y"], "rows": [0, 4]}, "cells-rows"),
+        ({"q": ["a"], "v": ["x"], "rows": [1]}, "table-empty"),
     ],
 )
 def test_what_is_no_count_of_cells_is_refused(cells: dict[str, list[Any]], code: str) -> None:

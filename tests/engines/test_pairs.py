@@ -219,7 +219,7 @@ def test_separator_and_encoding_hold_for_both_files(make: Make, tmp_path: Path) 
     if engine.name == "duckdb":
         with pytest.raises(InputError) as raised:
             align_large(table, released, spec, key="who", engine=make(separator="|"))
-        assert raised.value.code == "csv-encoding"
+        assert raised.value.code == "encoding"
 
 
 def test_only_engines_that_join_audit(tmp_path: Path) -> None:

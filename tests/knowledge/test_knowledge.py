@@ -185,7 +185,7 @@ def test_labels_of_bands() -> None:
 def test_text_cannot_be_banded() -> None:
     with pytest.raises(InputError) as raised:
         Knowledge.from_table(table(bands={"sex": 2}))
-    assert raised.value.code == "band-text"
+    assert raised.value.code == "band"
     assert str(raised.value) == '"sex" holds text and cannot be banded. Band numeric QIs only.'
 
 
@@ -235,8 +235,8 @@ def test_a_model_is_one_more_view() -> None:
 @pytest.mark.parametrize(
     ("spoil", "code"),
     [
-        (lambda fitted: fitted[:-1], "model-shape"),
-        (lambda fitted: fitted[:, :-1], "model-shape"),
+        (lambda fitted: fitted[:-1], "model-distribution"),
+        (lambda fitted: fitted[:, :-1], "model-distribution"),
         (lambda fitted: fitted * 1.01, "model-distribution"),
         (lambda fitted: fitted - 0.2, "model-distribution"),
         (lambda fitted: fitted * np.nan, "model-distribution"),

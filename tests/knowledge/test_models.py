@@ -169,9 +169,9 @@ def test_an_event_that_a_fold_has_not_seen_is_not_impossible() -> None:
     ("model", "code"),
     [
         ("boostin", "model"),
-        (3, "model-methods"),
+        (3, "model"),
         (Kernel(0), "bandwidth"),
-        (Kernel({"sex": 0.3}), "bandwidth-column"),
+        (Kernel({"sex": 0.3}), "bandwidth"),
     ],
 )
 def test_what_is_no_model_is_refused(model: Any, code: str) -> None:
@@ -184,4 +184,4 @@ def test_a_table_of_one_signature_has_no_model() -> None:
     frame = pl.DataFrame({"age": [1] * 9, "region": ["n"] * 9, "illness": ["a", *"c" * 8]})
     with pytest.raises(InputError) as raised:
         fit_model(coded(frame, protect=(Event(("a",)),)), "kernel")
-    assert raised.value.code == "model-alike"
+    assert raised.value.code == "model"

@@ -225,7 +225,7 @@ def test_completed_distributions_keep_what_was_said(percent: dict[str, int]) -> 
     members = [percent[value] for value in ("HIV", "TB") if value in percent]
     left = percent.get("grave", 0) - sum(members)
     if "grave" in percent and (left < 0 or (left > 0 and len(members) == 2)):
-        with fails_with("knowledge-event", "grave"):
+        with fails_with("knowledge-sum", "grave"):
             read_knowledge(frame, table)
         return
     view = read_knowledge(frame, table).views[0]
@@ -253,49 +253,49 @@ def test_completed_distributions_keep_what_was_said(percent: dict[str, int]) -> 
         ),
         (
             rows(("F", "flu", 0.1), columns="sexx,value,probability"),
-            "knowledge-attribute",
+            "knowledge-column",
             ['"sexx"', 'did you mean "sex"', "age, sex, age/10"],
         ),
         (
             rows((30, "flu", 0.1), columns="age/5,value,probability"),
-            "knowledge-attribute",
-            ['"age/5"', "bands of the spec"],
+            "knowledge-column",
+            ['"age/5"', "no band of one"],
         ),
-        (rows(("flu", 0.1), columns="value,probability"), "knowledge-no-attribute", ["age, sex"]),
-        (rows(), "knowledge-empty", ["no rows"]),
+        (rows(("flu", 0.1), columns="value,probability"), "knowledge-column", ["age, sex"]),
+        (rows(), "knowledge-row", ["no rows"]),
         (
             rows((31, "F", "flu", 0.1), (31, "F", "HVI", 0.1)),
-            "knowledge-value",
+            "knowledge-row",
             ['"HVI" in row 2', 'did you mean "HIV"'],
         ),
-        (rows((31, "F", None, 0.1)), "knowledge-no-value", ["Row 1", "(missing)"]),
+        (rows((31, "F", None, 0.1)), "knowledge-row", ["Row 1", "(missing)"]),
         (
             rows((31, "F", "flu", 0.1), (31, "M", "flu", 1.5)),
-            "knowledge-probability",
+            "knowledge-row",
             ["row 2", "is 1.5."],
         ),
-        (rows((31, "F", "flu", -0.1)), "knowledge-probability", ["row 1", "is -0.1."]),
-        (rows((31, "F", "flu", None)), "knowledge-probability", ["row 1", "is missing."]),
-        (rows((31, "F", "flu", "many")), "knowledge-probability", ["row 1", "is many."]),
-        (rows((31, "F", "flu", float("nan"))), "knowledge-probability", ["row 1", "is nan."]),
+        (rows((31, "F", "flu", -0.1)), "knowledge-row", ["row 1", "is -0.1."]),
+        (rows((31, "F", "flu", None)), "knowledge-row", ["row 1", "is missing."]),
+        (rows((31, "F", "flu", "many")), "knowledge-row", ["row 1", "is many."]),
+        (rows((31, "F", "flu", float("nan"))), "knowledge-row", ["row 1", "is nan."]),
         (
             rows((31, "F", "flu", 0.6), (31, "M", "flu", 0.6), (31, "M", "cold", 0.5)),
-            "knowledge-over-one",
+            "knowledge-sum",
             ["age 31, sex M", "add up to 1.1, more"],
         ),
         (
             rows((31, "F", "flu", 0.6), (31, "F", "cold", 0.2), (31, "F", "grave", 0.1)),
-            "knowledge-under-one",
+            "knowledge-sum",
             ["age 31, sex F", "0.9, though every value has one"],
         ),
         (
             rows((31, "F", "flu", 0.6), (None, "F", "flu", 0.1), (31.0, "F", "flu", 0.6)),
-            "knowledge-twice",
+            "knowledge-row",
             ["Rows 1 and 3", '"flu"'],
         ),
         (
             rows((31, "F", "grave", 0.1), (31, "F", "HIV", 0.2)),
-            "knowledge-event",
+            "knowledge-sum",
             ['"grave"', "age 31, sex F"],
         ),
         (rows((99, "F", "flu", 0.6)), "knowledge-nobody", ["the knowledge frame"]),
@@ -315,5 +315,5 @@ def test_sums_may_be_off_by_rounding_only() -> None:
     )
     view = read_knowledge(fine, table).views[0]
     assert view.distributions.sum(axis=1).max() <= 1 + 1e-15
-    with fails_with("knowledge-over-one"):
+    with fails_with("knowledge-sum"):
         read_knowledge(fine.with_columns(pl.col("probability") + 1e-9), table)

@@ -267,14 +267,14 @@ def test_parameters_are_checked() -> None:
         ("share", {"t": 1.5}),
         ("share", {"t": float("nan")}),
         ("share", {"max_suppression": -0.1}),
-        ("emd-form", {"emd": "orderd"}),
-        ("emd-hierarchy", {"sensitive_hierarchy": flat}),
+        ("emd", {"emd": "orderd"}),
+        ("emd", {"sensitive_hierarchy": flat}),
     ]
     for code, parameters in wrong:
         with pytest.raises(InputError) as caught:
             TCloseness(**parameters)
         assert caught.value.code == code
-    for code, form in (("emd-no-hierarchy", "hierarchical"), ("emd-no-order", "ordered")):
+    for code, form in (("emd", "hierarchical"), ("emd", "ordered")):
         with pytest.raises(InputError) as caught:
             TCloseness(emd=form).anonymize(one_column(a="xy", b="xy"))
         assert caught.value.code == code

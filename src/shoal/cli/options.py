@@ -89,7 +89,7 @@ def _band(text: str) -> tuple[str, float]:
         return name, float(width)
     except ValueError:
         raise InputError(
-            "band-width", f'--known-band "{text}" is not understood.', "Write it as age=10."
+            "band", f'--known-band "{text}" is not understood.', "Write it as age=10."
         ) from None
 
 

@@ -74,11 +74,11 @@ def check_reports(
 
     for path in wanted:
         if path.is_dir():
-            raise InputError("output-folder", f'"{path}" is a folder.', "Name a file.")
+            raise InputError("output-place", f'"{path}" is a folder.', "Name a file.")
         if not path.resolve().parent.is_dir():
             parent = path.resolve().parent
             raise InputError(
-                "output-parent", f'There is no folder "{parent}" to write to.', "Make it first."
+                "output-place", f'There is no folder "{parent}" to write to.', "Make it first."
             )
         if table is not None:
             refuse_overlap(path, table)

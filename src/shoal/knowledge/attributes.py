@@ -59,7 +59,7 @@ def _banded(table: Table, position: int, width: float) -> tuple[IntArray, tuple[
     column = table.qi[position]
     if not column.numeric:
         raise InputError(
-            "band-text",
+            "band",
             f'"{column.name}" holds text and cannot be banded.',
             "Band numeric QIs only.",
         )
@@ -80,7 +80,7 @@ def attribute_sets(table: Table) -> Sequence[tuple[str, ...]]:
         for name in (name for view in spec.views for name in view):
             if attribute_qi(table, name) is None:
                 raise InputError(
-                    "view-quantiles",
+                    "view-attribute",
                     f'A view names "{name}", and that QI holds text, which has no quantiles.',
                     "Name quantiles of numbers and dates only.",
                 )

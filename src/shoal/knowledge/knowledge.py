@@ -170,7 +170,7 @@ class Knowledge:
         shape = (len(table.signatures), len(table.values))
         if given.shape != shape:
             raise InputError(
-                "model-shape",
+                "model-distribution",
                 f"The model {name} has shape {given.shape}.",
                 f"Give {shape[0]} signatures x {shape[1]} published values.",
             )

@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.arrays import Floats, IntArray
 from shoal.data.table import Table
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, unknown
 from shoal.knowledge.knowledge import View, event_chances, value_chances
 
 
@@ -69,9 +69,5 @@ def as_readers(given: tuple[str | Reader, ...]) -> tuple[Reader, ...]:
         raise InputError("reader", "No reader is given.", f"Choose among: {', '.join(READERS)}.")
     for one in given:
         if isinstance(one, str) and one not in READERS:
-            raise InputError(
-                "reader",
-                f'There is no reader "{one}"{nearest(one, READERS)}.',
-                f"Choose among: {', '.join(READERS)}.",
-            )
+            raise unknown("reader", f'There is no reader "{one}"', one, READERS)
     return tuple(READERS[one] if isinstance(one, str) else one for one in given)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.declared import Parameter, fields_of
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, unknown
 from shoal.registry import Registry
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def register(kind: type[Any]) -> type[Any]:
             "Give a frozen dataclass with a name and a method anonymize(table, *, seed, progress).",
         )
     if name in _OWN:
-        raise InputError("method-taken", f'shoal has a method "{name}".', "Choose another name.")
+        raise InputError("method-class", f'shoal has a method "{name}".', "Choose another name.")
     _METHODS.added[name] = kind
     return kind
 
@@ -65,12 +65,7 @@ def method_class(name: str) -> type[Any]:
     found: type[Any] | None = _METHODS.find(name)
     if found is not None:
         return found
-    names = method_names()
-    raise InputError(
-        "method",
-        f'There is no method "{name}"{nearest(name, names)}.',
-        f"Methods: {', '.join(names)}.",
-    )
+    raise unknown("method", f'There is no method "{name}"', name, method_names())
 
 
 def parameters_of(name: str) -> tuple[Parameter, ...]:
@@ -86,17 +81,14 @@ def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anony
     for key in parameters or {}:
         if key in FORMER.get(name, {}):
             raise InputError(
-                "method-former",
+                "method-parameter",
                 f'The method "{name}" has no parameter "{key}" any more: its groups are always '
                 "made of cells.",
                 'Leave it out; condition="bound" is the reference that grows groups row by row.',
             )
         if key not in known:
-            raise InputError(
-                "method-parameter",
-                f'The method "{name}" has no parameter "{key}"{nearest(key, known)}.',
-                f"Its parameters: {', '.join(known)}.",
-            )
+            problem = f'The method "{name}" has no parameter "{key}"'
+            raise unknown("method-parameter", problem, key, known)
     return kind(**(parameters or {}))  # type: ignore[no-any-return]
 
 
@@ -131,7 +123,7 @@ def inform(
     if knowledge is not None and hasattr(method, "knowledge"):
         if method.knowledge not in (None, knowledge):
             raise InputError(
-                "knowledge-twice",
+                "knowledge-other",
                 "The method has another knowledge of its own.",
                 "Give one of them.",
             )

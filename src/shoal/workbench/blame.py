@@ -25,26 +25,41 @@ def _of(field: str, *codes: str) -> dict[str, str]:
 
 
 _FILE = (
-    *("file-", "csv-columns", "csv-damaged", "csv-header", "csv-nul", "csv-quote", "csv-ragged"),
-    *("excel-", "parquet-", "arrow-", "gzip-", "folder-", "header-", "frame-", "table-"),
+    *("file-", "csv-", "excel-", "folder", "header-", "frame", "table-"),
     *("extra-missing", "source-changed"),
 )
 _HOW = {
-    **_of("encoding", "encoding-unknown", "csv-encoding"),
-    **_of("separator", "separator-form", "csv-separator", "option-unused"),
+    **_of("encoding", "encoding"),
+    **_of("separator", "separator", "option-unused"),
 }
-UPLOADED: Fields = _of("file", "upload-", "output-", "csv-", *_FILE)
+UPLOADED: Fields = _of("file", "upload-", "output-", "encoding", "separator", *_FILE)
 CHOSEN: Fields = {**_HOW, **_of("path", "project-path", *_FILE)}
-DATABASE: Fields = _of("database", "url-", "database-", "project-path", "csv-", *_FILE)
+DATABASE: Fields = _of("database", "url", "url-", "database-", "project-path", *_FILE)
 ROLES: Fields = {
     **_of("columns", "qi-", "sensitive-", "role-", "name-twice", "column-", "value-name"),
-    **_of("columns", "band-", "recode-", "spec-", "hierarchy-", "missing-label", "decimal-long"),
     **_of(
-        "columns", "cells-many", "too-large", "csv-inexact", "output-type", "identifier-", "person-"
+        "columns",
+        "band",
+        "band-",
+        "recode-",
+        "spec-",
+        "hierarchy-",
+        "missing-label",
+        "decimal-long",
     ),
-    **_of("events", "event-", "events-", "value-missing", "protect-none", "label-taken"),
+    **_of(
+        "columns",
+        "cells-many",
+        "too-large",
+        "csv-inexact",
+        "output-type",
+        "identifier-",
+        "person",
+        "person-",
+    ),
+    **_of("events", "event-", "events-", "value-missing"),
     **_of("events", "project-path"),
-    **_of("r", "r-number", "r-small"),
+    **_of("r", "r"),
     **_of("k", "k-"),
     **_of("min_support", "whole-number"),
     **_of("max_attributes", "views-too-many"),
@@ -52,17 +67,17 @@ ROLES: Fields = {
     **_of("views", "view-"),
     **_of("rare_unknown", "rare-", "qi-rare"),
     **_of("knowledge", "knowledge-"),
-    **_of("publish_apart", "apart-"),
+    **_of("publish_apart", "apart"),
 }
-PLAN: Fields = _of("curve", "r-", "plan-")
+PLAN: Fields = _of("curve", "r", "r-", "plan-")
 RUN: Fields = {
     **_of("method", "method", "method-several", "compare-several"),
-    **_of("parameters", "method-", "art-", "parameter-", "hierarchy-", "project-path", "emd-"),
+    **_of("parameters", "method-", "art-", "parameter-", "hierarchy-", "project-path", "emd"),
     **_of("parameters", "m-number", "share", "whole-number", "smallest-group", "suppression"),
     **_of("parameters", "lattice-too-large", "ranges-too-many", "rules-too-many"),
-    **_of("parameters", "table-below-k", "values-below-l"),
-    **_of("model", "model", "model-", "bandwidth", "bandwidth-", "extra-missing"),
-    **_of("r", "r-", "ineligible", "nothing-published", "suppression-limit"),
+    **_of("parameters", "table-below-k"),
+    **_of("model", "model", "model-", "bandwidth", "extra-missing"),
+    **_of("r", "r", "r-", "ineligible", "nothing-published", "suppression-limit"),
     **_of("limit", "limit"),
     **_of("readers", "reader", "reader-", "adversary"),
     **_of("also", "attack-"),

@@ -111,7 +111,7 @@ def test_a_ragged_row_is_found_in_a_file_of_many_blocks(tmp_path: Path) -> None:
     rows = ["1,2," + "x" * 1000] * 40_000
     rows[30_000] = "1,2"
     path = write(tmp_path / "t.csv", "a,b,c\n" + "\n".join(rows) + "\n")
-    with fails_with("csv-ragged", "Row 30002 of", "of length 2,", "of length 3."):
+    with fails_with("csv-rows", "Row 30002 of", "of length 2,", "of length 3."):
         read_table(path)
 
 

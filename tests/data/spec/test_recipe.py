@@ -96,24 +96,24 @@ def test_hierarchies_lie_beside_the_spec(tmp_path: Path) -> None:
     ("recode", "code", "problem"),
     [
         ({"agee": {"bands": 10}}, "recode-column", '"agee" is recoded but not published'),
-        ({"age": {"band": 10}}, "recode-key", 'unknown key "band" (did you mean "bands"?)'),
+        ({"age": {"band": 10}}, "recode-form", 'unknown key "band" (did you mean "bands"?)'),
         ({"age": 10}, "recode-form", 'The recoding of "age" is 10.'),
-        ({"age": {}}, "recode-nothing", "A recipe does nothing."),
-        ({"age": {"bands": 0}}, "recode-value", "bands is 0.0."),
-        ({"age": {"bands": "x"}}, "recode-number", "'x' is no number."),
-        ({"age": {"quantiles": 1}}, "recode-value", "quantiles is 1."),
-        ({"age": {"cuts": [65, 18]}}, "recode-value", "cuts is (65.0, 18.0)."),
-        ({"age": {"date": "week"}}, "recode-value", "date is 'week'."),
-        ({"age": {"nominal": 1}}, "recode-value", "nominal is 1."),
-        ({"age": {"rare": True}}, "recode-value", "rare is True."),
-        ({"age": {"hierarchy": 7}}, "recode-value", "hierarchy is 7."),
-        ({"age": {"hierarchy": "a.csv", "level": -1}}, "recode-value", "level is -1."),
+        ({"age": {}}, "recode-form", "A recipe does nothing."),
+        ({"age": {"bands": 0}}, "recode-form", "bands is 0.0."),
+        ({"age": {"bands": "x"}}, "recode-form", "'x' is no number."),
+        ({"age": {"quantiles": 1}}, "recode-form", "quantiles is 1."),
+        ({"age": {"cuts": [65, 18]}}, "recode-form", "cuts is (65.0, 18.0)."),
+        ({"age": {"date": "week"}}, "recode-form", "date is 'week'."),
+        ({"age": {"nominal": 1}}, "recode-form", "nominal is 1."),
+        ({"age": {"rare": True}}, "recode-form", "rare is True."),
+        ({"age": {"hierarchy": 7}}, "recode-form", "hierarchy is 7."),
+        ({"age": {"hierarchy": "a.csv", "level": -1}}, "recode-form", "level is -1."),
         ({"age": {"hierarchy": "a.csv", "level": 0}}, "recode-level", "as it is"),
-        ({"age": {"suppress": 1}}, "recode-value", "suppress is 1."),
+        ({"age": {"suppress": 1}}, "recode-form", "suppress is 1."),
         ({"age": {"bands": 10, "level": 2}}, "recode-level", "without a hierarchy"),
-        ({"age": {"bands": 10, "cuts": [3]}}, "recode-both", "recoded by bands and by cuts"),
+        ({"age": {"bands": 10, "cuts": [3]}}, "recode-form", "recoded by bands and by cuts"),
         ([("age", {"bands": 5}), ("age", {"bands": 9})], "name-twice", 'names "age" twice'),
-        (10, "spec-list", "recode is 10, not a list."),
+        (10, "spec-value", "recode is 10, not a list."),
     ],
 )
 def test_mistakes(recode: Any, code: str, problem: str) -> None:
@@ -129,4 +129,4 @@ def test_mistakes(recode: Any, code: str, problem: str) -> None:
 def test_options_that_are_not_understood(text: str) -> None:
     with pytest.raises(InputError, match="is not understood") as raised:
         parse_recipes([text])
-    assert raised.value.code == "recode-option"
+    assert raised.value.code == "recode-form"

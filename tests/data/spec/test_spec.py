@@ -126,9 +126,9 @@ def test_an_unknown_key_is_refused_with_the_nearest_name() -> None:
         'plan.toml has an unknown key "min_suport" (did you mean "min_support"?).'
     )
     assert raised.value.remedy == (
-        "Known keys: bands, identifiers, k, knowledge, limit, max_attributes, min_support, person, "
-        "protect, publish_apart, publish_members, qi, r, rare_unknown, recode, rows_per_person, "
-        "sensitive, views."
+        "Choose among: bands, identifiers, k, knowledge, limit, max_attributes, min_support, "
+        "person, protect, publish_apart, publish_members, qi, r, rare_unknown, recode, "
+        "rows_per_person, sensitive, views."
     )
 
 
@@ -183,7 +183,7 @@ def test_what_nobody_can_see_is_escaped_in_toml() -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         Spec.from_toml(tmp_path / "none.toml")
-    assert raised.value.code == "spec-read"
+    assert raised.value.code == "spec-file"
     assert str(raised.value) == (
         f"Cannot read {tmp_path / 'none.toml'}: No such file or directory. Check the path."
     )
@@ -193,7 +193,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         InputError, match=r"broken\.toml is not valid TOML: Invalid value .at line 2"
     ) as raised:
         read_toml(broken)
-    assert raised.value.code == "spec-toml"
+    assert raised.value.code == "spec-file"
     broken.write_bytes(b"qi = '\xff'")
     with pytest.raises(InputError, match="is not valid TOML"):
         read_toml(broken)

@@ -13,15 +13,15 @@ from tests.data.spec.base_spec import spec
 MANY = [f"q{i}" for i in range(MAX_QI + 1)]
 
 MISTAKES: list[tuple[dict[str, Any], str, str]] = [
-    ({"qi": []}, "qi-none", "No QI columns are named. Name at least one with qi."),
+    ({"qi": []}, "spec-missing", "No QI columns are named. Name at least one with qi."),
     (
         {"qi": MANY},
         "qi-too-many",
         "21 QI columns are named, and shoal judges at most 20. "
         "Keep those that an outsider can really know of a person.",
     ),
-    ({"qi": 7}, "spec-list", "qi is 7, not a list. Give a list."),
-    ({"qi": {"age": 1}}, "spec-list", "qi is {'age': 1}, not a list. Give a list."),
+    ({"qi": 7}, "spec-value", "qi is 7, not a list. Give a list."),
+    ({"qi": {"age": 1}}, "spec-value", "qi is {'age': 1}, not a list. Give a list."),
     ({"qi": ["age", "age"]}, "name-twice", 'qi names "age" twice. Name it once.'),
     (
         {"identifiers": ["id", "id"]},
@@ -30,12 +30,12 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
     ),
     (
         {"sensitive": ""},
-        "sensitive-none",
+        "spec-missing",
         "No sensitive column is named. Name it with sensitive.",
     ),
     (
         {"sensitive": None},
-        "sensitive-none",
+        "spec-missing",
         "No sensitive column is named. Name it with sensitive.",
     ),
     (
@@ -55,21 +55,21 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
     ),
     (
         {"r": 1},
-        "r-small",
+        "r",
         "r is 1, and 1/r is the largest chance an adversary may have. "
         "Give a number above 1, such as 2, 5 or 10.",
     ),
     (
         {"r": -3.5},
-        "r-small",
+        "r",
         "r is -3.5, and 1/r is the largest chance an adversary may have. "
         "Give a number above 1, such as 2, 5 or 10.",
     ),
-    ({"r": "ten"}, "r-number", "r is 'ten', which is no number. Give a number above 1."),
-    ({"r": None}, "r-number", "r is None, which is no number. Give a number above 1."),
-    ({"r": True}, "r-number", "r is True, which is no number. Give a number above 1."),
-    ({"r": float("inf")}, "r-number", "r is inf, which is no number. Give a number above 1."),
-    ({"r": float("nan")}, "r-number", "r is nan, which is no number. Give a number above 1."),
+    ({"r": "ten"}, "r", "r is 'ten', which is no number. Give a number above 1."),
+    ({"r": None}, "r", "r is None, which is no number. Give a number above 1."),
+    ({"r": True}, "r", "r is True, which is no number. Give a number above 1."),
+    ({"r": float("inf")}, "r", "r is inf, which is no number. Give a number above 1."),
+    ({"r": float("nan")}, "r", "r is nan, which is no number. Give a number above 1."),
     (
         {"min_support": 0},
         "whole-number",
@@ -85,10 +85,10 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
         "whole-number",
         "max_attributes is True. Give max_attributes a whole number of at least 1.",
     ),
-    ({"protect": "HIV"}, "spec-list", "protect is 'HIV', not a list. Give a list."),
+    ({"protect": "HIV"}, "spec-value", "protect is 'HIV', not a list. Give a list."),
     (
         {"protect": []},
-        "protect-none",
+        "event-empty",
         "protect names no event, so nothing would be protected. "
         "Name an event, or leave protect out to protect each value.",
     ),
@@ -114,13 +114,13 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
     ),
     (
         {"protect": [{"value": ["a"]}]},
-        "event-key",
+        "event-form",
         "A protected event was given as {'value': ['a']}. "
         "Write values = [...], and if you like column, label and r.",
     ),
     (
         {"protect": [{"values": ["a"], "r": 0.5}]},
-        "r-small",
+        "r",
         "r is 0.5, and 1/r is the largest chance an adversary may have. "
         "Give a number above 1, such as 2, 5 or 10.",
     ),
@@ -143,33 +143,33 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
         "Views are made of QIs (or of their bands, as age/10 or age/q4).",
     ),
     ({"views": [["age", "age"]]}, "name-twice", 'views names "age" twice. Name it once.'),
-    ({"views": 3}, "spec-list", "views is 3, not a list. Give a list."),
+    ({"views": 3}, "spec-value", "views is 3, not a list. Give a list."),
     (
         {"bands": {"agee": 10}},
-        "band-column",
-        '"agee" is banded but is no QI (did you mean "age"?). Band a numeric QI.',
+        "band",
+        '"agee" is banded but is no QI (did you mean "age"?). Choose among: age, sex, zip.',
     ),
     (
         {"bands": {"age": 0}},
-        "band-width",
+        "band",
         'The band width of "age" is 0. Give a positive number, such as age = 10.',
     ),
     (
         {"bands": {"age": "10"}},
-        "band-width",
+        "band",
         "The band width of \"age\" is '10'. Give a positive number, such as age = 10.",
     ),
     (
         {"bands": {"age": float("inf")}},
-        "band-width",
+        "band",
         'The band width of "age" is inf. Give a positive number, such as age = 10.',
     ),
     (
         {"bands": ["age"]},
-        "band-width",
+        "band",
         'The band width of "age" is None. Give a positive number, such as age = 10.',
     ),
-    ({"bands": 10}, "spec-list", "bands is 10, not a list. Give a list."),
+    ({"bands": 10}, "spec-value", "bands is 10, not a list. Give a list."),
     (
         {"bands": [("age", 10), ("age", 10.0)]},
         "name-twice",
@@ -177,15 +177,15 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
     ),
     (
         {"qi": ["age", "sex", "age/10"], "bands": {"age": 10}},
-        "band-name",
+        "band",
         'The band "age/10" has the name of a QI. Rename that QI, or choose another width.',
     ),
     (
         {"publish_members": "false"},
-        "spec-flag",
+        "spec-value",
         "publish_members is 'false'. Give true or false.",
     ),
-    ({"knowledge": 7}, "spec-path", "knowledge is 7. Give the path of a file."),
+    ({"knowledge": 7}, "spec-value", "knowledge is 7. Give the path of a file."),
 ]
 
 

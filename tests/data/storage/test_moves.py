@@ -140,7 +140,7 @@ def test_a_notice_that_says_nothing_moves_nothing(tmp_path: Path) -> None:
     nonsense = [[], {}, 7, {"b": "x"}, {".a.shoal-new-1": "x"}, {".shoal-new-1": "x", "b": ""}]
     for text in ["", "{", "[" * 100_000, *map(json.dumps, nonsense)]:
         write(notice_of(tmp_path / "out"), text)
-        with fails_with("moves-notice", ".out.shoal-moves"):
+        with fails_with("moves-unfinished", ".out.shoal-moves"):
             recover_folder(tmp_path / "out")
         with suppress(moves.InputError):
             put([Place(tmp_path / "out")], "1")

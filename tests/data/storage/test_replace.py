@@ -131,7 +131,7 @@ def test_force_does_not_cost_a_foreign_or_a_precious_folder(
     (target / "deep").mkdir()
     monkeypatch.chdir(target / "deep")
     for precious in (".", "..", target):
-        with fails_with("output-precious"), replace_folder(precious, force=True):
+        with fails_with("output-foreign"), replace_folder(precious, force=True):
             raise AssertionError("not reached")
     assert (target / "holiday.jpg").exists()
 
@@ -221,14 +221,14 @@ def test_outputs_and_inputs_do_not_lie_in_one_another(tmp_path: Path) -> None:
 
 
 def test_outputs_that_cannot_be(tmp_path: Path) -> None:
-    with fails_with("output-parent", "nowhere"):
+    with fails_with("output-place", "nowhere"):
         write_table(PEOPLE, tmp_path / "nowhere" / "t.csv")
-    with fails_with("output-parent", "nowhere"), replace_folder(tmp_path / "nowhere" / "out"):
+    with fails_with("output-place", "nowhere"), replace_folder(tmp_path / "nowhere" / "out"):
         raise AssertionError("not reached")
     (tmp_path / "t.csv").mkdir()
-    with fails_with("output-folder", "t.csv"):
+    with fails_with("output-place", "t.csv"):
         write_table(PEOPLE, tmp_path / "t.csv")
-    with fails_with("output-file"), replace_folder(write(tmp_path / "file", "x"), force=True):
+    with fails_with("output-place"), replace_folder(write(tmp_path / "file", "x"), force=True):
         raise AssertionError("not reached")
     with fails_with("file-kind", ".csv"):
         write_table(PEOPLE, tmp_path / "t.xyz")

@@ -214,25 +214,25 @@ def test_a_node_of_a_hierarchy(tmp_path: Path) -> None:
         (
             CODES,
             ["319..290"],
-            "event-range",
+            "event-form",
             '"319..290" is no range of "x", which holds numbers.',
         ),
         (
             ["2020-01-01", "2020-01-02"],
             [">= 40 "],
-            "event-range",
+            "event-form",
             '">= 40 " is no range of "x", which holds dates.',
         ),
         (
             CODES,
             ["not V45", "295"],
-            "event-not",
+            "event-form",
             'In the event "not V45|295", "not V45" takes nothing away.',
         ),
         (
             CODES,
             ["295", "not 290..300"],
-            "event-nothing",
+            "event-empty",
             'The event "295|not 290..300" covers no value of "x".',
         ),
     ],
@@ -250,7 +250,7 @@ def test_mistakes_in_files(tmp_path: Path) -> None:
     tree.write_text("W1,outside,*\n295,mental,*\n")
     for entry, code, problem in (
         (f"@{empty}", "value-missing", 'Nothing in the file "none.txt" ever occurs in "x".'),
-        (f"@{tree}:metal", "event-node", 'has no node "metal" (did you mean "mental"?).'),
+        (f"@{tree}:metal", "event-file", 'has no node "metal" (did you mean "mental"?).'),
         (f"@{tree}:outside", "value-missing", 'No value below "outside" of "tree.csv" ever occurs'),
         (f"@{tmp_path / 'gone.txt'}", "event-file", "could not be read"),
     ):

@@ -47,7 +47,7 @@ def test_an_index_is_no_column() -> None:
 def test_what_is_no_frame_is_refused(thing: Any) -> None:
     with pytest.raises(InputError) as raised:
         to_polars(thing)
-    assert raised.value.code == "frame-kind"
+    assert raised.value.code == "frame"
     assert raised.value.problem == (f"A {type(thing).__name__} is no data frame that shoal knows.")
 
 
@@ -64,7 +64,7 @@ def test_what_is_no_frame_is_refused(thing: Any) -> None:
 def test_frames_whose_content_cannot_be_read(frame: Any, reason: str) -> None:
     with pytest.raises(InputError, match=reason) as raised:
         to_polars(frame)
-    assert raised.value.code == "frame-content"
+    assert raised.value.code == "frame"
     assert raised.value.problem.startswith("The data frame cannot be read: ")
     assert "\n" not in str(raised.value)
     assert raised.value.remedy == "Give every column a name of its own and one kind of value."

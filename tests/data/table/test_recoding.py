@@ -199,13 +199,13 @@ def test_protected_values_are_never_gathered() -> None:
 @pytest.mark.parametrize(
     ("values", "recipe", "code"),
     [
-        (["a", "b"], {"bands": 10}, "recode-numbers"),
-        (["1", "2", "3", "V4"], {"bands": 10}, "recode-numbers"),
-        ([1.0, float("inf")], {"quantiles": 2}, "recode-numbers"),
-        (["2020-01-01", "2020-02-30", "soon"], {"date": "year"}, "recode-dates"),
-        (["2020-01-01", "2020-02-30"], {"date": "day"}, "recode-dates"),
-        ([1, 2], {"date": "year"}, "recode-dates"),
-        ([1, 2], {"missing": [97, 98]}, "recode-missing"),
+        (["a", "b"], {"bands": 10}, "recode-values"),
+        (["1", "2", "3", "V4"], {"bands": 10}, "recode-values"),
+        ([1.0, float("inf")], {"quantiles": 2}, "recode-values"),
+        (["2020-01-01", "2020-02-30", "soon"], {"date": "year"}, "recode-values"),
+        (["2020-01-01", "2020-02-30"], {"date": "day"}, "recode-values"),
+        ([1, 2], {"date": "year"}, "recode-values"),
+        ([1, 2], {"missing": [97, 98]}, "recode-values"),
     ],
 )
 def test_columns_that_a_recipe_does_not_fit(

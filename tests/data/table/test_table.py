@@ -176,14 +176,14 @@ def test_numeric_sensitive_values_are_named_as_they_are_shown() -> None:
 
 CONSTANT = FRAME.with_columns(disease=pl.lit("Flu"))
 ALL_MISSING = FRAME.with_columns(disease=pl.lit(None, dtype=pl.String))
-COLUMNS = "Columns: age, sex, height, disease, name."
+COLUMNS = "Choose among: age, sex, height, disease, name."
 
 MISTAKES: list[tuple[pl.DataFrame, dict[str, Any], str, str]] = [
     (FRAME.head(0), {}, "table-empty", "The table has no rows. Give a table with people in it."),
     (
         FRAME.head(1),
         {},
-        "table-one-row",
+        "table-empty",
         "The table has one row, so nobody can hide. Give more rows.",
     ),
     (
@@ -228,7 +228,7 @@ MISTAKES: list[tuple[pl.DataFrame, dict[str, Any], str, str]] = [
     (
         FRAME,
         {"protect": [Event(("HIV", "Hepatitis"), label="Flu")]},
-        "label-taken",
+        "event-label",
         'The event label "Flu" is also a value of "disease" outside it. Choose another label.',
     ),
     (

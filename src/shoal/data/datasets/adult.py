@@ -65,10 +65,10 @@ def adult(path: str | Path) -> pl.DataFrame:
         table = _clean(rows)
     except pl.exceptions.PolarsError as error:
         problem = f'"{path}" could not be read as Adult: {error}.'
-        raise InputError("adult-unreadable", problem, _REMEDY) from error
+        raise InputError("adult", problem, _REMEDY) from error
     if table.height != ADULT_ROWS:
         problem = f'"{path}" holds {table.height:,} complete rows, Adult has {ADULT_ROWS:,}.'
-        raise InputError("adult-rows", problem, _REMEDY)
+        raise InputError("adult", problem, _REMEDY)
     return table
 
 
@@ -85,7 +85,7 @@ def _find(path: Path) -> list[Path]:
     missing = [file for file in wanted if not file.is_file()]
     if missing:
         names = " and ".join(f'"{file}"' for file in missing)
-        raise InputError("adult-not-found", f"Adult was not found: there is no {names}.", _REMEDY)
+        raise InputError("adult", f"Adult was not found: there is no {names}.", _REMEDY)
     return wanted
 
 
@@ -103,7 +103,7 @@ def _read(file: Path) -> pl.DataFrame:
     missing = [name for name in ADULT_COLUMNS if name not in table.columns]
     if missing:
         names = ", ".join(f'"{name}"' for name in missing)
-        raise InputError("adult-columns", f'"{file}" lacks the columns {names}.', _REMEDY)
+        raise InputError("adult", f'"{file}" lacks the columns {names}.', _REMEDY)
     return table.select(ADULT_COLUMNS)
 
 

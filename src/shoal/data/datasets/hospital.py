@@ -101,7 +101,7 @@ def hospital(rows: int, seed: int = 0) -> pl.DataFrame:
     """
     if rows < 0:
         problem = f"A hospital cannot have {rows} rows."
-        raise InputError("hospital-rows", problem, "Give a number of rows from 0 up.")
+        raise InputError("whole-number", problem, "Give a number of rows from 0 up.")
     rng = np.random.default_rng(seed)
     sex = (rng.random(rows) >= FEMALE_SHARE).astype(np.int64)
     age = _draw(rng, _age_weights(), rows_of=sex)

@@ -15,7 +15,7 @@ from shoal.data.sources.text import COPIES
 from shoal.data.sources.weighed import check_arrow, check_parquet, foreign_failures, parquet_groups
 from shoal.data.sources.workbook import check_excel
 from shoal.data.storage.location import check_readable
-from shoal.errors import InputError, missing_extra, nearest
+from shoal.errors import InputError, missing_extra, unknown
 from shoal.memory import refuse_memory
 
 _PARQUET = b"PAR1"
@@ -139,7 +139,7 @@ class ParquetFiles:
 
     @property
     def _damaged(self) -> InputError:
-        return _damaged("parquet-damaged", self.source, "Parquet")
+        return _damaged(self.source, "Parquet")
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -148,7 +148,7 @@ class ParquetFiles:
                 yield
         except (pl.exceptions.SchemaError, pl.exceptions.ColumnNotFoundError):
             raise InputError(
-                "folder-columns",
+                "folder",
                 f'The Parquet files in "{self.source}" do not have the same columns.',
                 "Give a folder whose files belong to one table.",
             ) from None
@@ -178,14 +178,14 @@ def _in_folder(folder: Path) -> tuple[list[Path], list[str]]:
     ]
     if not files:
         raise InputError(
-            "folder-no-parquet",
+            "folder",
             f'"{folder}" is a folder without Parquet files.',
             "Give a file, or a folder that holds .parquet files.",
         )
     keys = {_partition_keys(file.relative_to(folder)) for file in files}
     if len(keys) > 1:
         raise InputError(
-            "folder-partitions",
+            "folder",
             f'The files in "{folder}" lie in folders with different keys.',
             "Give a folder that is partitioned in one way.",
         )
@@ -197,11 +197,11 @@ def read_arrow(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
     with path.open("rb") as file:
         if file.read(len(_ARROW)) != _ARROW:
             raise InputError(
-                "arrow-form",
+                "file-damaged",
                 f'"{path}" is no Arrow file: it is a stream, damaged, or something else.',
                 "Write it again in the Arrow IPC file format.",
             )
-    damaged = _damaged("arrow-damaged", path, "Arrow")
+    damaged = _damaged(path, "Arrow")
     check_arrow(path, damaged)
     with foreign_failures(damaged, pl.exceptions.PolarsError, OSError):
         names = list(pl.read_ipc_schema(path))
@@ -216,7 +216,7 @@ def read_excel(path: Path, columns: Sequence[str] | None, sheet: str | None) -> 
         import fastexcel
     except ImportError:
         raise missing_extra("An Excel file", "fastexcel") from None
-    damaged = _damaged("excel-damaged", path, "Excel (.xlsx)")
+    damaged = _damaged(path, "Excel (.xlsx)")
     check_excel(path, damaged)
     with foreign_failures(damaged, fastexcel.FastExcelError, pl.exceptions.PolarsError):
         book = fastexcel.read_excel(path)
@@ -246,7 +246,7 @@ def _check_ends(file: Path) -> None:
         stream.seek(max(0, stream.seek(0, 2) - 4))
         end = stream.read()
     if begin != _PARQUET or end != _PARQUET:
-        raise _damaged("parquet-damaged", file, "Parquet")
+        raise _damaged(file, "Parquet")
 
 
 def _whole(column: pl.Series) -> pl.Series:
@@ -259,11 +259,7 @@ def _sheet(book: object, sheet: str | None, path: Path) -> str:
     names: list[str] = book.sheet_names  # type: ignore[attr-defined]
     if sheet is not None:
         if sheet not in names:
-            raise InputError(
-                "excel-sheet",
-                f'"{path}" has no sheet "{sheet}"{nearest(sheet, names)}.',
-                f"Sheets: {', '.join(names)}.",
-            )
+            raise unknown("excel-sheet", f'"{path}" has no sheet "{sheet}"', sheet, names)
         return sheet
     filled = [
         name
@@ -274,16 +270,16 @@ def _sheet(book: object, sheet: str | None, path: Path) -> str:
         raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
     if len(filled) > 1:
         raise InputError(
-            "excel-sheets",
+            "excel-sheet",
             f'"{path}" has {len(filled)} sheets that hold something.',
             f"Choose one with sheet=: {', '.join(filled)}.",
         )
     return filled[0]
 
 
-def _damaged(code: str, path: Path, kind: str) -> InputError:
+def _damaged(path: Path, kind: str) -> InputError:
     return InputError(
-        code,
+        "file-damaged",
         f'"{path}" cannot be read as {kind}: it is damaged, cut short or something else.',
         "Copy or export it again.",
     )

@@ -196,7 +196,7 @@ def _from_arrow(table: Any) -> pl.DataFrame:
         kind = str(getattr(field.type, "type_name", None) or field.type)
         if pa.types.is_interval(field.type):
             raise InputError(
-                "database-type",
+                "database-error",
                 f'The column "{field.name}" holds intervals, which shoal does not read.',
                 "Read the other columns only, or turn it into text with a query.",
             )
@@ -220,7 +220,7 @@ def _uuid_text(column: pl.Series) -> pl.Series:
 
 def _no_rows(url: DatabaseUrl) -> InputError:
     return InputError(
-        "database-no-rows", f"The query of {url.shown} gives no table.", "Write a SELECT."
+        "database-error", f"The query of {url.shown} gives no table.", "Write a SELECT."
     )
 
 

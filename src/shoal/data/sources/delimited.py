@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from shoal.data.sources.text import COPIES, REMEDY, TEXT, TextFile
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, unknown
 from shoal.memory import refuse_memory
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -54,7 +54,7 @@ def read_delimited(
             try:
                 for frame in table.split(file, wanted, block):
                     pieces.append(frame)
-                    taken += frame.estimated_size() + TEXT * frame.height * frame.width
+                    taken += int(frame.estimated_size()) + TEXT * frame.height * frame.width
                     needed = max(file.size + taken, COPIES * taken)
                     refuse_memory(needed, f'To read "{path}"', REMEDY)
                 return pl.concat(pieces, rechunk=False)
@@ -110,7 +110,7 @@ class TextTable:
         if last and (file.tail.endswith(opened) or opened.endswith(file.tail)):
             start = file.lines - last.rstrip("\n").count("\n")
             raise InputError(
-                "csv-quote",
+                "csv-rows",
                 f'Line {start} of "{self.path}" opens a quotation mark that is never closed.',
                 "Close it, or double it if it belongs to the text.",
             )
@@ -151,7 +151,7 @@ class TextTable:
     def _refuse_ragged(self, bad: Sequence[Any]) -> None:
         if bad:
             raise InputError(
-                "csv-ragged",
+                "csv-rows",
                 f'Row {bad[0].number} of "{self.path}" is of length {bad[0].actual_columns}, the '
                 f"header (row 1) of length {len(self.names)}.",
                 "Correct that row; a cell that holds the separator stands in quotation marks.",
@@ -172,7 +172,7 @@ def header_of(data: bytes, separator: str | None, path: Path) -> tuple[str, list
     chosen = _sniffed(text, path) if separator is None else separator
     if len(chosen) != 1 or not chosen.isascii() or chosen in '"\r\n':
         raise InputError(
-            "separator-form",
+            "separator",
             f"The separator is {chosen!r}.",
             "Give one sign, such as a comma, a semicolon or a tab.",
         )
@@ -180,7 +180,7 @@ def header_of(data: bytes, separator: str | None, path: Path) -> tuple[str, list
     others = [other for other in SEPARATORS if other != chosen and other in names[0]]
     if separator is not None and len(names) == 1 and others:
         raise InputError(
-            "csv-separator",
+            "separator",
             f'Split at {separator!r}, "{path}" has only one column, and its header holds '
             f"{others[0]!r}.",
             f"Give --separator {others[0]!r} (in Python separator={others[0]!r}), or leave it out.",
@@ -208,11 +208,7 @@ def check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
     """An InputError for a column that is asked for and does not exist."""
     for name in columns:
         if name not in names:
-            raise InputError(
-                "column-missing",
-                f'The column "{name}" does not exist{nearest(name, names)}.',
-                f"Columns: {', '.join(names)}.",
-            )
+            raise unknown("column-missing", f'The column "{name}" does not exist', name, names)
 
 
 def _sniffed(text: str, path: Path) -> str:
@@ -246,7 +242,7 @@ def _header(text: str, separator: str, path: Path) -> list[str]:
         ) from None
     if len(names) > MOST_COLUMNS:
         raise InputError(
-            "csv-columns",
+            "csv-header",
             f'The header of "{path}" has {len(names):,} columns, more than {MOST_COLUMNS:,}.',
             "Give a table with fewer columns, and its header in one row.",
         )

@@ -30,7 +30,7 @@ def text_decoder(encoding: str) -> codecs.IncrementalDecoder:
         return codecs.getincrementaldecoder(encoding)()
     except LookupError:
         raise InputError(
-            "encoding-unknown",
+            "encoding",
             f'There is no encoding "{encoding}".',
             "Use utf-8, latin-1, cp1252 or another name that Python knows.",
         ) from None
@@ -127,7 +127,7 @@ class TextFile(io.RawIOBase):
         utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         if utf16 and self._encoding is None and self.size == len(raw):
             raise InputError(
-                "csv-encoding", f'"{self._path}" is written in UTF-16.', 'Give encoding="utf-16".'
+                "encoding", f'"{self._path}" is written in UTF-16.', 'Give encoding="utf-16".'
             )
         try:
             text = self._decoder.decode(raw, not raw)
@@ -141,7 +141,7 @@ class TextFile(io.RawIOBase):
             why = "it does not begin as such a file does"
         shown = "UTF-8" if self._encoding in (None, "utf-8") else self._encoding
         raise InputError(
-            "csv-encoding",
+            "encoding",
             f'"{self._path}" is not written in {shown}: {why}.',
             'Say what it is written in, such as encoding="latin-1", or "cp1252" from Windows.',
         )

@@ -11,7 +11,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
-Number = int | float | Decimal
+Number = int | float | Decimal | Fraction
 
 
 def band_label(number: Number, width: float) -> str:

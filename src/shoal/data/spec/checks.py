@@ -18,10 +18,10 @@ def checked_r(r: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(r, bool) or not math.isfinite(number):
-        raise InputError("r-number", f"r is {r!r}, which is no number.", "Give a number above 1.")
+        raise InputError("r", f"r is {r!r}, which is no number.", "Give a number above 1.")
     if number <= 1:
         raise InputError(
-            "r-small",
+            "r",
             f"r is {number:g}, and 1/r is the largest chance an adversary may have.",
             "Give a number above 1, such as 2, 5 or 10.",
         )
@@ -51,5 +51,5 @@ def checked_names(given: Any, what: str) -> tuple[str, ...]:
 
 def listed(given: Any, what: str) -> Sequence[Any]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise InputError("spec-list", f"{what} is {given!r}, not a list.", "Give a list.")
+        raise InputError("spec-value", f"{what} is {given!r}, not a list.", "Give a list.")
     return list(given)

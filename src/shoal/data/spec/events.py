@@ -63,7 +63,7 @@ def as_event(given: EventLike) -> Event:
         unknown = set(given) - {"values", "label", "r", "column"}
         if unknown or "values" not in given:
             raise InputError(
-                "event-key",
+                "event-form",
                 f"A protected event was given as {dict(given)!r}.",
                 "Write values = [...], and if you like column, label and r.",
             )
@@ -132,7 +132,7 @@ def check_events(events: tuple[Event, ...] | None, columns: Sequence[str]) -> No
     """An InputError for events that name nothing, the same twice, or no column of theirs."""
     if events == ():
         raise InputError(
-            "protect-none",
+            "event-empty",
             "protect names no event, so nothing would be protected.",
             "Name an event, or leave protect out to protect each value.",
         )
@@ -158,14 +158,14 @@ def check_apart(events: tuple[Event, ...] | None, columns: Sequence[str]) -> Non
     """An InputError where columns cannot be published apart."""
     if len(columns) == 1:
         raise InputError(
-            "apart-one",
+            "apart",
             f'publish_apart is for several sensitive columns, and "{columns[0]}" is the only one.',
             "Leave it out, or name the others as sensitive too.",
         )
     for event in events or ():
         if len(event.column) > 1:
             raise InputError(
-                "apart-event",
+                "apart",
                 f'The event "{event.label}" is one of several columns, and once these are '
                 "permuted apart nobody can say how many people carry it.",
                 "Name an event for each column, or leave publish_apart out.",
@@ -200,7 +200,7 @@ def _check_columns(events: Sequence[Event], columns: Sequence[str]) -> None:
     without = [name for name in columns if name not in named]
     if len(columns) > 1 and without:
         raise InputError(
-            "event-columns",
+            "event-column",
             f'No event of the sensitive column "{without[0]}" is protected.',
             f"Name one, as {without[0]}=yes, or take the column out of sensitive.",
         )

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from shoal.data.spec.checks import listed
 from shoal.data.spec.events import entry_texts
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, unknown
 
 DatePart = Literal["year", "month", "day"]
 ANY = "*"
@@ -73,12 +73,12 @@ class Recipe:
         ):
             if not fits:
                 raise InputError(
-                    "recode-value", f"{key} is {getattr(self, key)!r}.", f"Give {remedy}."
+                    "recode-form", f"{key} is {getattr(self, key)!r}.", f"Give {remedy}."
                 )
         chosen = [key for key in COARSER if getattr(self, key)]
         if len(chosen) > 1:
             raise InputError(
-                "recode-both",
+                "recode-form",
                 f"A column is recoded by {chosen[0]} and by {chosen[1]}.",
                 f"Choose one of: {', '.join(COARSER)}.",
             )
@@ -87,7 +87,7 @@ class Recipe:
                 "recode-level", "level is given without a hierarchy.", "Add the hierarchy's file."
             )
         if not self.to_mapping():
-            raise InputError("recode-nothing", "A recipe does nothing.", f"Keys: {KEYS}.")
+            raise InputError("recode-form", "A recipe does nothing.", f"Keys: {KEYS}.")
 
     def to_mapping(self) -> dict[str, Any]:
         """Plain data; what is at its default is left out."""
@@ -137,11 +137,8 @@ def as_recipe(given: RecipeLike, column: str) -> Recipe:
     known = [field.name for field in fields(Recipe)]
     for key in given:
         if key not in known:
-            raise InputError(
-                "recode-key",
-                f'The recoding of "{column}" has an unknown key "{key}"{nearest(key, known)}.',
-                f"Keys: {KEYS}.",
-            )
+            problem = f'The recoding of "{column}" has an unknown key "{key}"'
+            raise unknown("recode-form", problem, key, known)
     return Recipe(**given)
 
 
@@ -174,7 +171,7 @@ def parse_recipes(texts: list[str]) -> dict[str, dict[str, Any]]:
         parts = _OPTION.fullmatch(text)
         if parts is None or (parts[3] is None) != (parts[2] in ("nominal", "suppress")):
             raise InputError(
-                "recode-option",
+                "recode-form",
                 f'--recode "{text}" is not understood.',
                 f"Write it as age:bands=10 or job:nominal; keys: {KEYS}.",
             )
@@ -205,7 +202,7 @@ def _numbers(given: Any) -> tuple[float, ...]:
     numbers = listed(given, "cuts")
     for one in numbers:
         if isinstance(one, bool) or not isinstance(one, int | float) or not math.isfinite(one):
-            raise InputError("recode-number", f"{one!r} is no number.", "Give plain numbers.")
+            raise InputError("recode-form", f"{one!r} is no number.", "Give plain numbers.")
     return tuple(float(one) for one in numbers)
 
 

@@ -22,7 +22,7 @@ from shoal.data.spec.person import RowRule
 from shoal.data.spec.places import read_spec_file
 from shoal.data.spec.recipe import Recipe, RecipeLike, as_recipes, public_recipes
 from shoal.data.spec.toml_text import toml_text
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, nearest, unknown
 
 MISSING = "(missing)"
 """How a missing value is shown; it is a category like any other."""
@@ -160,7 +160,9 @@ class Spec:
 
     def _check(self) -> None:
         if not self.qi:
-            raise InputError("qi-none", "No QI columns are named.", "Name at least one with qi.")
+            raise InputError(
+                "spec-missing", "No QI columns are named.", "Name at least one with qi."
+            )
         if len(self.qi) > MAX_QI:
             raise InputError(
                 "qi-too-many",
@@ -169,7 +171,7 @@ class Spec:
             )
         if not self.sensitive or not all(self.sensitive_columns):
             raise InputError(
-                "sensitive-none", "No sensitive column is named.", "Name it with sensitive."
+                "spec-missing", "No sensitive column is named.", "Name it with sensitive."
             )
         for names, role, taken, other in (
             (self.sensitive_columns, "sensitive", self.qi, "a QI"),
@@ -193,17 +195,15 @@ class Spec:
         if self.k is not None:
             _whole("k", self.k, least=2)
         if self.limit not in LIMITS:
-            raise InputError(
-                "limit", f"limit is {self.limit!r}.", f"Choose among: {', '.join(LIMITS)}."
-            )
+            raise unknown("limit", f"limit is {self.limit!r}", str(self.limit), LIMITS)
         for name in ("publish_members", "publish_apart"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(
-                    "spec-flag", f"{name} is {getattr(self, name)!r}.", "Give true or false."
+                    "spec-value", f"{name} is {getattr(self, name)!r}.", "Give true or false."
                 )
         if self.knowledge is not None and not isinstance(self.knowledge, str):
             raise InputError(
-                "spec-path", f"knowledge is {self.knowledge!r}.", "Give the path of a file."
+                "spec-value", f"knowledge is {self.knowledge!r}.", "Give the path of a file."
             )
         self._check_views()
         self._check_recode()
@@ -214,12 +214,12 @@ class Spec:
     def _check_person(self) -> None:
         if self.person is not None and (not isinstance(self.person, str) or not self.person):
             raise InputError(
-                "person-name", f"person is {self.person!r}.", "Name one column of the table."
+                "person", f"person is {self.person!r}.", "Name one column of the table."
             )
         rule = self.row_rule
         if self.person is None and rule.kind != "all":
             raise InputError(
-                "person-none",
+                "person",
                 f'rows_per_person is "{self.rows_per_person}", and nothing says whose rows are '
                 "whose.",
                 "Name the column with person.",
@@ -245,29 +245,22 @@ class Spec:
         known = [*self.qi, *(band_name(name, width) for name, width in self.bands)]
         for name, width in self.bands:
             if name not in self.qi:
-                raise InputError(
-                    "band-column",
-                    f'"{name}" is banded but is no QI{nearest(name, self.qi)}.',
-                    "Band a numeric QI.",
-                )
+                raise unknown("band", f'"{name}" is banded but is no QI', name, self.qi)
             if band_name(name, width) in self.qi:
                 raise InputError(
-                    "band-name",
+                    "band",
                     f'The band "{band_name(name, width)}" has the name of a QI.',
                     "Rename that QI, or choose another width.",
                 )
         for name in self.rare_unknown:
             if name not in self.qi:
-                raise InputError(
-                    "rare-column",
-                    f'"{name}" is in rare_unknown but is no QI{nearest(name, self.qi)}.',
-                    "Name QIs there.",
-                )
+                problem = f'"{name}" is in rare_unknown but is no QI'
+                raise unknown("rare-column", problem, name, self.qi)
         quantiles = re.compile(rf"({'|'.join(map(re.escape, self.qi))})/q[1-9]\d{{0,3}}")
         for name in self.qi:
             if quantiles.fullmatch(name):
                 raise InputError(
-                    "band-name",
+                    "band",
                     f'The QI "{name}" has the name of quantile bands of another.',
                     "Rename it.",
                 )
@@ -292,11 +285,8 @@ class Spec:
                     "as far as k needs.",
                 )
             if name not in published:
-                raise InputError(
-                    "recode-column",
-                    f'"{name}" is recoded but not published{nearest(name, published)}.',
-                    "Recode a QI or the sensitive column.",
-                )
+                problem = f'"{name}" is recoded but not published'
+                raise unknown("recode-column", problem, name, published)
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -371,11 +361,7 @@ def check_keys(mapping: Mapping[str, Any], *, source: str) -> None:
     known = {field.name for field in fields(Spec)}
     for key in mapping:
         if key not in known:
-            raise InputError(
-                "spec-key",
-                f'{source} has an unknown key "{key}"{nearest(key, known)}.',
-                f"Known keys: {', '.join(sorted(known))}.",
-            )
+            raise unknown("spec-key", f'{source} has an unknown key "{key}"', key, sorted(known))
 
 
 def support_for(rows: int) -> int:
@@ -401,7 +387,7 @@ def _bands(given: Any) -> tuple[tuple[str, float], ...]:
         is_number = isinstance(width, int | float) and not isinstance(width, bool)
         if width is None or not is_number or not 0 < width < math.inf:
             raise InputError(
-                "band-width",
+                "band",
                 f'The band width of "{name}" is {width!r}.',
                 "Give a positive number, such as age = 10.",
             )

@@ -19,15 +19,15 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         return tomllib.loads(read_text(path))
     except OSError as error:
         raise InputError(
-            "spec-read", f"Cannot read {path}: {error.strerror}.", "Check the path."
+            "spec-file", f"Cannot read {path}: {error.strerror}.", "Check the path."
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(
-            "spec-toml", f"{path} is not valid TOML: {error}.", "Correct that place."
+            "spec-file", f"{path} is not valid TOML: {error}.", "Correct that place."
         ) from None
     except RecursionError:
         raise InputError(
-            "spec-toml", f"{path} is nested too deeply.", "Write it as the example does."
+            "spec-file", f"{path} is nested too deeply.", "Write it as the example does."
         ) from None
 
 

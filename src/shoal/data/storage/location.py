@@ -87,7 +87,7 @@ def parse_url(source: str) -> DatabaseUrl | None:
     shown = redact(source)
     if scheme not in SCHEMES:
         raise InputError(
-            "url-scheme",
+            "url",
             f'shoal does not read "{scheme}://" addresses{nearest(scheme, SCHEMES)}.',
             "Give a file, duckdb:///file?table=... or postgresql://user@host/database?table=...",
         )
@@ -97,7 +97,7 @@ def parse_url(source: str) -> DatabaseUrl | None:
         _check_place(place, given)
     if bool(given.get("table", "").strip()) == bool(given.get("query", "").strip()):
         raise InputError(
-            "url-table",
+            "url",
             f"{shown} does not say what to read.",
             "End it in ?table=NAME, or in ?query=SELECT ..., not both.",
         )
@@ -106,7 +106,7 @@ def parse_url(source: str) -> DatabaseUrl | None:
     for name in given:
         if name not in allowed:
             raise InputError(
-                "url-option",
+                "url",
                 f"{shown} has an option that is not passed on to the database.",
                 f"Possible are table, query{''.join(f', {option}' for option in allowed)}.",
             )
@@ -131,7 +131,7 @@ def check_readable(path: Path) -> None:
         ) from None
     except PermissionError:
         raise InputError(
-            "file-denied",
+            "file-unreadable",
             f'"{path}" may not be read by this user.',
             "Change its permissions, or run as a user who may read it.",
         ) from None
@@ -172,7 +172,7 @@ def _check_place(place: str, given: dict[str, str]) -> None:
         )
     if not _PLACE.fullmatch(bare):
         raise InputError(
-            "url-place",
+            "url",
             "The PostgreSQL address does not name a host, a port and a database.",
             "Write postgresql://user@host:5432/database?table=...",
         )

@@ -158,7 +158,7 @@ def _noticed(target: Path) -> list[Move]:
     moves = [Move(new, at, digest) for new, digest in found if (at := target_of(new))]
     if target not in [move.target for move in moves] or len(moves) < len(found):
         raise InputError(
-            "moves-notice",
+            "moves-unfinished",
             f'"{notice}" should say which folders a stopped run was to put into place, and '
             "does not.",
             "Remove it, and make the release again.",

@@ -36,7 +36,7 @@ def replace_file(path: str | Path) -> Iterator[Path]:
     target = _real(path)
     with _explained(path):
         if target.is_dir():
-            raise InputError("output-folder", f'"{path}" is a folder.', "Name a file.")
+            raise InputError("output-place", f'"{path}" is a folder.', "Name a file.")
         new, lock = begin(target, folder=False)
         try:
             yield new
@@ -129,7 +129,7 @@ def _check_target(target: Path, place: Place, *, force: bool) -> None:
     if not target.exists():
         return
     if not target.is_dir():
-        raise InputError("output-file", f'"{path}" is a file.', "Name a folder.")
+        raise InputError("output-place", f'"{path}" is a file.', "Name a folder.")
     if not force:
         raise InputError(
             "output-exists", f'"{path}" exists already.', "Name another folder, or use force."
@@ -137,7 +137,7 @@ def _check_target(target: Path, place: Place, *, force: bool) -> None:
     here, home = Path.cwd(), Path("~").expanduser().resolve()
     if target in (here, home, *here.parents, *home.parents):
         raise InputError(
-            "output-precious",
+            "output-foreign",
             f'"{path}" holds the working folder or the home folder.',
             "Name a folder below it.",
         )
@@ -162,7 +162,7 @@ def _explained(*paths: str | Path) -> Iterator[None]:
         parent = _real(concerned[0]).parent
         if failed == parent and isinstance(error, FileNotFoundError | NotADirectoryError):
             raise InputError(
-                "output-parent", f'There is no folder "{parent}" to write to.', "Make it first."
+                "output-place", f'There is no folder "{parent}" to write to.', "Make it first."
             ) from None
         named = " or ".join(f'"{path}"' for path in concerned)
         raise InputError(

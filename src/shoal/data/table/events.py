@@ -81,14 +81,14 @@ class _Beside:
         for text, less in taken.items():
             if not added & less:
                 raise InputError(
-                    "event-not",
+                    "event-form",
                     f'In the event "{event.label}", "{text}" takes nothing away.',
                     'Write "not" before each value that is left out: not a|not b.',
                 )
         held = added.difference(*taken.values())
         if not held:
             raise InputError(
-                "event-nothing",
+                "event-empty",
                 f'The event "{event.label}" covers no value of "{self.column.name}".',
                 "Leave something in it.",
             )
@@ -137,7 +137,7 @@ class _Beside:
         found = self.scale.compared(entry) if compared else self.scale.ranged(entry)  # type: ignore[arg-type]
         if found is None:
             raise InputError(
-                "event-range",
+                "event-form",
                 f'"{text}" is no range of "{self.column.name}", which holds {self.scale.kind}.',
                 "Write numbers as >= 40 or 290..319, dates as 2020-03-01..2020-05-31, the smaller "
                 "end first.",
@@ -183,7 +183,7 @@ class _Beside:
         if not below:
             nodes = {label for path in hierarchy.paths for label in path[1:]}
             raise InputError(
-                "event-node",
+                "event-file",
                 f'The hierarchy "{name}" has no node "{entry.node}"'
                 f"{nearest(str(entry.node), nodes)}.",
                 "Name a label that stands above values.",

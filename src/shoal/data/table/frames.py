@@ -21,7 +21,7 @@ def to_polars(frame: Any) -> pl.DataFrame:
         known = nw.from_native(frame, eager_only=True)
     except TypeError:
         raise InputError(
-            "frame-kind",
+            "frame",
             f"A {type(frame).__name__} is no data frame that shoal knows.",
             "Give a pandas, Polars or PyArrow frame, or read a file with shoal.read_table.",
         ) from None
@@ -58,7 +58,7 @@ def like(frame: pl.DataFrame, original: Any) -> Any:
 def _unreadable(error: Exception) -> InputError:
     reason = " ".join(str(error).split()).rstrip(".")
     return InputError(
-        "frame-content",
+        "frame",
         f"The data frame cannot be read: {reason}.",
         "Give every column a name of its own and one kind of value.",
     )

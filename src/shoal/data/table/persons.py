@@ -140,7 +140,7 @@ def _places(column: pl.Series) -> Ints:
     places: dict[str, Any] = {} if scale is None else dict(scale.places)
     if strange := next((label for label in labels if label not in places), None):
         raise InputError(
-            "person-order",
+            "rows-per-person",
             f'"{visible(column.name)}" holds "{visible(strange)}", which is no number and no date '
             "such as 2020-01-31.",
             "Choose the last row by a column of numbers or dates.",

@@ -35,7 +35,7 @@ def column_events(
         values = set(event.values)
         if event.is_set and event.label in known and event.label not in values:
             raise InputError(
-                "label-taken",
+                "event-label",
                 f'The event label "{event.label}" is also a value of "{members.name}" outside it.',
                 "Choose another label.",
             )

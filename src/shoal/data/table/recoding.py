@@ -109,7 +109,7 @@ class _Values:
             dropped |= {text for code in missing for text in scale.equal(code)}
         if missing and not dropped:
             raise InputError(
-                "recode-missing",
+                "recode-values",
                 f'None of the missing codes {", ".join(missing)} occurs in "{self.column.name}".',
                 "Name codes that occur.",
             )
@@ -143,7 +143,7 @@ class _Values:
             ):
                 return [None if place is None else Fraction(place) for place in places]
         raise InputError(
-            "recode-numbers",
+            "recode-values",
             f'"{self.column.name}" is to be cut as numbers, and holds something else.',
             "Name its other codes as missing, or recode it by a hierarchy.",
         )
@@ -177,7 +177,7 @@ class _Values:
             return [None if text is None else made(places[text]) for text in self.texts]
         except (KeyError, ValueError):
             raise InputError(
-                "recode-dates",
+                "recode-values",
                 f'"{self.column.name}" is to be shortened as dates, and holds something else.',
                 "Write dates as 2020-03-01, and name other codes as missing.",
             ) from None

@@ -27,7 +27,7 @@ from shoal.data.table.persons import Persons, by_person
 from shoal.data.table.published import column_events, published_values, specs_alone
 from shoal.data.table.several import Several
 from shoal.display import counted
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, unknown
 from shoal.wording import visible
 
 
@@ -139,7 +139,7 @@ class Table:
             )
         if data[rows].null_count() or (data[rows] < 1).any():
             raise InputError(
-                "cells-count", "A cell has no rows.", "Give only combinations that occur."
+                "cells-rows", "A cell has no rows.", "Give only combinations that occur."
             )
         counts = data[rows].cast(pl.Int64).to_numpy()
         unnamed = spec.with_(identifiers=(), person=None, rows_per_person="all")
@@ -404,7 +404,7 @@ def _check_columns(data: pl.DataFrame, spec: Spec, *, rows: int) -> None:
         raise InputError("table-empty", "The table has no rows.", "Give a table with people in it.")
     if rows == 1:
         raise InputError(
-            "table-one-row", "The table has one row, so nobody can hide.", "Give more rows."
+            "table-empty", "The table has one row, so nobody can hide.", "Give more rows."
         )
     check_roles(data.columns, spec)
 
@@ -418,8 +418,5 @@ def check_roles(columns: Sequence[str], spec: Spec) -> None:
     roles += [("ordering", name) for name in (spec.row_rule.by,) if name is not None]
     for role, name in roles:
         if name not in columns and not (name == ROWS_OF_PERSON and role == "QI" and spec.person):
-            raise InputError(
-                "column-missing",
-                f'The {role} column "{name}" does not exist{nearest(name, columns)}.',
-                f"Columns: {', '.join(columns)}.",
-            )
+            problem = f'The {role} column "{name}" does not exist'
+            raise unknown("column-missing", problem, name, columns)

@@ -36,7 +36,7 @@ def fit_model(table: Table, model: Any, *, folds: int = FOLDS, seed: int = 0) ->
     count = len(table.signatures)
     if count < 2:
         raise InputError(
-            "model-alike",
+            "model",
             "All people have the same QI values, so that a model can tell nothing.",
             "Leave the model out, or name more QIs.",
         )
@@ -65,7 +65,7 @@ def _foretold(table: Table, model: Any, columns: Floats, fold: IntArray) -> Floa
     """signatures x (events, none): each fold from a fresh copy of the model, fitted to the rest."""
     if not (callable(getattr(model, "fit", None)) and hasattr(model, "predict_proba")):
         raise InputError(
-            "model-methods",
+            "model",
             f"A {type(model).__name__} is no model.",
             "Give an object with fit(X, y) and predict_proba(X), or a model's name.",
         )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.arrays import IntArray
 from shoal.data.table import Table
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, unknown
 from shoal.knowledge.knowledge import table_distribution
 from shoal.knowledge.models.kernels import kernel_sums
 
@@ -70,11 +70,8 @@ def _widths(table: Table, bandwidth: Bandwidth) -> NDArray[np.float64]:
     given = bandwidth if isinstance(bandwidth, Mapping) else dict.fromkeys(table.spec.qi, bandwidth)
     for name, width in given.items():
         if name not in table.spec.qi:
-            raise InputError(
-                "bandwidth-column",
-                f'A bandwidth is given for "{name}", which is no QI{nearest(name, table.spec.qi)}.',
-                f"QIs: {', '.join(table.spec.qi)}.",
-            )
+            problem = f'A bandwidth is given for "{name}", which is no QI'
+            raise unknown("bandwidth", problem, name, table.spec.qi)
         if not 0 < width <= 1:
             raise InputError(
                 "bandwidth",

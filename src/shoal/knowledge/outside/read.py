@@ -118,7 +118,7 @@ def _refuse_twice(said: Statements, rows: NDArray[np.int64], signature: NDArray[
         second = later.arg_max() or 0
         first = np.argmax((signature == signature[second]) & (target == target[second]))
         raise InputError(
-            "knowledge-twice",
+            "knowledge-row",
             f"Rows {rows[first] + 1} and {rows[second] + 1} of {said.source} speak of the same "
             f'attribute values and the same value, "{said.values[rows[second]]}".',
             "Keep one of them.",
@@ -143,7 +143,7 @@ def _completed(group: _Group, table: Table, source: str) -> Floats:
         if (np.abs(left) > SUM_TOLERANCE).any():
             row = int(np.argmax(np.abs(left) > SUM_TOLERANCE))
             raise InputError(
-                "knowledge-event",
+                "knowledge-sum",
                 f'In {source}, the values of the event "{event.label}" do not add up to its own '
                 f"probability for {group.describe(row)}.",
                 "Give the event or its values, or make them agree.",
@@ -152,7 +152,7 @@ def _completed(group: _Group, table: Table, source: str) -> Floats:
     if total.max() > 1 + SUM_TOLERANCE:
         row = int(np.argmax(total > 1 + SUM_TOLERANCE))
         raise InputError(
-            "knowledge-over-one",
+            "knowledge-sum",
             f"In {source}, the probabilities for {group.describe(row)} add up to "
             f"{total[row]:.10g}, more than 1.",
             "Make them add up to 1, or leave a value out: it gets the rest.",
@@ -161,7 +161,7 @@ def _completed(group: _Group, table: Table, source: str) -> Floats:
     if left.max() > SUM_TOLERANCE:
         row = int(np.argmax(left > SUM_TOLERANCE))
         raise InputError(
-            "knowledge-under-one",
+            "knowledge-sum",
             f"In {source}, the probabilities for {group.describe(row)} add up to "
             f"{total[row]:.10g}, though every value has one.",
             "Make them add up to 1, or leave a value out: it gets the rest.",

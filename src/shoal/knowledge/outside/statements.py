@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal.data.spec import MISSING, band_name
 from shoal.data.spec.bands import band_label
 from shoal.data.table import Column, Table, code_column
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, nearest, unknown
 
 VALUE, PROBABILITY = "value", "probability"
 Speller = Callable[[str], str]
@@ -42,13 +42,13 @@ def statements(frame: pl.DataFrame, table: Table, source: str) -> Statements:
     attributes = _attributes(frame, table, source)
     if not frame.height:
         raise InputError(
-            "knowledge-empty", f"There are no rows in {source}.", "Add one for each probability."
+            "knowledge-row", f"There are no rows in {source}.", "Add one for each probability."
         )
     labels = [_spelled(frame[name], _attribute_speller(table, name)) for name in attributes]
     values = _spelled(frame[VALUE], _column_speller(table.members))
     if values.null_count():
         raise InputError(
-            "knowledge-no-value",
+            "knowledge-row",
             f"Row {_first(values.is_null())} of {source} names no value.",
             f"Name one, or {MISSING} for people without one.",
         )
@@ -64,24 +64,17 @@ def statements(frame: pl.DataFrame, table: Table, source: str) -> Statements:
 def _attributes(frame: pl.DataFrame, table: Table, source: str) -> list[str]:
     for name in (VALUE, PROBABILITY):
         if name not in frame.columns:
-            raise InputError(
-                "knowledge-column",
-                f'There is no column "{name}" in {source}{nearest(name, frame.columns)}.',
-                "Its columns are attributes of the table, value and probability.",
-            )
+            problem = f'There is no column "{name}" in {source}'
+            raise unknown("knowledge-column", problem, name, frame.columns)
     known = [*table.spec.qi, *(band_name(name, width) for name, width in table.spec.bands)]
     attributes = [name for name in frame.columns if name not in (VALUE, PROBABILITY)]
     for name in attributes:
         if name not in known:
-            raise InputError(
-                "knowledge-attribute",
-                f'The column "{name}" in {source} is no attribute of the table'
-                f"{nearest(name, known)}.",
-                f"Attributes are the QIs and the bands of the spec: {', '.join(known)}.",
-            )
+            problem = f'The column "{name}" in {source} is no QI of the table and no band of one'
+            raise unknown("knowledge-column", problem, name, known)
     if not attributes:
         raise InputError(
-            "knowledge-no-attribute",
+            "knowledge-column",
             f"There is no attribute column in {source}.",
             f"Add at least one of these: {', '.join(known)}.",
         )
@@ -142,7 +135,7 @@ def _targets(values: pl.Series, table: Table, source: str) -> NDArray[np.int64]:
     for row, value in enumerate(values.to_list(), start=1):
         if value not in codes:
             raise InputError(
-                "knowledge-value",
+                "knowledge-row",
                 f'The value "{value}" in row {row} of {source} never occurs in '
                 f'"{table.members.name}"{nearest(value, codes)}.',
                 "Name values of the table, or labels of events.",
@@ -158,7 +151,7 @@ def _probabilities(column: pl.Series, source: str) -> NDArray[np.float64]:
         row = _first(bad)
         cell = column[row - 1]
         raise InputError(
-            "knowledge-probability",
+            "knowledge-row",
             f"The probability in row {row} of {source} is {'missing' if cell is None else cell}.",
             "Give a number from 0 to 1.",
         )

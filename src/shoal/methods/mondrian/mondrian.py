@@ -93,7 +93,7 @@ def _check_possible(table: Table, rows: int, values: int) -> None:
     if len(table.values) < values:
         problem = f'"{table.members.name}" publishes {len(table.values):,} different values, '
         problem += f"fewer than l = {values:,}."
-        raise InputError("values-below-l", problem, f"Give an l of at most {len(table.values):,}.")
+        raise InputError("table-below-k", problem, f"Give an l of at most {len(table.values):,}.")
 
 
 def _trees(table: Table, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:

@@ -57,7 +57,7 @@ from numpy.typing import NDArray
 from shoal.arrays import Floats, IntArray
 from shoal.data.table import Table
 from shoal.data.table.hierarchy import Hierarchy
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, unknown
 from shoal.groups import SUPPRESSED, Grouping, Progress, Recoding, silent
 from shoal.methods.tcloseness.emd import equal, hierarchical, ordered
 from shoal.methods.tcloseness.lattice import Lattice, Levels, Verdict, search
@@ -90,12 +90,10 @@ class TCloseness:
         _share("t", self.t)
         _share("max_suppression", self.max_suppression)
         if self.emd not in DISTANCES:
-            hint = nearest(str(self.emd), DISTANCES)
-            problem = f"{self.emd!r} is no form of EMD{hint}."
-            raise InputError("emd-form", problem, "Give equal, ordered or hierarchical.")
+            raise unknown("emd", f"{self.emd!r} is no form of EMD", str(self.emd), DISTANCES)
         if self.emd == "equal" and self.sensitive_hierarchy is not None:
             problem = "Equal distance has no use for a hierarchy of the sensitive attribute."
-            raise InputError("emd-hierarchy", problem, "Leave it out, or ask for hierarchical EMD.")
+            raise InputError("emd", problem, "Leave it out, or ask for hierarchical EMD.")
 
     def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
         """The passing node with most classes, generalized; nothing is drawn, so no seed matters."""
@@ -142,7 +140,7 @@ class TCloseness:
             return lambda shares: ordered(shares[:, order], whole[order])
         if hierarchy is None:
             problem = f'Hierarchical EMD needs a hierarchy of "{members.name}".'
-            raise InputError("emd-no-hierarchy", problem, "Give one, or ask for equal EMD.")
+            raise InputError("emd", problem, "Give one, or ask for equal EMD.")
         bound = hierarchy.bind(members.values.to_list())
         return lambda shares: hierarchical(shares, whole, bound)
 
@@ -200,7 +198,7 @@ def _order(table: Table, hierarchy: Hierarchy | None) -> NDArray[np.int64]:
     if hierarchy is None:
         problem = f'Ordered EMD needs an order, and "{members.name}" holds text.'
         remedy = "Give a hierarchy that lists the values in their order, or ask for equal EMD."
-        raise InputError("emd-no-order", problem, remedy)
+        raise InputError("emd", problem, remedy)
     texts = [path[0] for path in hierarchy.bind(members.values.to_list()).paths]
     place = {path[0]: number for number, path in enumerate(hierarchy.paths)}
     return np.argsort([place.get(text, len(place)) for text in texts], kind="stable")

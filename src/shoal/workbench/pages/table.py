@@ -104,7 +104,7 @@ def _database(visit: Visit, typed: dict[str, str]) -> str:
     url = parse_url(typed["database"])
     if url is None:
         raise InputError(
-            "url-scheme",
+            "url",
             "This is no address of a database.",
             "Write duckdb:///file.db?table=people or postgresql://user@host/database?table=people.",
         )

@@ -18,16 +18,18 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shoal.data.spec import MISSING
 from shoal.data.spec.recipe import ANY
-from shoal.data.table.hierarchy.checks import Labels, attribute, check_depth, text_of
 from shoal.errors import InputError, nearest
 from shoal.memory import read_text
 
+Labels = tuple[str, ...]
 _FORM_REMEDY = (
     "A hierarchy has exactly one of: values (a list), widths (a list of numbers), or groups "
     '(a table of lists, or of tables of lists); and at most "any", a text, beside it.'
@@ -44,20 +46,18 @@ class Outline:
     widths: tuple[float, ...] | None = None
 
 
-def parse_csv(path: Path, *, name: str, separator: str | None, header: bool) -> Outline:
+def parse_csv(path: Path, *, name: str, separator: str | None) -> Outline:
     """The wide form. `separator` is found out (`;` or `,`) unless it is given.
 
     A last column that says the same everywhere is "any"; otherwise `*` is put on top.
     """
     text = _read_text(path)
     rows = _split(text, separator) if separator else _sniff(text)
-    rows = rows[1:] if header else rows
     if not rows:
         problem = f'The hierarchy file "{path}" has no rows.'
-        raise InputError("hierarchy-empty", problem, "Give one row for every value.")
-    depth = len(rows[0])
-    check_depth(name, rows, depth=depth)
-    if depth > 1 and len({row[-1] for row in rows}) == 1:
+        raise InputError("hierarchy-form", problem, "Give one row for every value.")
+    check_depth(name, rows, depth=len(rows[0]))
+    if len(rows[0]) > 1 and len({row[-1] for row in rows}) == 1:
         paths, top = tuple(row[:-1] for row in rows), rows[0][-1]
     else:
         paths, top = tuple(rows), ANY
@@ -68,11 +68,9 @@ def parse_toml(path: Path, *, name: str) -> Outline:
     """The TOML form of a file."""
     try:
         content = tomllib.loads(_read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        problem = f'The hierarchy file "{path}" is not valid TOML: {error}.'
-        raise InputError("hierarchy-form", problem, "Mend the file.") from error
-    except RecursionError:
-        problem = f'The hierarchy file "{path}" is nested too deeply.'
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else f"no TOML: {error}"
+        problem = f'The hierarchy file "{path}" is {why}.'
         raise InputError("hierarchy-form", problem, "Mend the file.") from None
     return parse_mapping(content, name=name)
 
@@ -140,3 +138,40 @@ def _sniff(text: str) -> list[Labels]:
         if len({len(row) for row in rows}) == 1 and len(rows[0]) > 1:
             return rows
     return max(parsed.values(), key=lambda rows: sum(len(row) > 1 for row in rows))
+
+
+def check_depth(name: str, paths: Sequence[Labels], *, depth: int) -> None:
+    """Every path must have that many labels, none of them empty above the value."""
+    ragged = [path[0] for path in paths if len(path) != depth or not all(path[1:])]
+    if ragged:
+        problem = f"{attribute(name)}: the rows of {listing(ragged)} have gaps or another"
+        problem += f" number of levels than {depth}."
+        remedy = "Give every value a label at every level; repeat a label where nothing changes."
+        raise InputError("hierarchy-form", problem, remedy)
+
+
+def attribute(name: str) -> str:
+    """How a message speaks of the hierarchy."""
+    return f'The hierarchy of "{name}"' if name else "The hierarchy"
+
+
+def listing(texts: Sequence[str], limit: int = 5) -> str:
+    """The first few texts in quotes, and how many more there are."""
+    shown = ", ".join(f'"{text}"' for text in texts[:limit])
+    return shown if len(texts) <= limit else f"{shown} and {len(texts) - limit} more"
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is null or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def text_of(value: object) -> str:
+    """A value as hierarchy files write it."""
+    if is_missing(value):
+        return MISSING
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

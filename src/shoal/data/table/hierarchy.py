@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,19 +27,21 @@ import numpy as np
 
 from shoal.arrays import Ints
 from shoal.data.spec import MISSING
+from shoal.data.spec.bands import band_label
 from shoal.data.spec.recipe import ANY
-from shoal.data.table.hierarchy.checks import (
+from shoal.data.table.hierarchy_files import (
     Labels,
+    Outline,
     attribute,
     check_depth,
-    check_parents,
-    check_values,
     is_missing,
-    raise_missing,
+    listing,
+    parse_csv,
+    parse_mapping,
+    parse_toml,
     text_of,
 )
-from shoal.data.table.hierarchy.files import Outline, parse_csv, parse_mapping, parse_toml
-from shoal.errors import InputError
+from shoal.errors import InputError, nearest
 
 __all__ = ["ANY", "MISSING", "Hierarchy", "adult_hierarchies", "read_hierarchy"]
 
@@ -61,8 +64,8 @@ class Hierarchy:
 
     def __post_init__(self) -> None:
         check_depth(self.name, self.paths, depth=self.levels - 1)
-        check_values(self.name, self.paths)
-        check_parents(self.name, self.paths)
+        _check_values(self.name, self.paths)
+        _check_parents(self.name, self.paths)
 
     @classmethod
     def flat(cls, name: str, values: Iterable[object]) -> Hierarchy:
@@ -75,15 +78,15 @@ class Hierarchy:
         cls, values: Iterable[object], widths: Sequence[float], *, name: str = "", top: str = ANY
     ) -> Hierarchy:
         """Numbers in half-open intervals, aligned to multiples of each width."""
-        exact = _check_widths(name, widths)
+        _check_widths(name, widths)
         kept = tuple(values)
         paths = tuple(
-            (MISSING,) * (len(exact) + 1)
+            (MISSING,) * (len(widths) + 1)
             if is_missing(value)
-            else (text_of(value), *_interval_labels(_exact(name, value), exact))
+            else (text_of(value), *(band_label(_exact(name, value), width) for width in widths))
             for value in kept
         )
-        return cls(name, len(exact) + 2, kept, paths, top, tuple(widths))
+        return cls(name, len(widths) + 2, kept, paths, top, tuple(widths))
 
     @classmethod
     def from_csv(
@@ -92,16 +95,13 @@ class Hierarchy:
         *,
         name: str | None = None,
         separator: str | None = None,
-        header: bool = False,
     ) -> Hierarchy:
         """Reads the wide form. `separator` is found out (`;` or `,`) unless it is given.
 
         A last column that says the same everywhere is "any"; otherwise `*` is put on top.
         """
         name = Path(path).stem if name is None else name
-        return cls._grown(
-            name, parse_csv(Path(path), name=name, separator=separator, header=header)
-        )
+        return cls._grown(name, parse_csv(Path(path), name=name, separator=separator))
 
     @classmethod
     def from_toml(
@@ -138,29 +138,6 @@ class Hierarchy:
         first = np.unique(self.codes(level), return_index=True)[1]
         return self.codes(level + 1)[first]
 
-    def children(self, level: int, node: int) -> Ints:
-        """The numbers, one level down, of a node's children."""
-        return np.flatnonzero(self.parent(level - 1) == node).astype(np.int64)
-
-    def covering(self, codes: Sequence[int] | Ints) -> tuple[int, int]:
-        """Level and number of the lowest node above all these values, given as level-0 codes."""
-        for level in range(self.levels):
-            reached = np.unique(self.codes(level)[np.asarray(codes, dtype=np.int64)])
-            if len(reached) == 1:
-                return level, int(reached[0])
-        problem = f"{attribute(self.name)} was asked for the node above no values at all."
-        raise InputError("hierarchy-empty", problem, "Give at least one value.")
-
-    def common_node(self, values: Iterable[object]) -> tuple[int, str]:
-        """Level and label of the lowest node above all these values."""
-        position = {path[0]: index for index, path in enumerate(self.paths)}
-        wanted = [text_of(value) for value in values]
-        unknown = [text for text in wanted if text not in position]
-        if unknown:
-            raise_missing(self.name, unknown, known=position)
-        level, node = self.covering([position[text] for text in wanted])
-        return level, self._nodes[level][1][node]
-
     def bind(self, values: Iterable[object]) -> Hierarchy:
         """The same hierarchy over exactly these values of a table, in this order.
 
@@ -173,18 +150,17 @@ class Hierarchy:
             return Hierarchy.intervals(kept, self.widths, name=self.name, top=self.top)
         above = {path[0]: path[1:] for path in self.paths}
         missing = (MISSING,) * (self.height - 1)
-        above_each = [
-            missing if is_missing(value) else above.get(text_of(value), above.get(str(value)))
-            for value in kept
-        ]
-        texts = [text_of(value) for value in kept]
-        unknown = [text for text, labels in zip(texts, above_each, strict=True) if labels is None]
+        paths, unknown = [], []
+        for value in kept:
+            text = text_of(value)
+            labels = missing if is_missing(value) else above.get(text, above.get(str(value)))
+            paths.append((text, *(labels or ())))
+            unknown += [text] if labels is None else []
         if unknown:
-            raise_missing(self.name, unknown, known=above)
-        paths = tuple(
-            (text, *(labels or ())) for text, labels in zip(texts, above_each, strict=True)
-        )
-        return Hierarchy(self.name, self.levels, kept, paths, self.top)
+            problem = f"{attribute(self.name)} lacks the value {listing(unknown)}"
+            problem += f"{nearest(unknown[0], above)}."
+            raise InputError("hierarchy-values", problem, "Add it to the hierarchy.")
+        return Hierarchy(self.name, self.levels, kept, tuple(paths), self.top)
 
     @cached_property
     def _nodes(self) -> list[tuple[Ints, Labels]]:
@@ -222,16 +198,31 @@ def adult_hierarchies() -> dict[str, Hierarchy]:
     return {name: Hierarchy.from_toml(contents[name], name=name) for name in sorted(contents)}
 
 
-# --- Intervals -------------------------------------------------------------------------
+def _check_values(name: str, paths: Sequence[Labels]) -> None:
+    """Every value must stand there once."""
+    times = Counter(path[0] for path in paths)
+    twice = [text for text, count in times.items() if count > 1]
+    if twice:
+        apart = len({path for path in paths if path[0] in set(twice)}) > len(twice)
+        how = "with different parents" if apart else "in repeated rows"
+        problem = f"{attribute(name)}: {listing(twice)} given more than once, {how}."
+        raise InputError("hierarchy-form", problem, "Give every value exactly once.")
 
 
-def _interval_labels(number: Fraction, widths: Sequence[Fraction]) -> Iterator[str]:
-    for width in widths:
-        start = math.floor(number / width) * width
-        yield f"[{_number_text(start)}, {_number_text(start + width)})"
+def _check_parents(name: str, paths: Sequence[Labels]) -> None:
+    """Every node of an inner level must lead to one and the same parent."""
+    for level in range(1, len(paths[0]) - 1 if paths else 0):
+        parent_of: dict[str, str] = {}
+        for path in paths:
+            node, parent = path[level], path[level + 1]
+            if parent_of.setdefault(node, parent) != parent:
+                problem = f'{attribute(name)}: "{node}" at level {level} lies below both '
+                problem += f'"{parent_of[node]}" and "{parent}".'
+                remedy = "Give the two nodes different labels, or the same parent."
+                raise InputError("hierarchy-form", problem, remedy)
 
 
-def _check_widths(name: str, widths: Sequence[float]) -> list[Fraction]:
+def _check_widths(name: str, widths: Sequence[float]) -> None:
     exact = [_exact(name, width) for width in widths]
     positive = bool(exact) and min(exact) > 0
     if not positive or any(
@@ -240,8 +231,7 @@ def _check_widths(name: str, widths: Sequence[float]) -> list[Fraction]:
         listed = ", ".join(str(width) for width in widths)
         problem = f"{attribute(name)}: the interval widths {listed} do not nest."
         remedy = "Give positive widths, each a multiple of the one before, such as 5, 10, 20."
-        raise InputError("hierarchy-widths", problem, remedy)
-    return exact
+        raise InputError("hierarchy-form", problem, remedy)
 
 
 def _exact(name: str, value: object) -> Fraction:
@@ -251,8 +241,4 @@ def _exact(name: str, value: object) -> Fraction:
         return Fraction(str(value))
     problem = f'{attribute(name)}: intervals need numbers, and "{value}" is none.'
     remedy = "Make the column numeric, or give a hierarchy of its values."
-    raise InputError("hierarchy-not-numeric", problem, remedy)
-
-
-def _number_text(number: Fraction) -> str:
-    return str(number.numerator) if number.denominator == 1 else str(float(number))
+    raise InputError("hierarchy-values", problem, remedy)
