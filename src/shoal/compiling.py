@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar, cast
@@ -53,6 +54,36 @@ def telling(say: Callable[[], None]) -> Iterator[None]:
     is not."""
     with event.install_listener("numba:compile", _First(say)):
         yield
+
+
+@contextmanager
+def clock() -> Iterator[Callable[[], float]]:
+    """Gives a clock that stands still while kernels are compiled: seconds since the body began."""
+    timed = _Timed()
+    with event.install_listener("numba:compile", timed):
+        yield timed.seconds
+
+
+class _Timed(event.Listener):
+    """Adds up how long kernels were compiled; one may be compiled for another."""
+
+    def __init__(self) -> None:
+        self._depth, self._spent, self._began = 0, 0.0, time.monotonic()
+        self._since = self._began
+
+    def seconds(self) -> float:
+        now = self._since if self._depth else time.monotonic()
+        return now - self._began - self._spent
+
+    def on_start(self, event: event.Event) -> None:
+        if not self._depth:
+            self._since = time.monotonic()
+        self._depth += 1
+
+    def on_end(self, event: event.Event) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._spent += time.monotonic() - self._since
 
 
 class _First(event.Listener):

@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("selenium_axe_python", reason="needs axe-core: pip install 'shoal[test]'")
 
 FEW = ["likeliest", "rarest"]
-EMPTY = ("/", "/table", "/roles", "/plan", "/run", "/runs", "/audit", "/verify")
+EMPTY = ("/", "/table", "/roles", "/plan", "/find", "/run", "/runs", "/audit", "/verify")
 FULL = (
     *EMPTY, "/runs/0001", "/runs/0002", "/runs/0003", "/runs/0004", "/runs/0005", "/runs/0006",
     "/compare?runs=0002", "/evidence/0002", "/nowhere",

@@ -110,7 +110,7 @@ def test_the_list_of_runs(visitor: Visitor, copied: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/table", "/roles", "/plan", "/run", "/runs", "/audit", "/verify"]
+    "path", ["/", "/table", "/roles", "/plan", "/find", "/run", "/runs", "/audit", "/verify"]
 )
 def test_every_page_has_both(visitor: Visitor, copied: Path, path: str) -> None:
     answer = visitor.get(path)

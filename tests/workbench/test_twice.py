@@ -16,6 +16,7 @@ from tests.workbench.visitor import Visitor
     ("path", "form"),
     [
         ("/plan", {"curve": "2, 3"}),
+        ("/find", {"seconds": "5"}),
         ("/run", {"readers": "joint"}),
         ("/audit", {"groups": "region"}),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ def find(
     engine: Engine | None = None,
     seed: int = 0,
     progress: Progress = silent,
+    told: Callable[[Found], None] | None = None,
 ) -> Found:
     """Tries what was asked of a table and settings near it, and says what came of each.
 
@@ -42,6 +43,7 @@ def find(
         engine: Who counts the rows; Polars on this machine unless given.
         seed: Seed of the runs.
         progress: Called with a step's name, how much of it is done, and of how much.
+        told: Called after each run with what came of all so far.
 
     Returns:
         The settings that were run, best first, and which of them is recommended.
@@ -74,5 +76,11 @@ def find(
     }
     table = table_of(data, spec, knowledge=known, engine=engine, publish=True, progress=progress)
     return find_in(
-        table, asked, seconds=float(seconds), hierarchies=trees, seed=seed, progress=progress
+        table,
+        asked,
+        seconds=float(seconds),
+        hierarchies=trees,
+        seed=seed,
+        progress=progress,
+        told=told,
     )

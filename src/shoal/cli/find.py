@@ -9,11 +9,12 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.show import echo_table, emit_json, progress_bar
+from shoal.display import counted
 from shoal.errors import InputError
 from shoal.wording import percent
 
 if TYPE_CHECKING:
-    from shoal.planning.comparison.finding import Tried
+    from shoal.planning.comparison.finding import Found, Tried
 
 WIDTH = 680
 """Of the picture, in pixels."""
@@ -24,6 +25,7 @@ def find(
     /,
     seconds: float = 60.0,
     write: Path | None = None,
+    out: Path | None = None,
     picture: Path | None = None,
     hierarchy: list[str] | None = None,
     force: bool = False,
@@ -39,10 +41,11 @@ def find(
 
     Args:
         write: Write the spec of the best setting here.
+        out: Keep what was tried here as JSON, renewed after each run.
         picture: Draw risk against error: a file .svg, .png or .html.
         force: Replace existing files.
     """
-    o.refuse_existing(write, picture, force=force)
+    o.refuse_existing(write, out, picture, force=force)
     if picture is not None and picture.suffix.lower() not in (".svg", ".png", ".html"):
         raise InputError(
             "chart-file", f'"{picture}" has no ending of a chart.', "Write .svg, .png or .html."
@@ -50,12 +53,19 @@ def find(
     spec = asked.make_spec()
     from shoal.api.find import find as run
     from shoal.data.storage import refuse_overlap, replace_file
+    from shoal.release.stated import as_json
     from shoal.report.charts.found import found_chart
     from shoal.report.charts.theme import save_chart
 
-    for file in (write, picture):
+    for file in (write, out, picture):
         if file is not None:
             refuse_overlap(file, table)
+
+    def keep(so_far: Found) -> None:
+        if out is not None:
+            with replace_file(out) as new:
+                new.write_text(as_json(so_far.to_dict()), encoding="utf-8")
+
     with progress_bar(quiet=json) as progress:
         found = run(
             table,
@@ -64,7 +74,9 @@ def find(
             hierarchies=o.files_by_name(hierarchy),
             engine=o.make_engine(engine, separator=separator, encoding=encoding),
             progress=progress,
+            told=keep,
         )
+    keep(found)
     best = found.recommended
     if write is not None and best is not None:
         with replace_file(write) as new:
@@ -80,8 +92,8 @@ def find(
         say(found.obstacle)
     else:
         say(
-            f"{len(found.tried)} settings were run in {found.seconds:.0f} s, and "
-            f"{len(found.holding)} of them hold; best first."
+            f"Run in {found.seconds:.0f} s: {counted(len(found.tried), 'setting')}, of which "
+            f"{len(found.holding)} hold; best first."
         )
         heads = ("setting", "verdict", "suppressed", "error on cases", "detail lost", "seconds")
         echo_table([_line(one) for one in found.tried], headers=heads, right=(2, 3, 4, 5))

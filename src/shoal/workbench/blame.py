@@ -70,6 +70,7 @@ ROLES: Fields = {
     **_of("publish_apart", "apart"),
 }
 PLAN: Fields = _of("curve", "r", "r-", "plan-")
+FIND: Fields = _of("seconds", "find-")
 RUN: Fields = {
     **_of("method", "method", "method-several", "compare-several"),
     **_of("parameters", "method-", "art-", "parameter-", "hierarchy-", "project-path", "emd"),
@@ -104,7 +105,7 @@ PAGES: Mapping[str, Fields] = {
     "verify": VERIFY,
 }
 """Where to look, in this order, for what a run failed with; its own page comes first."""
-OWN = {"audit": "audit", "verify": "verify", "plan": "roles", "anonymize": "run"}
+OWN = {"audit": "audit", "verify": "verify", "plan": "roles", "find": "roles", "anonymize": "run"}
 """The page that a run of a kind is started from, or whose fields it is about."""
 
 

@@ -8,8 +8,7 @@ plenty, and goes towards what was asked as long as its settings hold, away from 
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
@@ -17,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal import compiling
 from shoal.auditing.adversaries.adversary import USUAL, judging
 from shoal.auditing.audit import audit as judge
 from shoal.data.spec import Spec
@@ -135,36 +135,38 @@ class _TimeUp(Exception):  # noqa: N818
 @contextmanager
 def stopped_after(seconds: float) -> Iterator[None]:
     """Raises _TimeUp in what runs inside, in this thread, when one of shoal's functions is called
-    next: a signal would arrive in compiled code too, which does not survive that."""
-    end, before = time.monotonic() + seconds, sys.getprofile()
+    next: a signal would arrive in compiled code too, which does not survive that. What takes time
+    once, to compile kernels, does not count."""
+    before = sys.getprofile()
+    with compiling.clock() as spent:
 
-    def watch(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and time.monotonic() > end:
-            home = frame.f_globals.get("__name__", "")
-            if home.startswith("shoal.") and home not in (__name__, "shoal.compiling"):
-                raise _TimeUp
+        def watch(frame: FrameType, event: str, _: object) -> None:
+            if event == "call" and spent() > seconds:
+                home = frame.f_globals.get("__name__", "")
+                if home.startswith("shoal.") and home not in (__name__, "shoal.compiling"):
+                    raise _TimeUp
 
-    sys.setprofile(watch)
-    try:
-        yield
-    finally:
-        sys.setprofile(before)
+        sys.setprofile(watch)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
 
 
 def run_setting(setting: Setting, *, seed: int, seconds: float) -> Tried:
     """Runs a setting for so many seconds at most."""
-    started = time.monotonic()
     tried = Tried(
         setting.changes, setting.spec, None, None, setting.detail_lost, setting.distance, 0.0
     )
-    try:
-        with stopped_after(seconds):
-            made = _measured(setting.make(), seed)
-    except _TimeUp:
-        made = {"why": f"stopped after {seconds:.0f} s"}
-    except InputError as error:
-        made = {"robust": False, "why": f"refused: {error.code}"}
-    return replace(tried, seconds=time.monotonic() - started, **made)
+    with compiling.clock() as spent:
+        try:
+            with stopped_after(seconds):
+                made = _measured(setting.make(), seed)
+        except _TimeUp:
+            made = {"why": f"stopped after {seconds:.0f} s"}
+        except InputError as error:
+            made = {"robust": False, "why": f"refused: {error.code}"}
+        return replace(tried, seconds=spent(), **made)
 
 
 def _measured(table: Table, seed: int) -> dict[str, Any]:
@@ -239,10 +241,25 @@ def find(
     hierarchies: Mapping[str, tuple[str, Hierarchy]] | None = None,
     seed: int = 0,
     progress: Progress = silent,
+    told: Callable[[Found], None] | None = None,
 ) -> Found:
-    """Runs settings for about so many seconds; `spec` is the table's as it was given."""
-    started = time.monotonic()
-    asked = spec or table.spec
+    """Runs settings for about so many seconds; `spec` is the table's as it was given. After each
+    run, what came of all so far is `told`."""
+    with compiling.clock() as spent:
+        asked, known = spec or table.spec, hierarchies or {}
+        return _find(table, asked, seconds, known, seed, progress, told, spent)
+
+
+def _find(
+    table: Table,
+    asked: Spec,
+    seconds: float,
+    hierarchies: Mapping[str, tuple[str, Hierarchy]],
+    seed: int,
+    progress: Progress,
+    told: Callable[[Found], None] | None,
+    spent: Callable[[], float],
+) -> Found:
     if table.persons is not None and table.persons.of_row is not None:
         raise InputError(
             "find-person",
@@ -251,17 +268,25 @@ def find(
         )
 
     def left() -> float:
-        return seconds - (time.monotonic() - started)
+        return seconds - spent()
 
-    def run(one: Setting, longest: float) -> Tried:
-        progress(f"trying {one_line(one)}", int(time.monotonic() - started), int(seconds))
-        return run_setting(one, seed=seed, seconds=max(1.0, longest))
+    def found() -> Found:
+        tried = tuple(sorted(ran.values(), key=_rank))
+        obstacle = None if tried else _obstacle(table)
+        return Found(tried, table.rows, spent(), len(looked), obstacle)
 
+    def run(one: Setting, longest: float) -> None:
+        progress(f"trying {one_line(one)}", int(spent()), int(seconds))
+        ran[one] = run_setting(one, seed=seed, seconds=max(1.0, longest))
+        if told is not None:
+            told(found())
+
+    looked: list[Setting] = []
+    ran: dict[Setting, Tried] = {}
     if table.event_r.max() >= min(SMALLER_R) and 2 * table.event_rows.max() > table.rows:
         # Too many for r = 2 without any column, and the largest limit prior has no slack at all.
-        return Found((), table.rows, time.monotonic() - started, 0, _obstacle(table))
+        return found()
     ways: dict[tuple[str, ...], _Way] = {}
-    looked: list[Setting] = []
     for several in settings(table, asked, hierarchies):
         looked += several
         if left() < seconds * (1.0 - LOOKING):
@@ -269,9 +294,8 @@ def find(
     for setting in looked:
         ways.setdefault(setting.kind, _Way()).settings.append(setting)
     (first,) = ways.pop(()).settings
-    ran: dict[Setting, Tried] = {}
     if first.slack >= 1.0:
-        ran[first] = run(first, seconds * RUNNING)
+        run(first, seconds * RUNNING)
     costly = first.cost if first in ran and ran[first].stopped else float("inf")
     while first not in ran or not ran[first].robust:
         again = AGAIN * max((one.seconds for one in ran.values() if one.robust), default=0.0)
@@ -281,10 +305,13 @@ def find(
         if not open_:
             break
         way, chosen = min(open_, key=lambda pair: pair[0].turn(pair[1]))
-        ran[chosen] = run(chosen, min(seconds * RUNNING, left() - again))
+        run(chosen, min(seconds * RUNNING, left() - again))
         if ran[chosen].stopped:
             costly = min(costly, chosen.cost)
         way.learn(chosen, ran[chosen].robust)
+    stopped = [one for one in ran if ran[one].stopped]
+    if stopped and not any(one.robust for one in ran.values()) and left() > seconds * RUNNING:
+        run(min(stopped, key=lambda one: one.cost), left())
     for one in sorted(ran, key=lambda one: _rank(ran[one])):
         if not ran[one].robust:
             break
@@ -295,20 +322,12 @@ def find(
         if second.stopped:
             break
         ran[one] = replace(ran[one], robust=False, why="held in one of two runs", runs=2)
-    tried = tuple(sorted(ran.values(), key=_rank))
-    return Found(
-        tried,
-        table.rows,
-        time.monotonic() - started,
-        len(looked),
-        None if tried else _obstacle(table),
-    )
+    return found()
 
 
 def try_r(table: Table, *, seconds: float, most: float, seed: int = 0) -> dict[float, bool | None]:
     """Whether a table's own r holds, and the nearest larger or smaller ones below `most`, each of
     them run, for about so many seconds; None where a run was stopped."""
-    started = time.monotonic()
     cells, asked = cells_of(table), float(table.event_r.max())
     own = table.spec.with_(recode=(), identifiers=())
     others = [r for r in SMALLER_R if r != asked and r <= most]
@@ -316,7 +335,7 @@ def try_r(table: Table, *, seconds: float, most: float, seed: int = 0) -> dict[f
     tried: dict[float, bool | None] = {}
 
     def run(r: float) -> bool | None:
-        left = PATIENCE * (seconds - (time.monotonic() - started))
+        left = PATIENCE * (seconds - spent())
         spec = own if r == asked else at_most(own.with_(r=max(r, own.r)), r)
         try:
             with stopped_after(left):
@@ -327,13 +346,14 @@ def try_r(table: Table, *, seconds: float, most: float, seed: int = 0) -> dict[f
             tried[r] = False
         return tried[r]
 
-    held = run(asked)
-    several = above if held else below
-    while several and time.monotonic() - started < seconds - 0.5:  # by halves
-        middle = len(several) // 2
-        held = run(several[middle])
-        several = several[middle + 1 :] if held else several[:middle]
-    return tried
+    with compiling.clock() as spent:
+        held = run(asked)
+        several = above if held else below
+        while several and spent() < seconds - 0.5:  # by halves
+            middle = len(several) // 2
+            held = run(several[middle])
+            several = several[middle + 1 :] if held else several[:middle]
+        return tried
 
 
 def one_line(one: Setting) -> str:

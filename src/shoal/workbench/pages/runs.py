@@ -20,6 +20,8 @@ from shoal.workbench.same import same_as_run, same_as_runs
 from shoal.workbench.texts import say
 
 PAGES = {"anonymize": "decide", "audit": "judged", "verify": "verified"}
+OWN_PAGES = ("plan", "find")
+"""The kinds whose last run is shown where it was started."""
 
 
 def show(visit: Visit) -> Response:
@@ -98,7 +100,7 @@ def _run(visit: Visit) -> Run:
 
 
 def _place(run: Run) -> str:
-    return "/plan" if run.kind == "plan" else f"/runs/{run.name}"
+    return f"/{run.kind}" if run.kind in OWN_PAGES else f"/runs/{run.name}"
 
 
 def _line(run: Run) -> dict[str, Any]:
@@ -113,8 +115,8 @@ def _page(
     errors: Any = None,
 ) -> Response:
     state, kind = run.state, run.kind
-    if kind == "plan":
-        return go("/plan")
+    if kind in OWN_PAGES:
+        return go(_place(run))
     template = PAGES.get(kind, "ended") if state == "done" else "ended"
     verdict = verdicts.of_run(run) if template in ("decide", "judged") else None
     if template in ("decide", "judged") and verdict is None:

@@ -11,6 +11,7 @@ from shoal.workbench.project.commands import (
     anonymize_steps,
     attack_steps,
     audit_steps,
+    find_steps,
     plan_steps,
     verify_steps,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "anonymize_steps",
     "attack_steps",
     "audit_steps",
+    "find_steps",
     "plan_steps",
     "python_of",
     "summary",

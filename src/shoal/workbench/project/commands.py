@@ -12,6 +12,8 @@ from typing import Any
 from shoal.workbench.project.source import Source
 
 Steps = list[list[str]]
+FOUND = "found.json"
+"""What a search for settings keeps in its run's folder."""
 
 
 def anonymize_steps(
@@ -78,6 +80,18 @@ def plan_steps(
             "--json",
         ]
         for one in asked
+    ]
+
+
+def find_steps(run: str, source: Source, *, seconds: float) -> Steps:
+    """Runs settings near the one asked for, and keeps what came of them as they end."""
+    return [
+        [
+            *("find", source.address, "--spec", f"{run}/spec.toml"),
+            *("--seconds", f"{seconds:g}", "--out", f"{run}/{FOUND}"),
+            *_reading(source),
+            "--json",
+        ]
     ]
 
 

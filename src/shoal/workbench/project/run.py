@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal.errors import InputError
-from shoal.workbench.project.commands import typed
+from shoal.workbench.project.commands import FOUND, typed
 from shoal.workbench.project.decision import keep_decision, read_decision
 from shoal.workbench.project.files import now, read_json, read_lines
 from shoal.workbench.project.hashes import HASHES, file_hash
@@ -26,11 +26,11 @@ from shoal.workbench.project.twin import python_of
 
 State = Literal["waiting", "running", "done", "failed", "stopped", "lost"]
 ENDED = ("done", "failed", "stopped")
-KINDS = ("anonymize", "plan", "audit", "verify", "attack")
+KINDS = ("anonymize", "plan", "find", "audit", "verify", "attack")
 LOCK, STOP, STEPS = ".worker-lock", "stop", "steps"
 OUTCOME, TABLE = "outcome.json", "table.json"
 REPORTS = ("report.html", "report-public.html")
-MADE = (STEPS, OUTCOME, TABLE, STOP, HASHES, "release", "private", *REPORTS)
+MADE = (STEPS, OUTCOME, TABLE, STOP, HASHES, FOUND, "release", "private", *REPORTS)
 """What a run makes: a run that is started again begins without it."""
 
 
@@ -87,7 +87,7 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """anonymize, plan, audit, verify or attack."""
+        """anonymize, plan, find, audit, verify or attack."""
         return str(self.made["kind"])
 
     @property
@@ -142,6 +142,11 @@ class Run:
         """Why it failed: the code of the error catalogue and the sentence."""
         error: dict[str, str] | None = (self.outcome or {}).get("error")
         return error
+
+    @property
+    def found(self) -> dict[str, Any] | None:
+        """What a search for settings has tried so far."""
+        return read_json(self.folder / FOUND)
 
     @property
     def attacks(self) -> list[tuple[str | None, dict[str, Any]]]:

@@ -42,6 +42,7 @@ def python_of(arguments: Sequence[str]) -> str:
     writers = {
         "anonymize": _anonymize,
         "plan": _plan,
+        "find": _find,
         "audit": _audit,
         "verify": _verify,
         "attack": _attack,
@@ -71,6 +72,11 @@ def _anonymize(command: _Command) -> list[str]:
 def _plan(command: _Command) -> list[str]:
     read = command.read(command.subject)
     return [*_spec(command), _call("plan", "plan", [read, "spec"], command)]
+
+
+def _find(command: _Command) -> list[str]:
+    read = command.read(command.subject)
+    return [*_spec(command), _call("found", "find", [read, "spec"], command)]
 
 
 def _audit(command: _Command) -> list[str]:

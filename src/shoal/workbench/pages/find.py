@@ -1,0 +1,128 @@
+"""Find: settings that hold, each of them run; one of them becomes the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from shoal.data.spec import Spec
+from shoal.errors import InputError, ShoalError
+from shoal.report.charts.found import found_chart
+from shoal.workbench.asked import Asked, after_roles, begin, last_run
+from shoal.workbench.bench import Visit, go
+from shoal.workbench.blame import FIND, beside
+from shoal.workbench.drawing import drawn
+from shoal.workbench.project import Run, find_steps
+from shoal.workbench.same import same_as
+from shoal.workbench.texts import say
+
+SECONDS, MOST = "60", 3600
+
+
+@after_roles
+def show(visit: Visit, asked: Asked) -> Response:
+    return _page(visit, asked)
+
+
+@after_roles
+def start(visit: Visit, asked: Asked) -> Response:
+    """Tries settings, in a run."""
+    try:
+        seconds = _seconds(visit.text("seconds"))
+        begin(visit, "find", lambda run: find_steps(run, asked.source, seconds=seconds))
+    except ShoalError as error:
+        return _page(visit, asked, error)
+    return go("/find")
+
+
+@after_roles
+def tried(visit: Visit, asked: Asked) -> Response:
+    """What was tried so far, as a part of the page."""
+    return visit.page("find_part", **_shown(visit, asked))
+
+
+@after_roles
+def picture(visit: Visit, asked: Asked) -> Response:
+    """Risk against error of what was tried, in two widths of which the page shows one."""
+    run = last_run(visit, "find")
+    lines = _tried(run)
+    if not any(one["robust"] for one in lines):
+        return Response(status_code=204)
+    chart = (say("find.label"), "", drawn("found", found_chart(lines)))
+    return visit.page("charts_part", charts=[chart])
+
+
+def use(visit: Visit) -> Response:
+    """Writes the spec of a setting that was run into the draft."""
+    run = visit.project.run(visit.text("run"))
+    chosen = [one for one in _tried(run) if one["words"] == visit.text("setting") and one["robust"]]
+    if not chosen:
+        raise InputError(
+            "find-setting", f"Run {run.name} has no such setting.", "Choose one of its table."
+        )
+    with visit.bench.editing:
+        visit.project.write_draft(chosen[0]["spec"])
+    return go("/find")
+
+
+def _seconds(typed: str) -> float:
+    try:
+        seconds = float(typed)
+    except ValueError:
+        seconds = 0.0
+    if not 1 <= seconds <= MOST:
+        raise InputError(
+            "find-seconds", f"seconds is {typed!r}.", f"Give a number from 1 to {MOST:,}."
+        )
+    return seconds
+
+
+def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Response:
+    shown = _shown(visit, asked)
+    run: Run | None = shown["run"]
+    seconds = visit.text("seconds") or SECONDS
+    steps = find_steps(".", asked.source, seconds=float(SECONDS)) if run is None else run.steps
+    return visit.page(
+        "find",
+        status=visit.status(error),
+        progress=run.progress if run else None,
+        seconds=seconds,
+        errors=beside(error, FIND),
+        **shown,
+        **same_as(steps),
+    )
+
+
+def _shown(visit: Visit, asked: Asked) -> dict[str, Any]:
+    run = last_run(visit, "find")
+    lines = [{**one, "chosen": _same(one["spec"], asked.spec)} for one in _tried(run)]
+    begun = run is not None and _same(run.made["spec"], asked.spec)
+    told = None if run is None else run.found
+    return {
+        "run": run,
+        "state": run.state if run else None,
+        "found": told
+        and {
+            **told,
+            "tried": lines,
+            "supports": any("min_support" in one["words"] for one in lines),
+        },
+        "changed": run is not None
+        and not (run.is_of(asked.source) and (begun or any(one["chosen"] for one in lines))),
+    }
+
+
+def _tried(run: Run | None) -> list[dict[str, Any]]:
+    """The lines of what was tried, each with its words."""
+    told = (run.found if run else None) or {"tried": []}
+    return [{**one, "words": ", ".join(one["changes"]) or "as asked"} for one in told["tried"]]
+
+
+def _same(kept: Mapping[str, Any], spec: Spec) -> bool:
+    """Whether a spec that was kept is the draft's; both name files from the project's folder."""
+    try:
+        return Spec.from_mapping(kept) == spec
+    except ShoalError:
+        return False
