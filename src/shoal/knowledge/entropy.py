@@ -44,8 +44,9 @@ BAYES_FACTOR = 4.0
 """Nobody's odds, by all counts together and a release, may be above so many times those of their
 limit. They cannot all stay below it: who is always published has, on average over what could be
 published, the chance that they had before."""
-KNOWN = 0.9
-"""Whoever is likelier than that by the counts alone is known, whatever is published."""
+KNOWN, SURE = 0.999, 0.99899
+"""Whoever is likelier than the first by the counts alone is known, whatever is published. Nobody else
+may become certain: the second is the most, which is less by more than fits are off."""
 
 
 class Groups(NamedTuple):
@@ -136,7 +137,7 @@ def leeway(cases: Floats) -> Floats:
 def most_believed(limit: Floats) -> Floats:
     """How sure all counts together may be of somebody with that limit."""
     odds = BAYES_FACTOR * limit
-    return np.where(limit > KNOWN, 1.0, odds / (odds + 1.0 - limit))
+    return np.where(limit > KNOWN, 1.0, np.minimum(SURE, odds / (odds + 1.0 - limit)))
 
 
 def event_cases(table: Table, event: int) -> Floats:
