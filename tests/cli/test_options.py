@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from shoal.cli import app
 from shoal.cli.declaring import HEADINGS, MAIN, METAVARS, SPELLED, Headed
 from shoal.cli.options import ONE_OF, SpecOptions, read_hierarchies
 from shoal.data.spec import Event, InputWarning, Spec
-from shoal.declared import fields_of
+from shoal.data.spec.spec import parameters
 from shoal.knowledge.models.built_in import BUILT_IN
 from shoal.names import ADVERSARIES, MODELS
 
@@ -29,7 +28,7 @@ OPTIONS = {ONE_OF.get(field.name, field.name): field.name for field in fields(Sp
 def test_a_command_has_an_option_for_each_field_of_a_spec(name: str) -> None:
     found = {one.name: one for one in COMMANDS[name].params}
     assert found.keys() >= {*OPTIONS, "spec"}
-    for field in fields_of(inspect.getsource(Spec), "Spec"):
+    for field in parameters():
         assert found[ONE_OF.get(field.name, field.name)].help.startswith(field.help)  # type: ignore[attr-defined]
 
 

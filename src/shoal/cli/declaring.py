@@ -22,8 +22,9 @@ import typer
 from typer.core import TyperCommand
 
 from shoal.cli.options import ONE_OF, SpecOptions
-from shoal.data.spec import Limit, Spec
-from shoal.declared import arguments_of, docstring_of, fields_of, summary_of
+from shoal.data.spec import Limit
+from shoal.data.spec.spec import parameters
+from shoal.declared import arguments_of, docstring_of, summary_of
 from shoal.memory import memory_limit
 from shoal.methods.registry import FORMER, method_names, parameters_of
 from shoal.names import ADVERSARIES, ATTACKERS, ENGINES
@@ -212,7 +213,7 @@ def _spec_options() -> list[inspect.Parameter]:
             field.help,
             default=False if field.type == "bool" else None,
         )
-        for field in fields_of(inspect.getsource(Spec), "Spec")
+        for field in parameters()
     ]
     former = _option("band", list[str] | None, "", hidden=True)
     return [_option("spec", Path | None, SHARED["spec"]), *options, former]

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.data.spec import ROWS_OF_PERSON, Event, as_event
+from shoal.data.spec.checks import number_or_text
 from shoal.data.spec.recipe import Recipe, parse_recipes
 from shoal.errors import InputError
 from shoal.planning.propose import Proposal
-from shoal.workbench.forms import number_or_text
 
 ROLES = ("qi", "sensitive", "identifier", "person", "unpublished")
 KEYS = {"qi": "qi", "sensitive": "sensitive", "identifier": "identifiers", "person": "person"}
@@ -49,27 +49,26 @@ def role_of(draft: Mapping[str, Any], column: str) -> str:
 
 def with_roles(draft: Draft, roles: Mapping[str, str]) -> Draft:
     """The draft with columns in other roles; what only the old ones had goes with them."""
-    changed = dict(draft)
     by_role = {role: [name for name, one in roles.items() if one == role] for role in ROLES}
-    counted = [ROWS_OF_PERSON] if ROWS_OF_PERSON in names(draft.get("qi")) else []
-    counted = counted if by_role["person"] and ROWS_OF_PERSON not in roles else []
-    changed["qi"], changed["identifiers"] = [*by_role["qi"], *counted], by_role["identifier"]
-    person = by_role["person"]
-    changed["person"] = person[0] if len(person) == 1 else person
+    qi, person, sensitive = by_role["qi"], by_role["person"], by_role["sensitive"]
+    counted = ROWS_OF_PERSON in names(draft.get("qi")) and bool(person)
+    changed = {
+        **draft,
+        "qi": [*qi, ROWS_OF_PERSON] if counted and ROWS_OF_PERSON not in roles else qi,
+        "sensitive": sensitive[0] if len(sensitive) == 1 else sensitive,
+    }
+    changed = put(changed, "identifiers", by_role["identifier"])
+    changed = put(changed, "person", person[0] if len(person) == 1 else person)
     if not person:
-        changed.pop("rows_per_person", None)
-    sensitive = by_role["sensitive"]
-    changed["sensitive"] = sensitive[0] if len(sensitive) == 1 else sensitive
+        changed = put(changed, "rows_per_person", None)
     if sensitive != names(draft.get("sensitive")):
         changed = with_events(changed, _moved(events_of(draft), draft, sensitive))
-    published = {*by_role["qi"], *sensitive}
-    for key, kept in (("bands", set(by_role["qi"])), ("recode", published)):
+    for key, kept in (("bands", qi), ("recode", [*qi, *sensitive])):
         if isinstance(draft.get(key), Mapping):
-            changed[key] = {name: one for name, one in draft[key].items() if name in kept}
-    if "rare_unknown" in draft:
-        known = names(draft["rare_unknown"])
-        changed["rare_unknown"] = [name for name in known if name in by_role["qi"]]
-    return without_empty(changed)
+            left = {name: one for name, one in draft[key].items() if name in kept}
+            changed = put(changed, key, left)
+    known = [name for name in names(draft.get("rare_unknown")) if name in qi]
+    return put(changed, "rare_unknown", known)
 
 
 def _moved(events: Sequence[Event], draft: Draft, sensitive: Sequence[str]) -> list[Event]:
@@ -93,10 +92,7 @@ def events_of(draft: Mapping[str, Any]) -> list[Event]:
 
 def with_events(draft: Draft, events: Sequence[Event]) -> Draft:
     """The draft with other events; without any, each value is protected."""
-    changed = {key: value for key, value in draft.items() if key != "protect"}
-    if events:
-        changed["protect"] = [_plain(event) for event in events]
-    return changed
+    return put(draft, "protect", [_plain(event) for event in events])
 
 
 def _plain(event: Event) -> dict[str, Any]:
@@ -118,18 +114,11 @@ def range_entry(low: str, high: str) -> str:
     return f">= {low}" if low else f"<= {high}"
 
 
-def with_number(draft: Draft, key: str, text: str) -> Draft:
-    """The draft with a figure as typed; an empty one is left out."""
-    changed = {name: value for name, value in draft.items() if name != key}
-    if text:
-        changed[key] = number_or_text(text)
-    return changed
-
-
-def with_flag(draft: Draft, key: str, on: bool) -> Draft:
-    """The draft with a choice made; what it is anyway is left out."""
-    changed = {name: value for name, value in draft.items() if name != key}
-    return changed | {key: True} if on else changed
+def put(draft: Draft, key: str, value: Any) -> Draft:
+    """The draft with a key in its place; without one that has nothing to say."""
+    if value is None or value is False or value in ("", [], {}):
+        return {name: one for name, one in draft.items() if name != key}
+    return {**draft, key: value}
 
 
 def with_views(draft: Draft, text: str) -> Draft:
@@ -138,8 +127,7 @@ def with_views(draft: Draft, text: str) -> Draft:
     views = _views(text)
     if views == _views(views_text(draft)):  # a name with a comma in it is not taken apart
         return draft
-    changed = {name: value for name, value in draft.items() if name != "views"}
-    return changed | {"views": views} if views else changed
+    return put(draft, "views", views)
 
 
 def views_text(draft: Mapping[str, Any]) -> str:
@@ -152,7 +140,7 @@ def with_rare_unknown(draft: Draft, text: str) -> Draft:
     """The draft with the QIs whose rare values nobody has figures by, after commas."""
     if text == rare_unknown_text(draft):  # a name with a comma in it is not taken apart
         return draft
-    return without_empty({**draft, "rare_unknown": [one for view in _views(text) for one in view]})
+    return put(draft, "rare_unknown", [one for view in _views(text) for one in view])
 
 
 def rare_unknown_text(draft: Mapping[str, Any]) -> str:
@@ -167,7 +155,7 @@ def _views(text: str) -> list[list[str]]:
 def with_bands(draft: Draft, typed: Mapping[str, str]) -> Draft:
     """The draft with the bands that QIs are also known in, by column."""
     bands = {name: number_or_text(text) for name, text in typed.items() if text}
-    return without_empty({**draft, "bands": bands})
+    return put(draft, "bands", bands)
 
 
 def band_texts(draft: Mapping[str, Any]) -> dict[str, str]:
@@ -179,7 +167,7 @@ def with_recipes(draft: Draft, typed: Mapping[str, str]) -> Draft:
     """The draft with columns recoded as typed, in the words of --recode; an InputError that names
     the column where they are not understood."""
     recipes = {name: _recipe(name, text) for name, text in typed.items() if text}
-    return without_empty({**draft, "recode": recipes})
+    return put(draft, "recode", recipes)
 
 
 def _recipe(column: str, text: str) -> dict[str, Any]:
@@ -218,14 +206,6 @@ def _recipe_text(given: Any) -> str:
 
 def _figure(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def without_empty(draft: Draft) -> Draft:
-    return {
-        key: value
-        for key, value in draft.items()
-        if not (key in ("bands", "recode", "identifiers", "person", "rare_unknown") and not value)
-    }
 
 
 def one_event(values: Sequence[str], label: str, r: str, column: Sequence[str]) -> Event:

@@ -8,17 +8,18 @@ from functools import partial
 from typing import Any
 
 from shoal.data.spec import Event
+from shoal.data.spec.checks import number_or_text
 from shoal.data.spec.entries import located
+from shoal.data.spec.spec import parameters
 from shoal.errors import InputError
 from shoal.workbench import drafting
 from shoal.workbench.bench import Visit
 from shoal.workbench.drafting import Draft
-from shoal.workbench.forms import number_or_text
 from shoal.workbench.held import Held, key_of
 from shoal.workbench.inside import inside
 
 FIGURES = ("r", "k", "min_support", "max_attributes", "rows_per_person")
-CHOICES = ("publish_members", "publish_apart")
+CHOICES = tuple(one.name for one in parameters() if one.type == "bool")
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,11 @@ class RolesForm:
         self._stay_inside(drafting.recipes_of(before), drafting.recipes_of(draft))
         for name in FIGURES:
             if name in self.visit.form:
-                draft = drafting.with_number(draft, name, self.visit.text(name))
+                text = self.visit.text(name)
+                draft = drafting.put(draft, name, number_or_text(text) if text else None)
         for name in CHOICES:
             if name in self.visit.form:
-                draft = drafting.with_flag(draft, name, self.visit.text(name) == "yes")
+                draft = drafting.put(draft, name, self.visit.text(name) == "yes")
         if "views" in self.visit.form:
             draft = drafting.with_views(draft, self.visit.text("views"))
         if "rare_unknown" in self.visit.form:
@@ -71,8 +73,7 @@ class RolesForm:
         file, before = self.visit.text("knowledge"), draft.get("knowledge")
         if file == before:
             return draft
-        changed = {name: value for name, value in draft.items() if name != "knowledge"}
-        return changed | {"knowledge": self._within(file, "knowledge")} if file else changed
+        return drafting.put(draft, "knowledge", self._within(file, "knowledge") if file else None)
 
     def _within(self, file: str, about: str) -> str:
         """A file of the project, or an InputError that says what it is about."""

@@ -66,44 +66,22 @@ ROLES = {
     "strength.r.words": "At most 1 in {n}: nobody may be linked to an event with a probability "
     "above {share}.",
     "strength.k": "k",
-    "strength.k.words": "At least so many people share every published combination of columns; "
-    "columns are made coarser for it. Empty: nothing is asked.",
     "strength.min_support": "min_support",
-    "strength.min_support.words": "Outsiders know how common an event is among people who are "
-    "alike in something, if there are at least so many of them.",
     "strength.max_attributes": "max_attributes",
-    "strength.max_attributes.all": "all",
-    "strength.max_attributes.words": "How many columns they put together at most.",
     "strength.outsiders": "What outsiders are taken to know",
     "strength.views": "Views",
     "strength.views.all": "every set of columns",
-    "strength.views.words": "Which columns they put together, if not any: one set in each line, as "
-    "age, sex. A band is written as age/10. With views, max_attributes does not count.",
     "strength.rare_unknown": "Rare values unknown",
-    "strength.rare_unknown.words": "Columns, as income, town: nobody has figures by them, but for "
-    "values that min_support rows have. Else numbers are also known in bands of as many people "
-    "each, and text with thousands of values is refused.",
     "strength.knowledge": "Outside knowledge",
     "strength.knowledge.own": "the table's own",
-    "strength.knowledge.words": "A file in the project's folder that says how common values are "
-    "(columns of the table, value, probability). It takes the place of all that the table itself "
-    "would tell them, so that min_support, max_attributes and views do not count. For one "
-    "sensitive column.",
     "strength.rows_per_person": "Rows of a person",
-    "strength.rows_per_person.words": "Only where a column says whose row it is. One row each: "
-    "first, last by COLUMN, or event (the first, with the protected value of whichever has one). "
-    "Several: all, or first 3; then the chance that any of them has a protected value is judged.",
     "strength.published": "How it is published",
     "strength.publish_members": "An event of several values",
     "strength.publish_members.no": "by its label",
     "strength.publish_members.yes": "by its values",
-    "strength.publish_members.words": "Only for events that take several values as one: whether a "
-    "group tells the label alone, or which of the values its people have.",
     "strength.publish_apart": "Several sensitive columns",
     "strength.publish_apart.no": "together",
     "strength.publish_apart.yes": "each apart",
-    "strength.publish_apart.words": "Only where several columns are sensitive. Apart, each is "
-    "mixed by itself within a group, so that nobody can tell which values belong to one person.",
     # Beside
     "beside.title": "What this means",
     "beside.people": "people",

@@ -53,3 +53,14 @@ def listed(given: Any, what: str) -> Sequence[Any]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise InputError("spec-value", f"{what} is {given!r}, not a list.", "Give a list.")
     return list(given)
+
+
+def number_or_text(text: str) -> int | float | str:
+    """The number that a text is; otherwise the text as typed, for whoever takes it to refuse."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        return number if math.isfinite(number) else text
+    return text

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from shoal.data.spec.checks import listed
+from shoal.data.spec.checks import listed, number_or_text
 from shoal.data.spec.events import entry_texts
 from shoal.errors import InputError, unknown
 
@@ -184,18 +184,8 @@ def _option_value(key: str, text: str | None) -> Any:
         return True
     if key in ("missing", "cuts"):
         parts = [part.strip() for part in text.split(",")]
-        return parts if key == "missing" else [_number(part) for part in parts]
-    return text if key in ("date", "hierarchy") else _number(text)
-
-
-def _number(text: str) -> Any:
-    """The number that a text is, or the text, for the recipe to refuse."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+        return parts if key == "missing" else [number_or_text(part) for part in parts]
+    return text if key in ("date", "hierarchy") else number_or_text(text)
 
 
 def _numbers(given: Any) -> tuple[float, ...]:

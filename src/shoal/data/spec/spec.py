@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +24,7 @@ from shoal.data.spec.person import RowRule
 from shoal.data.spec.places import read_spec_file
 from shoal.data.spec.recipe import Recipe, RecipeLike, as_recipes, public_recipes
 from shoal.data.spec.toml_text import toml_text
+from shoal.declared import Parameter, fields_of
 from shoal.errors import InputError, nearest, unknown
 
 MISSING = "(missing)"
@@ -354,6 +357,12 @@ class Spec:
     def to_toml(self) -> str:
         """The spec as TOML text."""
         return toml_text(self.to_mapping())
+
+
+@cache
+def parameters() -> tuple[Parameter, ...]:
+    """The fields of Spec, with what each means."""
+    return tuple(fields_of(inspect.getsource(Spec), "Spec"))
 
 
 def check_keys(mapping: Mapping[str, Any], *, source: str) -> None:

@@ -112,7 +112,7 @@ def _points(run: Run) -> list[dict[str, Any]]:
         told = run.result(number)
         if told is None:
             continue
-        text = option_of(step, "--r") or f"{run.made['spec'].get('r')}"
+        text = option_of(step, "r") or f"{run.made['spec'].get('r')}"
         points.append({"r": float(text), "text": text, "plan": told, **_cost(told)})
     return points
 

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal.data.spec import Spec
+from shoal.data.spec.spec import parameters
 from shoal.data.table import Table
 from shoal.errors import InputError, ShoalError
 from shoal.knowledge import Knowledge
@@ -25,10 +26,23 @@ from shoal.workbench.inside import table_files
 from shoal.workbench.rendering import new_page
 from shoal.workbench.roles_form import CHOICES, FIGURES, RolesForm
 from shoal.workbench.same import same_as_plan
+from shoal.workbench.texts import say
 
 SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
 NAMED = (*FIGURES, *CHOICES, "views", "rare_unknown", "knowledge")
 """Fields that errors name by their key in the spec."""
+STRENGTH = {
+    "": ("r", "k"),
+    "strength.outsiders": ("min_support", "max_attributes", "views", "rare_unknown", "knowledge"),
+    "strength.published": ("rows_per_person", *CHOICES),
+}
+"""The fields of a spec that say how strongly, under their headings."""
+USUAL = {
+    "min_support": "10 to 100, by rows",
+    "max_attributes": "all",
+    "knowledge": say("strength.knowledge.own"),
+    "rows_per_person": "all",
+}
 OF_COLUMN = {"band": "band", "role": "role"} | dict.fromkeys(
     ("recode", "hierarchy", "project"), "recode"
 )
@@ -127,8 +141,12 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         sections=_sections(visit, held, draft),
         events=_events(draft, table),
         draft=draft,
-        views=drafting.views_text(draft),
-        rare_unknown=drafting.rare_unknown_text(draft),
+        strength=STRENGTH,
+        choices=CHOICES,
+        figures=FIGURES,
+        usual=USUAL,
+        meanings={one.name: one.help for one in parameters()},
+        filled=_filled(draft),
         files=table_files(visit.project.folder),
         spec=spec,
         table=table,
@@ -140,6 +158,13 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         page=visit.text("page") or new_page(),
         **same_as_plan(source),
     )
+
+
+def _filled(draft: Draft) -> dict[str, Any]:
+    """What the draft says, as it stands in the fields."""
+    plain = {name: draft.get(name, "") for name in NAMED}
+    views, rare = drafting.views_text(draft), drafting.rare_unknown_text(draft)
+    return {**plain, "views": views, "rare_unknown": rare}
 
 
 def _judged(held: Held, visit: Visit, draft: Draft) -> tuple[Spec | None, Table | None, Any]:

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from starlette.responses import Response
 
+from shoal.data.spec.checks import number_or_text
 from shoal.data.table.hierarchy import read_hierarchy
 from shoal.declared import Parameter
 from shoal.errors import InputError, ShoalError
 from shoal.methods.registry import make_method, method_names, parameters_of
+from shoal.names import ADVERSARIES, MODELS
 from shoal.workbench.asked import Asked, after_roles, begin
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import RUN, beside, failed_before
-from shoal.workbench.drafting import with_number
-from shoal.workbench.forms import number_or_text
+from shoal.workbench.drafting import put
 from shoal.workbench.held import key_of
 from shoal.workbench.inside import inside, table_files
 from shoal.workbench.project import anonymize_steps
 from shoal.workbench.same import same_as
 
-READERS = ("joint", "binary", "all-views")
-MODELS = ("kernel", "logistic", "boosting")
 PLAIN = ("int", "float", "str", "bool", "Literal[")
 
 
@@ -40,7 +39,7 @@ def start(visit: Visit, asked: Asked) -> Response:
         steps = _steps(visit, asked)
         r, limit = visit.text("r") or f"{asked.spec.r:g}", visit.text("limit") or "absolute"
         asked.spec.with_(r=r, limit=limit)
-        draft = with_number(visit.project.draft, "r", r) | {"limit": limit}
+        draft = put(visit.project.draft, "r", number_or_text(r)) | {"limit": limit}
         visit.project.write_draft(draft)
         run = begin(visit, "anonymize", steps, title=visit.text("title"))
     except ShoalError as error:
@@ -55,7 +54,7 @@ def same(visit: Visit) -> Response:
 
 def _steps(visit: Visit, asked: Asked) -> Any:
     method, readers = visit.text("method") or "art", visit.texts("readers")
-    if not readers or set(readers) - set(READERS):
+    if not readers or set(readers) - set(ADVERSARIES):
         raise InputError(
             "reader-none", "Nobody is named who reads the release.", "Tick one reader, or both."
         )
@@ -67,11 +66,11 @@ def _steps(visit: Visit, asked: Asked) -> Any:
         raise InputError(
             "model-name", f'There is no model "{model}".', f"Choose among: {', '.join(MODELS)}."
         )
-    chosen = [] if len(readers) == len(READERS) else readers
+    chosen = [] if len(readers) == len(ADVERSARIES) else readers
     columns = asked.spec.sensitive_columns
-    return lambda run: anonymize_steps(
-        run,
-        asked.source,
+    return partial(
+        anonymize_steps,
+        source=asked.source,
         method=method,
         readers=chosen,
         model=model or None,
@@ -83,12 +82,11 @@ def _steps(visit: Visit, asked: Asked) -> Any:
     )
 
 
-def _other_than_draft(visit: Visit, asked: Asked) -> list[str]:
-    """What was typed that the draft says otherwise, as options."""
+def _other_than_draft(visit: Visit, asked: Asked) -> dict[str, str]:
+    """What was typed that the draft says otherwise."""
     kept = {"r": f"{asked.spec.r:g}", "limit": asked.spec.limit}
-    typed = {name: visit.text(name) or value for name, value in kept.items()}
-    other = [(f"--{name}", value) for name, value in typed.items() if value != kept[name]]
-    return [text for pair in other for text in pair]
+    typed = {name: visit.text(name) for name in kept}
+    return {name: value for name, value in typed.items() if value not in ("", kept[name])}
 
 
 def _hierarchy_files(visit: Visit, asked: Asked) -> dict[str, str]:
@@ -137,10 +135,10 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
     sent = visit.request.method == "POST"
     running = [run for run in visit.project.runs() if run.state == "running"]
     try:
-        steps = _steps(visit, asked)(".")
+        make = _steps(visit, asked)
     except ShoalError:  # nothing is chosen yet, or something that cannot be
-        steps = anonymize_steps(".", asked.source, spec=visit.project.draft)
-    steps[0][-1:] = [*_other_than_draft(visit, asked), "--json"]
+        make = partial(anonymize_steps, source=asked.source, spec=visit.project.draft)
+    steps = make(".", **_other_than_draft(visit, asked))
     return visit.page(
         "run",
         status=visit.status(error),
@@ -148,11 +146,12 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
         running=running,
         methods=_parameters(),
         models=MODELS,
+        adversaries=ADVERSARIES,
         files=[file for file in table_files(visit.project.folder) if file.endswith(".csv")],
         hierarchies=[(qi, f"h-{key_of(qi)}") for qi in asked.spec.qi],
         typed=visit.form,
         method=visit.text("method") or "art",
-        readers=visit.texts("readers") if sent else READERS,
+        readers=visit.texts("readers") if sent else ADVERSARIES,
         limit=visit.text("limit") or asked.spec.limit,
         r=visit.text("r") if sent else f"{asked.spec.r:g}",
         errors=beside(error, RUN),

@@ -13,13 +13,13 @@ from shoal.workbench.project.commands import (
     audit_steps,
     find_steps,
     plan_steps,
+    python_of,
     verify_steps,
 )
 from shoal.workbench.project.project import Project
 from shoal.workbench.project.run import Progress, Run
 from shoal.workbench.project.source import Source
 from shoal.workbench.project.summary import summary
-from shoal.workbench.project.twin import python_of
 
 __all__ = [
     "Progress",

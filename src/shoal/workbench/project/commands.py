@@ -1,19 +1,60 @@
-"""The command lines that a run works off, as `shoal` takes them in the project's folder.
-
-Folders are named relative to the project's; each builder gives the steps of a run.
-"""
+"""The steps of a run: command lines as `shoal` takes them in the project's folder, and the same as
+programs. Folders are named relative to the project's."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from shoal.data.spec.checks import number_or_text
+from shoal.errors import InternalError
 from shoal.workbench.project.source import Source
 
-Steps = list[list[str]]
+Step = list[str]
+Steps = list[Step]
 FOUND = "found.json"
 """What a search for settings keeps in its run's folder."""
+FLAGS = ("json", "models", "write_anyway")
+READING = ("separator", "encoding")
+NAMES = {
+    "plan": "plan",
+    "find": "found",
+    "audit": "audit",
+    "attack": "attack",
+    "anonymize": "release",
+    "verify": "checked",
+}
+"""What a program calls the result of each command."""
+TEXTS = ("column", "groups", "key", "knowledge", "method", "model", "private")
+TABLES = ("table", "released")
+LISTS = {"adversary": "adversary", "attacker": "attackers"}
+ASKED = ("r", "limit")
+WRITTEN = ("spec", "hierarchy", "out", "write_anyway", "report", "public_report")
+ASIDE = ("json", *WRITTEN, *ASKED, *READING)
+"""What the command line does besides, and Python has no need of or does otherwise."""
+
+
+def step(verb: str, subject: str, source: Source | None = None, /, **options: Any) -> Step:
+    """One command line: what is None or empty is left out, several values of an option are
+    repeated, and the address of a source says how it is read."""
+    how = vars(source) if source is not None else {}
+    options |= {name: how[name] for name in READING if name in how}
+    told = [text for name, value in options.items() for text in _written(name, value)]
+    return [verb, subject, *told, "--json"]
+
+
+def _written(name: str, value: Any) -> Iterator[str]:
+    option = name.replace("_", "-")
+    if isinstance(value, bool):
+        yield f"--{option}" if value else f"--no-{option}"
+    elif isinstance(value, Mapping):
+        yield from _written(name, [f"{of}={file}" for of, file in value.items()])
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from (f"--{option}", str(one))
+    elif value is not None and value != "":
+        yield from (f"--{option}", str(value))
 
 
 def anonymize_steps(
@@ -30,38 +71,35 @@ def anonymize_steps(
     attackers: Sequence[str] = (),
     attacked: Sequence[str] = (),
     spec: Mapping[str, Any] | None = None,
+    **asked: Any,
 ) -> Steps:
     """Makes a release, verifies it, and attacks it if that is wanted, which the reports then tell
     of too. `parameters` are the method's, `hierarchies` files by QI; of several sensitive columns
-    those `attacked` are. Of the `spec` only the files that it names matter here. It is written
-    whatever the verdict is: a run's folder is for people who have yet to decide."""
-    reports = ["--report", f"{run}/report.html", "--public-report", f"{run}/report-public.html"]
-    made = [
-        *("anonymize", source.address, "--spec", f"{run}/spec.toml"),
-        *("--out", f"{run}/release", "--private", f"{run}/private", "--write-anyway"),
-        *reports,
-        *("--method", method),
-        *_repeated("--adversary", readers),
-        *_given("--model", model),
-        *(text for name, value in (parameters or {}).items() for text in _option(name, value)),
-        *_repeated("--hierarchy", (f"{qi}={file}" for qi, file in (hierarchies or {}).items())),
-        *_given("--seed", seed),
-        *_reading(source),
-    ]
-    release, private = f"{run}/release", f"{run}/private"
-    steps = [made, *verify_steps(release, source, private=private, spec=spec)]
-    steps[0].append("--json")
-    if attack:
-        for column in attacked or (None,):
-            (step,) = attack_steps(
-                release,
-                source,
-                private=private,
-                spec=spec,
-                attackers=attackers,
-                column=column,
-            )
-            steps.append([*step[:-1], *reports, step[-1]])
+    those `attacked` are. Of the `spec` only the files that it names matter here, and `asked` is
+    what is to hold instead of it. It is written whatever the verdict is: a run's folder is for
+    people who have yet to decide."""
+    release, private, reports = f"{run}/release", f"{run}/private", _reports(run)
+    made = step(
+        *("anonymize", source.address, source),
+        spec=f"{run}/spec.toml",
+        out=release,
+        private=private,
+        write_anyway=True,
+        **reports,
+        method=method,
+        adversary=readers,
+        model=model,
+        **(parameters or {}),
+        hierarchy=hierarchies,
+        seed=seed,
+        **asked,
+    )
+    judged: dict[str, Any] = {"private": private, "spec": spec}
+    steps = [made, *verify_steps(release, source, **judged)]
+    for column in (attacked or (None,)) if attack else ():
+        steps += attack_steps(
+            release, source, **judged, attackers=attackers, column=column, reports=reports
+        )
     return steps
 
 
@@ -69,30 +107,15 @@ def plan_steps(
     run: str, source: Source, *, model: str | None = None, r: Sequence[float] = ()
 ) -> Steps:
     """Says which r is possible; for each `r`, what it would cost."""
+    told = {"spec": f"{run}/spec.toml", "model": model, "seconds": 0}
     asked = [f"{one:g}" for one in r] or [""]
-    return [
-        [
-            *("plan", source.address, "--spec", f"{run}/spec.toml"),
-            *_given("--r", one),
-            *_given("--model", model),
-            *("--seconds", "0"),
-            *_reading(source),
-            "--json",
-        ]
-        for one in asked
-    ]
+    return [step("plan", source.address, source, r=one, **told) for one in asked]
 
 
 def find_steps(run: str, source: Source, *, seconds: float) -> Steps:
     """Runs settings near the one asked for, and keeps what came of them as they end."""
-    return [
-        [
-            *("find", source.address, "--spec", f"{run}/spec.toml"),
-            *("--seconds", f"{seconds:g}", "--out", f"{run}/{FOUND}"),
-            *_reading(source),
-            "--json",
-        ]
-    ]
+    told = {"spec": f"{run}/spec.toml", "seconds": f"{seconds:g}", "out": f"{run}/{FOUND}"}
+    return [step("find", source.address, source, **told)]
 
 
 def audit_steps(
@@ -106,19 +129,9 @@ def audit_steps(
     models: bool = False,
 ) -> Steps:
     """Judges what another tool made of the table, or groups that a column labels."""
-    return [
-        [
-            *("audit", source.address, "--spec", f"{run}/spec.toml"),
-            *_given("--released", released),
-            *_given("--groups", groups),
-            *_given("--key", key),
-            *_repeated("--adversary", readers),
-            *(["--models"] if models else []),
-            *("--report", f"{run}/report.html", "--public-report", f"{run}/report-public.html"),
-            *_reading(source),
-            "--json",
-        ]
-    ]
+    told = {"released": released, "groups": groups, "key": key, "adversary": readers}
+    more = {"models": models or None, **_reports(run)}
+    return [step("audit", source.address, source, spec=f"{run}/spec.toml", **told, **more)]
 
 
 def verify_steps(
@@ -129,10 +142,8 @@ def verify_steps(
     spec: Mapping[str, Any] | None = None,
 ) -> Steps:
     """Checks a release; with its table, every posterior is computed again."""
-    table = [] if source is None else ["--table", source.address]
-    reading = [] if source is None else _reading(source)
-    told = [*_given("--private", private), *_files(spec or {})]
-    return [["verify", release, *table, *told, *reading, "--json"]]
+    table = None if source is None else source.address
+    return [step("verify", release, source, table=table, private=private, **_files(spec or {}))]
 
 
 def attack_steps(
@@ -144,20 +155,28 @@ def attack_steps(
     attackers: Sequence[str] = (),
     column: str | None = None,
     seed: int | None = None,
+    reports: Mapping[str, str] | None = None,
 ) -> Steps:
     """Lets the red team loose on a release, and on one column of it if several are sensitive."""
-    return [
-        [
-            *("attack", release, "--table", source.address),
-            *_given("--private", private),
-            *_files(spec or {}),
-            *_repeated("--attacker", attackers),
-            *_given("--column", column),
-            *_given("--seed", seed),
-            *_reading(source),
-            "--json",
-        ]
-    ]
+    told = {"attacker": attackers, "column": column, "seed": seed, **(reports or {})}
+    files = {"private": private, **_files(spec or {})}
+    return [step("attack", release, source, table=source.address, **files, **told)]
+
+
+def _reports(run: str) -> dict[str, str]:
+    return {"report": f"{run}/report.html", "public_report": f"{run}/report-public.html"}
+
+
+def _files(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The files that a spec names and a release does not: whoever judges it is told again."""
+    recode = spec.get("recode")
+    recipes = recode.items() if isinstance(recode, Mapping) else ()
+    named = {
+        column: recipe["hierarchy"]
+        for column, recipe in recipes
+        if isinstance(recipe, Mapping) and recipe.get("hierarchy")
+    }
+    return {"knowledge": spec.get("knowledge"), "hierarchy": named}
 
 
 def typed(arguments: Sequence[str]) -> str:
@@ -165,32 +184,69 @@ def typed(arguments: Sequence[str]) -> str:
     return shlex.join(["shoal", *arguments])
 
 
-def _files(spec: Mapping[str, Any]) -> list[str]:
-    """The files that a spec names and a release does not: whoever judges it is told again."""
-    recode = spec.get("recode")
-    recipes = recode if isinstance(recode, Mapping) else {}
-    named = [
-        f"{column}={recipe['hierarchy']}"
-        for column, recipe in recipes.items()
-        if isinstance(recipe, Mapping) and recipe.get("hierarchy")
-    ]
-    return [*_given("--knowledge", spec.get("knowledge")), *_repeated("--hierarchy", named)]
+def options_of(arguments: Sequence[str]) -> dict[str, list[str]]:
+    """What a step says for each option."""
+    options: dict[str, list[str]] = {}
+    given = iter(arguments[2:])
+    for text in given:
+        name = text.removeprefix("--").replace("-", "_")
+        flag = name in FLAGS or name.startswith("no_")
+        options.setdefault(name, []).append("" if flag else next(given))
+    return options
 
 
-def _reading(source: Source) -> list[str]:
-    return [*_given("--separator", source.separator), *_given("--encoding", source.encoding)]
+def python_of(arguments: Sequence[str]) -> str:
+    """A program that does what a step does, and holds the same figures."""
+    verb, subject, options = arguments[0], arguments[1], options_of(arguments)
+    if verb not in NAMES:
+        raise InternalError(f"{verb} is no step of a run")
+    told = [_read(subject, options) if "spec" in options else repr(subject)]
+    lines, made = ["import shoal"], verb == "anonymize"
+    files = [text.partition("=") for text in options.get("hierarchy", ())]
+    if made and files:
+        lines.append("from shoal.data.table.hierarchy import read_hierarchy")
+    lines.append("")
+    if "spec" in options:
+        asked = [f"{name}={_literal(options[name][-1])}" for name in ASKED if name in options]
+        other = f".with_({', '.join(asked)})" if asked else ""
+        lines.append(f"spec = shoal.Spec.from_toml({options['spec'][-1]!r}){other}")
+        told.append("spec")
+    aside = (*ASIDE, "private") if made else ASIDE
+    told += [_argument(name, options) for name in options if name not in aside]
+    if files:
+        form = "{0!r}: read_hierarchy({1!r}, name={0!r})" if made else "{0!r}: {1!r}"
+        pairs = (form.format(column, file) for column, _, file in files)
+        told.append(f"hierarchies={{{', '.join(pairs)}}}")
+    call = f"{NAMES[verb]} = shoal.{verb}({', '.join(told)})"
+    if len(call) > 88:
+        call = "\n    ".join([f"{NAMES[verb]} = shoal.{verb}(", *(f"{one}," for one in told)])
+        call += "\n)"
+    lines.append(call)
+    if made:
+        out, private = options["out"][-1], options["private"][-1]
+        lines.append(f"release.save({out!r}, private={private!r})")
+    return "\n".join([*lines, ""])
 
 
-def _given(option: str, value: object) -> list[str]:
-    return [] if value is None or value == "" else [option, str(value)]
+def _read(address: str, options: Mapping[str, list[str]]) -> str:
+    """How a table is named: by its address, or read first where it must be said how."""
+    how = [f"{name}={options[name][-1]!r}" for name in READING if name in options]
+    return f"shoal.read_table({', '.join([repr(address), *how])})" if how else repr(address)
 
 
-def _repeated(option: str, values: Iterable[str]) -> list[str]:
-    return [text for value in values for text in (option, value)]
+def _argument(name: str, options: Mapping[str, list[str]]) -> str:
+    values = options[name]
+    if name in TABLES:
+        return f"{name}={_read(values[-1], options)}"
+    if name in FLAGS:
+        return f"{name}=True"
+    if name.startswith("no_"):
+        return f"{name.removeprefix('no_')}=False"
+    if name in LISTS:
+        return f"{LISTS[name]}={values!r}"
+    return f"{name}={repr(values[-1]) if name in TEXTS else _literal(values[-1])}"
 
 
-def _option(name: str, value: object) -> list[str]:
-    option = name.replace("_", "-")
-    if isinstance(value, bool):
-        return [f"--{option}" if value else f"--no-{option}"]
-    return _given(f"--{option}", value)
+def _literal(text: str) -> str:
+    """A number as it is written, any other text in quotation marks."""
+    return repr(number_or_text(text))

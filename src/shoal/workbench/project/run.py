@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal.errors import InputError
-from shoal.workbench.project.commands import FOUND, typed
+from shoal.workbench.project.commands import FOUND, options_of, python_of, typed
 from shoal.workbench.project.decision import keep_decision, read_decision
 from shoal.workbench.project.files import now, read_json, read_lines
 from shoal.workbench.project.hashes import HASHES, file_hash
 from shoal.workbench.project.locks import is_held, take, tell
 from shoal.workbench.project.source import Source
-from shoal.workbench.project.twin import python_of
 
 State = Literal["waiting", "running", "done", "failed", "stopped", "lost"]
 ENDED = ("done", "failed", "stopped")
@@ -152,7 +151,7 @@ class Run:
     def attacks(self) -> list[tuple[str | None, dict[str, Any]]]:
         """What the red team found, each with its column where several are sensitive."""
         numbered = [(n, step) for n, step in enumerate(self.steps, 1) if step[0] == "attack"]
-        named = [(option_of(step, "--column"), self.result(n)) for n, step in numbered]
+        named = [(option_of(step, "column"), self.result(n)) for n, step in numbered]
         return [(column, found) for column, found in named if found is not None]
 
     @property
@@ -298,8 +297,8 @@ class Run:
 
 
 def option_of(step: Sequence[str], option: str) -> str | None:
-    """What a command line gives for an option."""
-    return step[step.index(option) + 1] if option in step else None
+    """What a command line gives for an option, the last if several."""
+    return options_of(step).get(option, [None])[-1]
 
 
 def _is_whole(told: dict[str, Any]) -> bool:

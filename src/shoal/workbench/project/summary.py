@@ -20,7 +20,7 @@ def summary(run: Run) -> dict[str, Any]:
         "made": made["made"],
         "state": state,
         "r": made["spec"].get("r") if made["kind"] in ("anonymize", "audit") else None,
-        "method": option_of(run.steps[0], "--method"),
+        "method": option_of(run.steps[0], "method"),
         "judged": "robust" in found,
         "robust": found.get("robust"),
         "confirmed": checked.get("confirmed"),
