@@ -10,8 +10,10 @@ from typing import Any
 
 from polars.exceptions import PolarsError
 
-from shoal.auditing.checks import checks_of, plain, verdict
+from shoal.auditing.checks import checks_of, verdict
+from shoal.auditing.findings import Judged
 from shoal.errors import InputError
+from shoal.plain import plain
 from shoal.release import Release
 from shoal.release.folder import README, data_package, sha256, table_files
 from shoal.release.readme import readme_text
@@ -37,7 +39,7 @@ def listed_anew(content: Any) -> None:
         for one in audit["checks"]
         if one["worst"] is not None
     }
-    found = checks_of(audit, nearest)
+    found = checks_of(Judged.of(audit), nearest)
     audit["checks"], audit["robust"] = plain(found), verdict(found)
 
 

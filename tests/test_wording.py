@@ -15,7 +15,6 @@ from shoal.wording import (
     readable_words,
     readers_of_one_view,
     some,
-    stratum_words,
     verdict_words,
     weights_words,
 )
@@ -96,9 +95,5 @@ def test_whose_links_are_a_releases_figures() -> None:
     assert readers_of_one_view(["all-views"]) == ["all-views"]
 
 
-def test_the_worst_stratum_in_words() -> None:
-    one = {"described": "age 25", "event": "ill", "people": 766, "carriers": 17}
-    assert stratum_words({**one, "among": 20, "needed": 51}) == (
-        '17 cases of "ill" among 20 of 766 people (age 25) who come into question; 51 are needed'
-    )
+def test_numbers_that_need_not_be_whole() -> None:
     assert some(3.25) == "3.2"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 EXIT_CODES = {True: 0, False: 1, None: 3}
@@ -88,40 +88,6 @@ def readers_of_one_view(names: Sequence[str]) -> list[str]:
     return [name for name in names if name != WHOLE] or list(names)
 
 
-def assumed_words(assumed: Mapping[str, Any]) -> str:
-    """What the adversary is taken to know, in figures."""
-    strata = "1 stratum" if assumed["strata"] == 1 else f"{assumed['strata']:,} strata"
-    views = "1 view" if assumed["views"] == 1 else f"{assumed['views']:,} views"
-    support = assumed["min_support"]
-    size = "" if support is None else f": groups of at least {people(support)} (min_support)"
-    share = percent(assumed["people"] / assumed["rows"]).replace(_GAP, " ")
-    return f"The adversary knows {strata} of {views}{size}; {share} of the people are in one."
-
-
-def hollow_words(assumed: Mapping[str, Any]) -> str:
-    """Why a promise is hollow; empty where it is not."""
-    if not assumed["hollow"]:
-        return ""
-    support, usual = assumed["min_support"], assumed["usual"]
-    of = f"{len(assumed['unknown'])} of {assumed['qi']} QIs"
-    why = "of which the knowledge given says too little"
-    if support is not None:
-        why = f"since strata of at least {people(support)} (min_support) are too few"
-        if support > usual:
-            why += f"; for {assumed['rows']:,} rows it is usually {usual}"
-    return (
-        "This verdict says little: the adversary is assumed to know nearly nothing by "
-        f"{listed(assumed['unknown'])} ({of}), {why}."
-    )
-
-
-def known_sentences(assumed: Mapping[str, Any] | None) -> list[str]:
-    """Both, where that is said: earlier releases and reports do not."""
-    if assumed is None:
-        return []
-    return [one for one in (assumed_words(assumed), hollow_words(assumed)) if one]
-
-
 def apart_words(columns: str) -> str:
     """What is published, and claimed, of several columns that are permuted apart."""
     return (
@@ -149,30 +115,6 @@ def open_words(count: int) -> str:
     return f"{whom} published in a group of one, which shows their value openly."
 
 
-def lookup_words(lookup: Mapping[str, Any]) -> str:
-    """Who can be looked up by a combination of attributes, and what it cost that few can."""
-    k, few, unique = lookup["fewer_than"]["k"], lookup["fewer_than"]["people"], lookup["unique"]
-    if not few:
-        told = f"At least {k:,} people share every published combination of attributes."
-    else:
-        told = (
-            f"{people(few)} of the release {'has' if few == 1 else 'have'} a published combination "
-            f"of attributes that fewer than {k:,} people share, {unique:,} of them one that nobody "
-            "else has: whoever knows these attributes finds the record."
-        )
-        told += f" At least {k:,} were asked for." if lookup["asked"] else ""
-    cost = lookup.get("cost")
-    if cost is None:
-        return told
-    lost = [f"{visible(name)} {percent(one)}" for name, one in cost["lost"].items() if one]
-    blanked = cost["blanked"]
-    return (
-        f"{told} For that, recoding took of the information of "
-        f"{', '.join(lost) if lost else 'the attributes nothing'}; "
-        f"{people(blanked)} {'is' if blanked == 1 else 'are'} published without attributes."
-    )
-
-
 def pooled_words(groups: int, hidden: int) -> str:
     """Whose values outside every event are published as one."""
     where = "1 group" if groups == 1 else f"{groups:,} groups"
@@ -188,16 +130,6 @@ def weights_words(weighted: int) -> str:
     return (
         f"For counts by class {people(weighted)} in groups with an event have a weight: how much "
         f"of their group's cases they count as, at most {most}."
-    )
-
-
-def stratum_words(one: Mapping[str, Any]) -> str:
-    """A stratum that counting or suppression tells of: for those who hold the table."""
-    cases = "case" if one["carriers"] == 1 else "cases"
-    return (
-        f'{some(one["carriers"])} {cases} of "{visible(one["event"])}" among {one["among"]:,} of '
-        f"{people(one['people'])} ({visible(one['described'])}) who come into question; "
-        f"{one['needed']:,} are needed"
     )
 
 

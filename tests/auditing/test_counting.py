@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from shoal.auditing import counting
 from shoal.auditing.audit import audit
-from shoal.auditing.counting import Counting
+from shoal.auditing.check_words import stratum_words
+from shoal.auditing.counting import Counting, TellingClass
 from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
 from shoal.groups import Grouping
@@ -109,7 +110,7 @@ def test_the_counter_agrees_with_its_slow_twin(case: Case) -> None:
     for _, view, _, _, carriers, _, _ in told.classes:
         by_view[view] = by_view.get(view, 0) + carriers
     assert found.in_one_view() == max(by_view.values(), default=0)
-    assert found.public()["classes"] == len(told.classes)
+    assert len(found.classes) == len(told.classes)
 
 
 @settings(max_examples=300)
@@ -250,3 +251,10 @@ def test_absence_may_tell_what_was_known_under_the_honest_limit() -> None:
     assert audit(table, groups, limit="prior").absence.kept
     groups[1], groups[5], groups[4], groups[3] = 0, 0, -1, 0
     assert not audit(table, groups, limit="prior").absence.kept
+
+
+def test_the_worst_stratum_in_words() -> None:
+    one = TellingClass("ill", ("age",), "age 25", people=766, carriers=17, among=20, needed=51)
+    assert stratum_words(one) == (
+        '17 cases of "ill" among 20 of 766 people (age 25) who come into question; 51 are needed'
+    )

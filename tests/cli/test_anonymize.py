@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shoal.auditing.check_words import lines as check_lines
-from shoal.auditing.checks import checks_in
+from shoal.auditing.findings import Judged
 from shoal.data.datasets import HOSPITAL_EVENT
 from shoal.wording import percent
 from tests.cli.program import RELEASE_FILES, SPEC, refused, shoal_, shoal_process
@@ -35,7 +35,7 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
     confirmed, says, *checks, judged, trust, signed = alone.stdout.split("\nok ")[-1].splitlines()[
         1:-1
     ]
-    assert checks == check_lines(checks_in({"checks": found["checks"]}))
+    assert checks == check_lines(Judged.of(found).checks)
     assert confirmed == "CONFIRMED (from the release alone)."
     assert says.startswith(
         "The certificate says: ROBUST to the joint, binary and all-views adversaries"

@@ -16,8 +16,10 @@ import shoal
 from shoal.auditing import check_words, checks
 from shoal.auditing.audit import audit
 from shoal.auditing.check_words import LABELS, TONES, lines, titled
-from shoal.auditing.checks import Check, State, checks_in, checks_of, most_people, plain, verdict
+from shoal.auditing.checks import Check, State, checks_of, most_people, verdict
+from shoal.auditing.findings import Findings, Judged
 from shoal.data.table import Table
+from shoal.plain import plain, typed
 from shoal.release.facts import Facts
 from shoal.report.page import render
 from shoal.workbench import verdicts
@@ -57,7 +59,7 @@ def test_the_rule_the_words_and_the_colours_of_all_combinations(
     found = listed(states)
     robust = verdict(found)
     assert robust is expected(states)
-    assert checks_in({"checks": plain(found)}) == found
+    assert tuple(typed(Check, one) for one in plain(found)) == found
     assert (most_people(found) > 0) is (robust is False)
     text = "\n".join(lines(found))
     for one, _, said in titled(found):
@@ -65,12 +67,11 @@ def test_the_rule_the_words_and_the_colours_of_all_combinations(
         assert said in text
         if one.state in ("broken", "undecided"):
             assert said.startswith(f"{one.people} people ")
-    told = replace(facts, verdict={**facts.verdict, "checks": plain(found)})
+    assert isinstance(facts.verdict, Findings)
+    told = replace(facts, verdict=replace(facts.verdict, checks=found))
     for shown in (
-        verdicts._of_facts(told, {"values_changed": 0, "pooled": 0, "mean_size_with_event": 1.0}),
-        verdicts._of_figures(
-            {**told.verdict, "limit": "absolute", "worst": None, "guess_rate": 0.0}, ""
-        ),
+        verdicts.of_facts(told, {"values_changed": 0, "pooled": 0, "mean_size_with_event": 1.0}),
+        verdicts.of_findings(replace(facts.verdict, checks=found, worst=None)),
     ):
         assert (shown.robust, shown.tone) == (robust, COLOURS[robust])
         assert [tone for tone, *_ in shown.listed] == [TONES[one.state] for one in found]
@@ -104,7 +105,7 @@ def test_the_page_has_the_verdicts_colour_and_no_harmless_tile(
 ) -> None:
     found = listed(states)
     robust = verdict(found)
-    told = replace(facts, verdict={**facts.verdict, "checks": plain(found)})
+    told = replace(facts, verdict=replace(facts.verdict, checks=found))
     page = render(told, edition=edition)
     assert f'<section class="verdict {COLOURS[robust]}" id="verdict"' in page
     tones = re.findall(r'<div class="(yes|no|open|none)"><dt>', page)
@@ -194,11 +195,11 @@ def test_people_who_are_certain_by_counting_are_never_under_a_robust_verdict(
 
 def test_an_attack_that_succeeds_is_part_of_the_verdict_of_a_page(facts: Facts) -> None:
     told = {"attackers": [], "beaten_by": ["insider"], "others": []}
-    shown = checks.attacked(checks_in(facts.verdict), told)
+    shown = checks.attacked(facts.verdict.checks, told)
     assert verdict(shown) is False
-    assert verdict(checks.attacked(checks_in(facts.verdict), {**told, "beaten_by": []})) is True
+    assert verdict(checks.attacked(facts.verdict.checks, {**told, "beaten_by": []})) is True
     few = {**told, "beaten_by": [], "withstood": None}
-    assert checks.attacked(checks_in(facts.verdict), few) == checks_in(facts.verdict)
+    assert checks.attacked(facts.verdict.checks, few) == facts.verdict.checks
 
 
 def test_one_more_check_is_a_function_and_a_sentence(
@@ -206,10 +207,10 @@ def test_one_more_check_is_a_function_and_a_sentence(
 ) -> None:
     """All that a new check needs; every page, text and file shows it."""
 
-    def judge(found: checks.Figures) -> Any:
-        return checks._state(found["readable"], 0, found["readable"] == 0)
+    def judge(found: Judged) -> Any:
+        return checks._state(found.readable or 0, 0, found.readable == 0)
 
-    figures = {**audit(Table.from_frame(SEXES, SEXES_SPEC), WIDE).public(), "readable": 8}
+    figures = replace(audit(Table.from_frame(SEXES, SEXES_SPEC), WIDE).judged, readable=8)
     monkeypatch.setitem(checks._CHECKS, "readable", judge)
     monkeypatch.setitem(check_words.TITLES, "readable", "Readable")
     said: dict[State, str] = {"broken": "{people} {are} published with their exact value"}
@@ -218,8 +219,11 @@ def test_one_more_check_is_a_function_and_a_sentence(
     assert verdict(found) is False
     line = "Readable: 8 people are published with their exact value."
     assert any(one.endswith(line) for one in lines(found))
-    page = render(replace(facts, verdict={**facts.verdict, "checks": plain(found)}))
+    page = render(replace(facts, verdict=replace(facts.verdict, checks=found)))
     assert "8 people are published with their exact value." in page
+
+
+BROKEN = {"kept": False, "classes": 1, "certain_classes": 1, "carriers_in_worst_view": 2}
 
 
 @pytest.mark.parametrize(
@@ -227,17 +231,18 @@ def test_one_more_check_is_a_function_and_a_sentence(
 )
 def test_older_figures_are_judged_by_the_same_rule(counter: Any, certain: State) -> None:
     """Certificates of the first format say nothing of counting; those of the third, beside."""
-    told = counter and {"kept": False, "carriers_in_worst_view": 2, **counter}
-    figures = {
+    told = counter and {**BROKEN, **counter}
+    figures: dict[str, Any] = {
         "adversaries": [{"name": "joint", "robust": True}],
         "problematic": 0,
         "undecided": 0,
         "counter": told,
         "absence": None,
     }
-    found = {one.name: one.state for one in checks_in(figures)}
+    read = Judged.of(figures).checks
+    found = {one.name: one.state for one in read}
     assert found["certainty"] == certain
-    assert verdict(checks_in(figures)) is (certain != "broken")
+    assert verdict(read) is (certain != "broken")
 
 
 def test_a_broken_check_says_how_far_above_its_limit_and_a_kept_one_how_near() -> None:

@@ -20,7 +20,6 @@ from shoal.knowledge import Assumed, Knowledge
 from shoal.release.facts import release_facts
 from shoal.release.verification.verify import verify
 from shoal.report.sentences import assumptions
-from shoal.wording import assumed_words, hollow_words
 from tests.cli.program import shoal_
 
 
@@ -107,8 +106,7 @@ def test_two_hundred_rows_at_a_hundred_are_hollow_and_by_their_size_are_not() ->
     hollow = anonymize(frame, asked(min_support=100), seed=1)
     assert hollow.robust, "nearly nothing is known, so nearly anything is robust"
     assert hollow.audit is not None
-    state, sentence = hollow.audit.assumed.check()
-    assert state == "hollow"
+    sentence = hollow.audit.assumed.hollow_words
     assert sentence == (
         "This verdict says little: the adversary is assumed to know nearly nothing by sex, region "
         "and job (3 of 4 QIs), since strata of at least 100 people (min_support) are too few; for "
@@ -117,9 +115,8 @@ def test_two_hundred_rows_at_a_hundred_are_hollow_and_by_their_size_are_not() ->
     assert sentence in repr(hollow.audit)
     table = Table.from_frame(frame, asked())
     found = Assumed.of(table, Knowledge.of(table))
-    assert found.check()[0] == "known"
-    assert not hollow_words(found.to_dict())
-    assert assumed_words(found.to_dict()) == (
+    assert not found.hollow_words
+    assert found.words == (
         f"The adversary knows {found.strata} strata of {found.views} views: groups of at least 10 "
         "people (min_support); 100 % of the people are in one."
     )
@@ -142,7 +139,7 @@ def test_certificate_report_and_verify_say_it(tmp_path: Path) -> None:
     assert release.certificate["spec"]["min_support"] == 100
     assert release.original is not None
     told = dict(assumptions(release_facts(release, release.original), public=True))
-    assert release.audit.assumed.check()[1] in told["What they know besides"]
+    assert release.audit.assumed.hollow_words in told["What they know besides"]
     release.save(tmp_path / "made", private=tmp_path / "private")
     page = (tmp_path / "made" / "README.txt").read_text(encoding="utf-8")
     assert "This verdict says little" in " ".join(page.split())

@@ -18,13 +18,13 @@ import pytest
 
 import shoal
 from shoal.auditing.adversaries.adversary import USUAL
-from shoal.auditing.checks import checks_in, plain
 from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
 from shoal.engines.dealing import deal
 from shoal.errors import InputError
 from shoal.groups import Grouping
+from shoal.plain import plain
 from shoal.release import Release
 from shoal.release.readme import readme_text
 from shoal.release.tables import build_tables, canonical
@@ -276,7 +276,7 @@ def test_the_readme_says_what_was_found(release: Release, tmp_path: Path) -> Non
     assert '"HIV" r = 5, the largest 0.' in page
     assert '"Depression" r = 2, the largest 0.' in page
     assert "3-robust" not in page
-    found = checks_in(release.certificate["audit"])
+    found = release.judged.checks
     open_ = (replace(found[0], state="undecided", people=7), *found[1:])
     audit = release.certificate["audit"] | {"robust": None, "known_before": 1}
     audit["checks"] = plain(open_)

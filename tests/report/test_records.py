@@ -94,7 +94,7 @@ def test_suppressed_rows_move_the_distribution() -> None:
     town = next(one for one in facts.loss if one["name"] == "town")
     assert town["distance"] == pytest.approx(60 / ROWS)
     assert town["gone"] == 60
-    assert facts.verdict["suppressed"] == 60
+    assert facts.verdict.suppressed == 60
 
 
 def test_events_with_limits_of_their_own_are_drawn_relative_to_them() -> None:

@@ -11,11 +11,13 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.auditing.checks import State, checks_in, plain
+from shoal.auditing.checks import State
+from shoal.auditing.findings import PublicWitness, Witness
 from shoal.data.datasets import hospital
 from shoal.data.table import Table
+from shoal.plain import typed
 from shoal.release import facts as recorded
-from shoal.release.facts.contents import Facts, as_exposed
+from shoal.release.facts.contents import Facts
 from shoal.report import page as report
 from shoal.report.measured import class_errors
 from shoal.report.page import Edition
@@ -31,16 +33,18 @@ from tests.report.page import Page
 
 
 def test_the_story_of_a_witness() -> None:
-    witness = {
-        "person": {"age": "61", "sex": "Male", "occupation": "Farming"},
-        "event": "ill",
-        "view": ["age/10", "occupation"],
-        "before": 0.2237,
-        "posterior": 0.0979,
-        "kind": "bound",
-        "limit": 0.1,
-        "shared": 1,
-    }
+    witness = Witness(
+        row=7,
+        person={"age": "61", "sex": "Male", "occupation": "Farming"},
+        group="3",
+        event="ill",
+        view=("age/10", "occupation"),
+        before=0.2237,
+        posterior=0.0979,
+        kind="bound",
+        adversary="joint",
+        limit=0.1,
+    )
     told = story(witness, public=False).replace("\u00a0", " ")
     assert told == (
         "The worst case, a person with age 61 and occupation Farming: linked to “ill” with 22.4 % "
@@ -48,10 +52,10 @@ def test_the_story_of_a_witness() -> None:
         f"through age/10 and occupation.{lower_words(0.2237, 0.0979)}"
     )
     assert "fewer than general knowledge alone leads to expect" in told
-    higher = story({**witness, "before": 0.05}, public=False)
+    higher = story(replace(witness, before=0.05), public=False)
     assert higher.endswith("reached through age/10 and occupation.")
-    del witness["person"]
-    told = story({**witness, "kind": "estimate", "shared": 3}, public=True).replace("\u00a0", " ")
+    faceless = typed(PublicWitness, replace(witness, kind="estimate", shared=3))
+    told = story(faceless, public=True).replace("\u00a0", " ")
     assert told == (
         "The worst case, someone whom this edition does not describe: linked to “ill” with 22.4 % "
         "before, by general knowledge alone, and about 9.8 % after, with the release; reached "
@@ -78,13 +82,13 @@ def with_states(facts: Facts, **states: tuple[State, int]) -> Facts:
     """The facts with these states of checks and numbers of people; all else is kept."""
     kept = [
         replace(one, state="kept", people=0, worst=None)
-        for one in checks_in(facts.verdict)
+        for one in facts.verdict.checks
         if one.state != "not asked"
     ]
     found = {one.name.replace("-", "_"): one for one in kept}
     for name, (state, number) in states.items():
         found[name] = replace(found[name], state=state, people=number)
-    return replace(facts, verdict={**facts.verdict, "checks": plain(found.values())})
+    return replace(facts, verdict=replace(facts.verdict, checks=tuple(found.values())))
 
 
 def test_an_open_verdict_gives_its_reasons(facts: Facts) -> None:
@@ -150,7 +154,7 @@ def test_a_command_shows_no_password() -> None:
 
 
 def test_an_open_verdict_claims_no_worst_case_of_all(facts: Facts) -> None:
-    witness = facts.verdict["worst"]
+    witness = facts.verdict.worst
     assert story(witness, public=False).startswith("The worst case, ")
     assert story(witness, public=False, undecided=7).startswith("The worst case that was found, ")
 
@@ -181,7 +185,7 @@ def test_limits_of_their_own_stand_in_the_headline(facts: Facts) -> None:
 def test_people_known_before_stand_beside_the_verdict(
     facts: Facts, known: int, public: bool, start: str
 ) -> None:
-    told = replace(facts, verdict={**facts.verdict, "known_before": known})
+    told = replace(facts, verdict=replace(facts.verdict, known_before=known))
     sentence = known_sentence(told, public=public)
     assert sentence.replace("\u00a0", " ").startswith(start)
     edition: Edition = "public" if public else "internal"
@@ -190,7 +194,7 @@ def test_people_known_before_stand_beside_the_verdict(
 
 def test_no_adversary_is_called_the_stronger(facts: Facts) -> None:
     for adversary, other in (("joint", "binary"), ("binary", "joint")):
-        told = replace(facts, verdict={**facts.verdict, "reasoning": {adversary: "thinks"}})
+        told = replace(facts, verdict=replace(facts.verdict, reasoning={adversary: "thinks"}))
         (sentence,) = (
             text for name, text in assumptions(told, public=False) if name == "How they reason"
         )
@@ -250,6 +254,6 @@ def test_ties_among_the_most_exposed_are_told(made: tuple[shoal.Release, Table])
     audit = shoal.audit(table, np.zeros(table.rows, int))
     shown = audit.worst_people(10)
     least = shown["exposure"].min() * (1 - 1e-9)
-    assert as_exposed(audit, 10) == audit.frame.filter(pl.col("exposure") >= least).height
+    assert audit.exposed_like(10) == audit.frame.filter(pl.col("exposure") >= least).height
     text = Page(report.render_audit(audit, table)).text
-    assert exposed_words(10, as_exposed(audit, 10)) in text
+    assert exposed_words(10, audit.exposed_like(10)) in text

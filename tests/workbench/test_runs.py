@@ -14,7 +14,7 @@ import pytest
 
 import shoal
 from shoal.auditing.check_words import coloured
-from shoal.auditing.checks import checks_in
+from shoal.auditing.findings import Findings
 from shoal.data.datasets import HOSPITAL_EVENT, hospital
 from shoal.release.facts import load_facts
 from shoal.wording import percent
@@ -180,7 +180,7 @@ def test_audit_and_verify_have_the_same_verdict_page(walked: Visitor) -> None:
     judged, found = walked.get("/runs/0004"), walked.project.run("0004").result("audit")
     assert found is not None
     assert f'data-robust="{str(found["robust"]).lower()}"' in judged.text
-    for *_, title, said in coloured(checks_in(found)):
+    for *_, title, said in coloured(Findings.of(found).checks):
         assert title in judged.words
         assert said in judged.words
     assert "k-anonymity" in judged.words

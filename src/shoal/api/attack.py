@@ -183,7 +183,7 @@ def _of_release(
             "Give a release, or a table with groups or a released table.",
         )
     table, grouping = _known_groups(release, original, folder, hierarchies, engine)
-    readers = tuple(one["name"] for one in release.certificate["audit"]["adversaries"])
+    readers = release.judged.names
     return Scene(
         table=table,
         grouping=grouping,

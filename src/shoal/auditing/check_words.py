@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from shoal.auditing.checks import Check, State
-from shoal.wording import people, percent
+from shoal.wording import people, percent, some, visible
+
+if TYPE_CHECKING:
+    from shoal.auditing.counting import TellingClass
+    from shoal.auditing.findings import Looked
 
 Shown = Callable[[int], str]
 """How a number of people is written down."""
@@ -159,3 +164,35 @@ def _nearest(check: Check) -> str:
     worst, limit = percent(check.worst, over=over), percent(check.limit)
     what = "farthest above" if over is not None and check.state == "broken" else "nearest to"
     return f"; {what} its limit is {worst}, where {limit} is allowed".replace("\u00a0", " ")
+
+
+def lookup_words(found: Looked) -> str:
+    """Who can be looked up by a combination of attributes, and what it cost that few can."""
+    k, few = found.fewer_than.k, found.fewer_than.people
+    if not few:
+        told = f"At least {k:,} people share every published combination of attributes."
+    else:
+        told = (
+            f"{people(few)} of the release {'has' if few == 1 else 'have'} a published combination "
+            f"of attributes that fewer than {k:,} people share, {found.unique:,} of them one that "
+            "nobody else has: whoever knows these attributes finds the record."
+        )
+        told += f" At least {k:,} were asked for." if found.asked else ""
+    if found.cost is None:
+        return told
+    lost = [f"{visible(name)} {percent(one)}" for name, one in found.cost.lost.items() if one]
+    blanked = found.cost.blanked
+    return (
+        f"{told} For that, recoding took of the information of "
+        f"{', '.join(lost) if lost else 'the attributes nothing'}; "
+        f"{people(blanked)} {'is' if blanked == 1 else 'are'} published without attributes."
+    )
+
+
+def stratum_words(one: TellingClass) -> str:
+    """A stratum that counting or suppression tells of: for those who hold the table."""
+    return (
+        f"{some(one.carriers)} {'case' if one.carriers == 1 else 'cases'} of "
+        f'"{visible(one.event)}" among {one.among:,} of {people(one.people)} '
+        f"({visible(one.described)}) who come into question; {one.needed:,} are needed"
+    )

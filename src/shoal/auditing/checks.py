@@ -9,13 +9,15 @@ and workbench show the list.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.wording import WHOLE
 
+if TYPE_CHECKING:
+    from shoal.auditing.findings import Judged
+
 State = Literal["kept", "broken", "undecided", "not asked"]
-Figures = Mapping[str, Any]
 Nearest = Mapping[str, tuple[float, float]]
 """By a check's name: the largest figure, as a share of its limit, and that limit."""
 BEFORE_CHECKS = ("one-view", "all-views", "suppression")
@@ -47,8 +49,8 @@ def robustness(*, breach: bool, undecided: bool) -> bool | None:
     return False if breach else None if undecided else True
 
 
-def checks_of(found: Figures, nearest: Nearest | None = None) -> tuple[Check, ...]:
-    """The checks, by the figures of an audit that anybody may know: those of a certificate."""
+def checks_of(found: Judged, nearest: Nearest | None = None) -> tuple[Check, ...]:
+    """The checks, by what anybody may know of how a release was judged."""
     made = []
     for name, judge in _CHECKS.items():
         if (one := judge(found)) is not None:
@@ -57,24 +59,12 @@ def checks_of(found: Figures, nearest: Nearest | None = None) -> tuple[Check, ..
     return tuple(made)
 
 
-def checks_in(found: Figures) -> tuple[Check, ...]:
-    """The checks that plain data lists; of earlier versions, those that follow from its figures."""
-    if "checks" in found:
-        return tuple(Check(**one) for one in found["checks"])
-    return checks_of(found)
-
-
-def plain(checks: Iterable[Check]) -> list[dict[str, Any]]:
-    """The list as plain data."""
-    return [asdict(check) for check in checks]
-
-
 def most_people(checks: Iterable[Check]) -> int:
     """Of the broken checks, the most people that one is about."""
     return max((check.people or 0 for check in checks if check.state == "broken"), default=0)
 
 
-def attacked(checks: Iterable[Check], attack: Figures | None) -> tuple[Check, ...]:
+def attacked(checks: Iterable[Check], attack: Mapping[str, Any] | None) -> tuple[Check, ...]:
     """The list once attackers have tried; too few tries tell nothing."""
     if attack is None:
         return tuple(checks)
@@ -97,81 +87,68 @@ def _state(above: int, open_: int, robust: bool | None) -> _Found:
     return ("kept", 0) if robust else ("undecided", open_)
 
 
-def _judges(found: Figures) -> dict[str, Figures]:
-    """Who judged, with their figures; earlier versions kept no more than names."""
-    return {
-        one if isinstance(one, str) else one["name"]: {} if isinstance(one, str) else one
-        for one in found["adversaries"]
-    }
-
-
-def _one_view(found: Figures) -> _Found:
-    singly = [one for name, one in _judges(found).items() if name != WHOLE]
+def _one_view(found: Judged) -> _Found:
+    singly = [one for one in found.adversaries if one.name != WHOLE]
     if not singly:
         return _NOT_ASKED
-    unsure = found["undecided"] or found.get("contradictory")
-    open_ = bool(unsure) or any(one.get("robust", True) is None for one in singly)
-    robust = robustness(breach=found["problematic"] > 0, undecided=open_)
-    return _state(found["problematic"], found["undecided"], robust)
+    open_ = bool(found.undecided or found.contradictory)
+    open_ = open_ or any(one.robust is None for one in singly)
+    robust = robustness(breach=found.problematic > 0, undecided=open_)
+    return _state(found.problematic, found.undecided, robust)
 
 
-def _all_views(found: Figures) -> _Found:
-    judges = _judges(found)
-    if WHOLE not in judges:
+def _all_views(found: Judged) -> _Found:
+    whole = [one for one in found.adversaries if one.name == WHOLE]
+    if not whole:
         return _NOT_ASKED
-    one = judges[WHOLE] or found.get("all_views") or {"robust": found["robust"]}
-    above = one.get("problematic", 0) + one.get("missing", 0)
-    return _state(above, one.get("undecided", 0), one["robust"])
+    (one,) = whole
+    return _state(one.problematic + (one.missing or 0), one.undecided, one.robust)
 
 
-def _certainty(found: Figures) -> _Found:
-    if found["counter"] is None:
+def _certainty(found: Judged) -> _Found:
+    if found.counter is None:
         return _NOT_ASKED
-    certain = found.get("certain", found["counter"]["certain_in_worst_view"])
-    return _state(certain, 0, certain == 0)
+    told = found.counter.certain_in_worst_view if found.certain is None else found.certain
+    return _state(told, 0, told == 0)
 
 
-def _counting(found: Figures) -> _Found:
-    counter = found["counter"]
-    if counter is None:
+def _counting(found: Judged) -> _Found:
+    one = found.counter
+    return _NOT_ASKED if one is None else _state(one.carriers_in_worst_view, 0, one.kept)
+
+
+def _suppression(found: Judged) -> _Found:
+    one = found.absence
+    return _NOT_ASKED if one is None else _state(one.carriers, 0, one.kept)
+
+
+def _unit(found: Judged) -> _Found:
+    one = found.unit
+    return _NOT_ASKED if one is None else _state(one.above, one.undecided, one.kept)
+
+
+def _lookup(found: Judged) -> _Found:
+    if found.lookup is None:
         return _NOT_ASKED
-    return _state(counter["carriers_in_worst_view"], 0, counter["kept"])
+    few = found.lookup.fewer_than.people
+    return _state(few, 0, few == 0) if found.lookup.asked else ("not asked", few)
 
 
-def _suppression(found: Figures) -> _Found:
-    absence = found["absence"]
-    return _NOT_ASKED if absence is None else _state(absence["carriers"], 0, absence["kept"])
-
-
-def _unit(found: Figures) -> _Found:
-    unit = found.get("unit")
-    return _NOT_ASKED if unit is None else _state(unit["above"], unit["undecided"], unit["kept"])
-
-
-def _lookup(found: Figures) -> _Found:
-    lookup = found.get("lookup")
-    if lookup is None:
-        return _NOT_ASKED
-    few = lookup["fewer_than"]["people"]
-    return _state(few, 0, few == 0) if lookup["asked"] else ("not asked", few)
-
-
-def _readable(found: Figures) -> _Found | None:
+def _readable(found: Judged) -> _Found | None:
     """Nothing is promised of values outside events."""
-    return ("not asked", found["readable"]) if "readable" in found else None
+    return None if found.readable is None else ("not asked", found.readable)
 
 
-def _left_out(reader: str) -> Callable[[Figures], _Found | None]:
+def _left_out(reader: str) -> Callable[[Judged], _Found | None]:
     """One of the usual readers of one view: named where others judged and this one did not."""
 
-    def judge(found: Figures) -> _Found | None:
-        judges = {*_judges(found)}
-        return None if reader in judges or judges == {WHOLE} else _NOT_ASKED
+    def judge(found: Judged) -> _Found | None:
+        return None if reader in found.names or {*found.names} == {WHOLE} else _NOT_ASKED
 
     return judge
 
 
-_CHECKS: dict[str, Callable[[Figures], _Found | None]] = {
+_CHECKS: dict[str, Callable[[Judged], _Found | None]] = {
     "one-view": _one_view,
     "all-views": _all_views,
     "certainty": _certainty,

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ BLOCK = 1 << 20
 class TellingClass:
     """A class whose carriers are linked above the limit: so many of them among so many people."""
 
+    ALSO: ClassVar = ("certain",)
     event: str
     view: tuple[str, ...]
     described: str
@@ -63,9 +64,6 @@ class TellingClass:
     @property
     def certain(self) -> bool:
         return self.carriers >= self.among
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**vars(self), "view": list(self.view), "certain": self.certain}
 
 
 @dataclass(frozen=True)
@@ -99,25 +97,6 @@ class Counting:
             if one.certain or not certain:
                 by_view[one.view] = by_view.get(one.view, 0.0) + one.carriers
         return math.ceil(max(by_view.values(), default=0.0) - OWN_COUNT)
-
-    def public(self) -> dict[str, Any]:
-        """The figures that anybody can count who knows the distributions."""
-        return {
-            "kept": self.kept,
-            "classes": len(self.classes),
-            "certain_classes": self.certain_classes,
-            "carriers_in_worst_view": self.in_one_view(),
-            "certain_in_worst_view": self.in_one_view(certain=True),
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with the worst classes."""
-        return {
-            **self.public(),
-            "carriers": self.carriers,
-            "certain": self.certain,
-            "worst": [one.to_dict() for one in self.classes[:SHOWN_CLASSES]],
-        }
 
 
 def count_classes(case: Case, knowledge: Knowledge) -> Counting:

@@ -13,18 +13,12 @@ from numpy.typing import NDArray
 from shoal.arrays import Bools, Floats
 from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.checks import robustness
+from shoal.auditing.findings import KINDS, Kind, Witness
 from shoal.auditing.kernels import count_held, deviations
 from shoal.auditing.row_risks import People, RowRisks
 from shoal.auditing.seen import Lens as Lens
 from shoal.auditing.seen import Seen
-from shoal.auditing.verdict import (
-    KINDS,
-    AdversaryVerdict,
-    GuessRate,
-    Kind,
-    ViewRisk,
-    Witness,
-)
+from shoal.auditing.verdict import AdversaryVerdict, GuessRate, ViewRisk
 from shoal.data.table import Table
 from shoal.knowledge import View, event_chances
 

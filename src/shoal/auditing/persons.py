@@ -12,8 +12,8 @@ in a group of two values.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,9 +58,6 @@ class PersonVerdict:
             f"{counted(self.above, 'person', 'people')} above their limit, "
             f"{self.undecided:,} not decided"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class ByPerson:

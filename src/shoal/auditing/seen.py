@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from shoal.arrays import Bools, Floats, Ints
 from shoal.auditing.adversaries.even import Even
 from shoal.auditing.adversaries.judging import Case, Judgement
+from shoal.auditing.findings import KINDS, Kind
 from shoal.auditing.row_risks import People
-from shoal.auditing.verdict import KINDS, Kind
 from shoal.knowledge import View
 
 

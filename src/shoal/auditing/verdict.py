@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from shoal.auditing.check_words import in_short
 from shoal.auditing.checks import Check, checks_of, verdict
-from shoal.auditing.checks import plain as as_plain
 from shoal.auditing.counting import Counting
+from shoal.auditing.findings import (
+    Absence,
+    Counted,
+    Counter,
+    Findings,
+    Judge,
+    Judged,
+    Kind,
+    Looked,
+    Unit,
+    Witness,
+)
 from shoal.auditing.models import Models
 from shoal.auditing.persons import PersonVerdict
 from shoal.auditing.row_risks import RowRisks
@@ -22,6 +33,7 @@ from shoal.data.table.frames import like
 from shoal.display import at_r, card, counted, risk_histogram
 from shoal.groups.lookup import Lookup
 from shoal.knowledge import Assumed, Fitted
+from shoal.plain import plain, typed
 from shoal.wording import (
     WHOLE,
     adversaries_words,
@@ -30,32 +42,6 @@ from shoal.wording import (
     verdict_words,
     visible,
 )
-
-Kind = Literal["exact", "bound", "estimate"]
-KINDS: tuple[Kind, ...] = ("exact", "bound", "estimate")
-
-
-@dataclass(frozen=True)
-class Witness:
-    """One person's worst case: how well they are linked to an event, and through what."""
-
-    row: int | None
-    """The row in the caller's table, counted from 0; None where only counts were judged."""
-    person: dict[str, str]
-    """The person's QI values."""
-    group: str
-    event: str
-    view: tuple[str, ...]
-    """The attributes through which the adversary reasons."""
-    before: float
-    """The global probability in that view, known before anything is published."""
-    posterior: float
-    """The probability after seeing the release."""
-    kind: Kind
-    adversary: str
-    """Who reasons so."""
-    limit: float
-    """The most that was allowed there."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +56,13 @@ class GuessRate:
     """The rate among groups with a carrier who was known above 1/r before publication."""
 
 
+def _at_most_1(chance: float) -> float:
+    return min(chance, 1.0)
+
+
 def _fitted(chance: float) -> float:
     """A probability that a fit tells, rounded up: further digits are those of the machine."""
-    return min(rounded_up(chance, 4), 1.0)
+    return _at_most_1(rounded_up(chance, 4))
 
 
 def rounded_up(figure: float, decimals: int) -> float:
@@ -101,15 +91,18 @@ class AdversaryVerdict:
     residual: float | None = None
     """Of an adversary who fits odds: by how many cases that misses a public count at most."""
 
-    def public(self) -> dict[str, Any]:
+    def judge(self, name: str) -> Judge:
         """The figures that anybody may know, those of a fit rounded up."""
-        named = ("robust", "worst_posterior", "problematic", "undecided")
-        told = {name: getattr(self, name) for name in named}
-        told["worst_posterior"] = min(self.worst_posterior, 1.0)
-        if self.residual is not None:
-            told["worst_posterior"] = _fitted(self.worst_posterior)
-            told |= {"residual": rounded_up(self.residual, 2), "missing": self.missing}
-        return told
+        fits = self.residual is not None
+        return Judge(
+            name=name,
+            robust=self.robust,
+            worst_posterior=(_fitted if fits else _at_most_1)(self.worst_posterior),
+            problematic=self.problematic,
+            undecided=self.undecided,
+            residual=None if self.residual is None else rounded_up(self.residual, 2),
+            missing=self.missing if fits else None,
+        )
 
 
 @dataclass(frozen=True)
@@ -218,35 +211,62 @@ class Audit:
         if whole is not None:
             nearest["all-views"] = _fitted(whole[0]), _fitted(whole[1])
         given = {name: one for name, one in nearest.items() if one is not None}
-        return replace(self, checks=checks_of(self.public(), given))
+        return replace(self, checks=checks_of(self.judged, given))
 
-    def public(self) -> dict[str, Any]:
-        """The figures that anybody may know: those of a certificate."""
-        return {
-            "adversaries": [
-                {"name": name, **one.public()} for name, one in self.by_adversary.items()
-            ],
-            "worst_posterior": min(self.worst_posterior, 1.0),
-            "problematic": self.problematic,
-            "undecided": self.undecided,
-            "contradictory": self.contradictory,
-            "known_before": self.known_before,
-            "posteriors": self.posteriors,
-            "certain": self.certain,
-            "counter": self.counter.public(),
-            "absence": {"kept": self.absence.kept, "carriers": self.absence.carriers},
-            "lookup": self.lookup.to_dict(),
-            "readable": self.readable,
-            "unit": self._unit(),
-        }
+    @property
+    def judged(self) -> Judged:
+        """What anybody may know: what a certificate says."""
+        return Judged(
+            adversaries=tuple(one.judge(name) for name, one in self.by_adversary.items()),
+            worst_posterior=_at_most_1(self.worst_posterior),
+            problematic=self.problematic,
+            undecided=self.undecided,
+            contradictory=self.contradictory,
+            known_before=self.known_before,
+            posteriors=plain(self.posteriors),
+            certain=self.certain,
+            counter=typed(Counter, Counted.of(self.counter)),
+            absence=Absence(kept=self.absence.kept, carriers=self.absence.carriers),
+            lookup=typed(Looked, self.lookup.to_dict()),
+            readable=self.readable,
+            unit=self._unit(),
+            robust=self.robust,
+            checks=self.checks,
+        )
 
-    def _unit(self) -> dict[str, Any] | None:
+    @cached_property
+    def findings(self) -> Findings:
+        """All of it, as a record that can be kept and rendered."""
+        told = {one.name for one in fields(Findings)} & {*dir(self)}
+        mine = {name: getattr(self, name) for name in told} | vars(self.judged)
+        return Findings(
+            **mine
+            | {
+                "counter": Counted.of(self.counter),
+                "absence": Counted.of(self.absence),
+                "worst": self.worst and replace(self.worst, shared=self.exposed_like()),
+                "reasoning": {name: one.reasoning for name, one in self.by_adversary.items()},
+                "guess_rate": self.guess_rate.worst,
+                "guess_rate_view": self.guess_rate.view,
+                "guess_rate_known_before": self.guess_rate.known_before,
+            }
+        )
+
+    def exposed_like(self, place: int = 1) -> int:
+        """How many people are at least as exposed as the one in this place, to the ninth digit."""
+        exposure, people = self.risks.exposure, self.risks.sizes
+        order = np.argsort(-exposure, kind="stable")
+        before = int(np.searchsorted(np.cumsum(people[order]), place))
+        least = float(exposure[order[before]]) if before < len(order) else 0.0
+        return int(people[exposure >= least * (1 - 1e-9)].sum()) if least else self.published
+
+    def _unit(self) -> Unit | None:
         """Whether people are what is protected, and not rows; None if no column names them."""
         if self.risks.table.persons is None:
             return None
         if self.persons is None:
-            return {"kept": True, "above": 0, "undecided": 0}
-        return {name: getattr(self.persons, name) for name in ("kept", "above", "undecided")}
+            return Unit(kept=True, above=0, undecided=0)
+        return typed(Unit, self.persons)
 
     @property
     def adversaries(self) -> tuple[str, ...]:
@@ -283,7 +303,7 @@ class Audit:
             ("judged by", f"{judges}, {views}, {visible(self.knowledge)}"),
             ("published", f"{published} in {counted(self.groups, 'group')}"),
             ("checks", in_short(self.checks)),
-            *([("assumed known", self.assumed.check()[1])] if self.assumed.hollow else []),
+            *([("assumed known", self.assumed.hollow_words)] if self.assumed.hollow else []),
         ]
 
     @property
@@ -318,60 +338,4 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for machines; nothing in it belongs to one row but the witnesses."""
-        plain = {
-            name: getattr(self, name)
-            for name in (
-                "robust",
-                "r",
-                "limit",
-                "adversaries",
-                "worst_posterior",
-                "problematic",
-                "problematic_share",
-                "problematic_carriers",
-                "carriers",
-                "undecided",
-                "certain",
-                "contradictory",
-                "average_delta",
-                "average_delta_carrying",
-                "average_bound",
-                "theorem1_groups",
-                "event_groups",
-                "exact_share",
-                "posteriors",
-                "rows",
-                "published",
-                "suppressed",
-                "suppressed_carriers",
-                "groups",
-                "readable",
-                "readable_by_attributes",
-                "views",
-                "knowledge",
-                "known_before",
-            )
-        }
-        plain["checks"] = as_plain(self.checks)
-        plain["assumed"] = self.assumed.to_dict()
-        plain["counter"] = self.counter.to_dict()
-        plain["absence"] = self.absence.to_dict()
-        plain["lookup"] = self.lookup.to_dict()
-        plain["guess_rate"] = self.guess_rate.worst
-        plain["guess_rate_view"] = list(self.guess_rate.view)
-        plain["guess_rate_known_before"] = self.guess_rate.known_before
-        plain["worst"] = witness_dict(self.worst) if self.worst else None
-        plain["worst_by_event"] = {
-            event: witness_dict(witness) for event, witness in self.worst_by_event.items()
-        }
-        if self.persons is not None:
-            plain["persons"] = self.persons.to_dict()
-        if self.fitted:
-            plain["fitted"] = [one.to_dict() for one in self.fitted]
-        if self.models is not None:
-            plain["models"] = self.models.to_dict()
-        return plain
-
-
-def witness_dict(witness: Witness) -> dict[str, Any]:
-    return {**vars(witness), "view": list(witness.view)}
+        return self.findings.to_dict()

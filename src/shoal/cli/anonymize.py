@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from shoal.auditing.checks import plain
+from shoal.auditing.check_words import lookup_words
 from shoal.cli import options as o
 from shoal.cli.audit import (
     breach_words,
@@ -23,8 +23,6 @@ from shoal.methods.registry import parameters_of
 from shoal.names import Model
 from shoal.wording import (
     EXIT_CODES,
-    known_sentences,
-    lookup_words,
     pooled_words,
     readable_words,
     verdict_words,
@@ -34,6 +32,7 @@ from shoal.wording import (
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
+    from shoal.auditing.verdict import Audit
     from shoal.release import Release
     from shoal.release.facts import Facts
 
@@ -103,7 +102,9 @@ def anonymize(
             progress=progress,
             **parameters,
         )
+    audit = release.audit
     assert release.original is not None, "a release that was just made has its table"
+    assert audit is not None, "and its audit"
     written, facts = release.robust is True or write_anyway, None
     if written:
         repeat = Repeat(command_line(sys.argv[1:]), seed)
@@ -115,9 +116,9 @@ def anonymize(
             )
     if json:
         errors = None if facts is None or facts.queries is None else facts.queries["lines"]
-        emit_json(_figures(release) | {"errors": errors, "written": written})
+        emit_json(_figures(release, audit) | {"errors": errors, "written": written})
     else:
-        _show(release, facts)
+        _show(release, audit, facts)
         if written:
             typer.echo(f"Release: {out}   for yourself alone: {inside}")
     if release.robust is not True:
@@ -134,44 +135,27 @@ def _private(given: str | None, out: Path) -> tuple[Literal["cells"] | None, Pat
     return ("cells" if kind else None), inside
 
 
-def _figures(release: Release) -> dict[str, Any]:
-    certificate, audit = release.certificate, release.audit
-    assert audit is not None, "a release that was just made has its audit"
+def _figures(release: Release, audit: Audit) -> dict[str, Any]:
+    """What was found, and what became of the table; nothing of one person."""
+    certificate = release.certificate
+    rows, groups, method = certificate["rows"], certificate["groups"], certificate["method"]
+    found = audit.to_dict()
+    del found["worst"], found["worst_by_event"]
     return {
-        "method": certificate["method"]["name"],
-        "rows": certificate["rows"]["table"],
-        "published": certificate["rows"]["published"],
-        "suppressed": certificate["rows"]["suppressed"],
-        "suppressed_with_event": certificate["rows"]["suppressed_with_event"],
-        "values_changed": certificate["rows"]["values_changed"],
-        "groups": certificate["groups"]["count"],
-        "groups_with_event": certificate["groups"]["with_event"],
-        "mean_size_with_event": certificate["groups"]["mean_with_event"],
-        "pooled": certificate["groups"]["pooled"],
+        "method": method["name"],
+        **found,
+        "suppressed_with_event": rows["suppressed_with_event"],
+        "values_changed": rows["values_changed"],
+        "groups_with_event": groups["with_event"],
+        "mean_size_with_event": groups["mean_with_event"],
+        "pooled": groups["pooled"],
         "pooled_people": release.pooled_people,
         "weights": certificate.get("weights"),
-        "readable": audit.readable,
-        "readable_by_attributes": audit.readable_by_attributes,
-        "r": certificate["r"],
-        "limit": certificate["limit"],
         "events": [
             {key: event[key] for key in ("label", "r", "worst_posterior")}
             for event in certificate["events"]
         ],
-        "adversaries": list(audit.adversaries),
-        "robust": audit.robust,
-        "checks": plain(audit.checks),
-        "worst_posterior": audit.worst_posterior,
-        "problematic": audit.problematic,
-        "problematic_share": audit.problematic_share,
-        "undecided": audit.undecided,
-        "known_before": audit.known_before,
-        "assumed": audit.assumed.to_dict(),
-        "counter": audit.counter.to_dict(),
-        "absence": audit.absence.to_dict(),
-        "lookup": audit.lookup.to_dict(),
-        "guess_rate": audit.guess_rate.worst,
-        "claims": certificate["method"]["claims"],
+        "claims": method["claims"],
         "seconds": release.seconds,
     }
 
@@ -187,49 +171,42 @@ def _why_readable(readable: int, method: dict[str, Any]) -> str:
     return " Nobody like them with another value was left to share a group with."
 
 
-def _show(release: Release, facts: Facts | None) -> None:
-    figures, audit, say = _figures(release), release.audit, typer.echo
-    certificate = release.certificate
-    assert audit is not None
+def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
+    say, certificate = typer.echo, release.certificate
+    rows, groups, method = certificate["rows"], certificate["groups"], certificate["method"]
     word = verdict_words(audit.robust).upper()
-    r = common_r([(event["label"], event["r"]) for event in figures["events"]])
+    r = common_r([(event["label"], event["r"]) for event in certificate["events"]])
     if r is None:
         say(f"{word}: every event has a limit of its own.")
-        for event in figures["events"]:
-            given = event["label"], event["r"], figures["limit"], event["worst_posterior"]
-            say(own_limit(*given, least=figures["undecided"] > 0))
+        for event in certificate["events"]:
+            given = event["label"], event["r"], audit.limit, event["worst_posterior"]
+            say(own_limit(*given, least=audit.undecided > 0))
     else:
-        say(f"{word}: {breach_words(r, figures['limit'])}.")
+        say(f"{word}: {breach_words(r, audit.limit)}.")
     show_checks(audit)
-    limit = "their event's limit" if r is None else "1/r"
-    say(known_line(figures["known_before"], limit=limit))
-    for line in known_sentences(figures.get("assumed")):
+    say(known_line(audit.known_before, limit="their event's limit" if r is None else "1/r"))
+    for line in audit.assumed.sentences:
         say(line)
     say(
-        f"The best guess is right in {percent(figures['guess_rate'])} of the groups (measured, not "
-        "guaranteed)."
+        f"The best guess is right in {percent(audit.guess_rate.worst)} of the groups (measured, "
+        "not guaranteed)."
     )
     say(
-        f"{figures['published']:,} of {figures['rows']:,} rows in {figures['groups']:,} groups; "
-        f"{figures['groups_with_event']:,} hold an event, {figures['mean_size_with_event']:.1f} "
-        f"people each; {figures['suppressed']:,} rows suppressed "
-        f"({figures['suppressed_with_event']:,} with an event)."
+        f"{audit.published:,} of {audit.rows:,} rows in {groups['count']:,} groups; "
+        f"{groups['with_event']:,} hold an event, {groups['mean_with_event']:.1f} people each; "
+        f"{audit.suppressed:,} rows suppressed ({rows['suppressed_with_event']:,} with an event)."
     )
-    if figures["pooled"]:
-        say(pooled_words(figures["pooled"], figures["pooled_people"]))
-    say(
-        readable_words(
-            audit.readable, audit.readable_by_attributes, certificate["spec"]["sensitive"]
-        )
-        + _why_readable(audit.readable, certificate["method"])
-    )
-    say(lookup_words(figures["lookup"]))
-    if figures["weights"] is not None:
-        say(weights_words(figures["weights"]["people"]))
-    if figures["values_changed"]:
-        say(f"The method changed {figures['values_changed']:,} values: they are no longer true.")
+    if groups["pooled"]:
+        say(pooled_words(groups["pooled"], release.pooled_people))
+    exact = audit.readable, audit.readable_by_attributes, certificate["spec"]["sensitive"]
+    say(readable_words(*exact) + _why_readable(audit.readable, method))
+    say(lookup_words(audit.findings.lookup))
+    if "weights" in certificate:
+        say(weights_words(certificate["weights"]["people"]))
+    if rows["values_changed"]:
+        say(f"The method changed {rows['values_changed']:,} values: they are no longer true.")
     if audit.robust is not True:
-        say(f"{figures['method']} promises only: {figures['claims'].get('guarantee')}.")
+        say(f"{method['name']} promises only: {method['claims'].get('guarantee')}.")
     if facts is None:
         say("How far counts are off is measured once the release is written (--write-anyway).")
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shoal.auditing.check_words import lines
+from shoal.auditing.check_words import lines, lookup_words, stratum_words
 from shoal.cli import options as o
 from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import echo_table, emit_json, progress_bar
@@ -19,12 +19,9 @@ from shoal.wording import (
     EXIT_CODES,
     adversaries_words,
     exposed_words,
-    known_sentences,
     limit_named,
     limit_words,
-    lookup_words,
     lower_words,
-    stratum_words,
     verdict_words,
     visible,
 )
@@ -188,7 +185,7 @@ def show_checks(audit: Audit) -> None:
         typer.echo(line)
     for name, found in (("counting", audit.counter), ("suppression", audit.absence)):
         if found.classes:
-            worst = stratum_words(found.classes[0].to_dict())
+            worst = stratum_words(found.classes[0])
             typer.echo(f"The worst stratum of {len(found.classes):,}, by {name}: {worst}.")
 
 
@@ -224,13 +221,11 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         )
     echo_table(_figures(result))
     show_checks(result)
-    for line in known_sentences(result.assumed.to_dict()):
+    for line in result.assumed.sentences:
         say(line)
     if result.problematic or result.undecided:
-        from shoal.release.facts import as_exposed
-
         shown = result.worst_people()
-        say(f"\n{exposed_words(shown.height, as_exposed(result, shown.height))}:")
+        say(f"\n{exposed_words(shown.height, result.exposed_like(shown.height))}:")
         people = [
             (
                 str(line["row"]),
@@ -282,7 +277,7 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
             if result.readable
             else "nobody is published with theirs",
         ),
-        ("Looked up by attributes", lookup_words(result.lookup.to_dict())),
+        ("Looked up by attributes", lookup_words(result.findings.lookup)),
         (
             "Problematic people",
             f"{result.problematic:,}; {share} of the {result.carriers:,} who carry an event",

@@ -9,16 +9,18 @@ knows no more than the whole table's distribution is answered by nearly any grou
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from shoal.data.spec import support_for
 from shoal.data.table import Table
+from shoal.display import counted
 from shoal.knowledge.attributes import attribute_codes, attribute_qi, known_attributes
 from shoal.knowledge.knowledge import Knowledge
-from shoal.wording import assumed_words, hollow_words
+from shoal.plain import plain
+from shoal.wording import listed, people, percent
 
 ENOUGH = 0.5
 """The share of the people who are in strata by a QI that counts as known."""
@@ -28,6 +30,7 @@ ENOUGH = 0.5
 class Assumed:
     """What the adversary is taken to know of a table, in figures."""
 
+    ALSO: ClassVar = ("hollow",)
     min_support: int | None
     """The least people of a stratum; None where knowledge comes from outside."""
     usual: int
@@ -82,15 +85,37 @@ class Assumed:
         """Whether the promise is: half of the QIs or more are not known."""
         return 2 * len(self.unknown) >= self.qi
 
-    def check(self) -> tuple[Literal["known", "hollow"], str]:
-        """A line on what is assumed known: its state, and the sentence with the figures."""
-        told = self.to_dict()
-        return ("hollow", hollow_words(told)) if self.hollow else ("known", assumed_words(told))
+    @property
+    def words(self) -> str:
+        """What the adversary is taken to know, in figures."""
+        support, share = self.min_support, percent(self.people / self.rows)
+        size = "" if support is None else f": groups of at least {people(support)} (min_support)"
+        return (
+            f"The adversary knows {counted(self.strata, 'stratum', 'strata')} of "
+            f"{counted(self.views, 'view')}{size}; {share} of the people are in one."
+        ).replace("\u00a0", " ")
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "unknown": list(self.unknown), "hollow": self.hollow}
+    @property
+    def hollow_words(self) -> str:
+        """Why the promise is hollow; empty where it is not."""
+        if not self.hollow:
+            return ""
+        why = "of which the knowledge given says too little"
+        if self.min_support is not None:
+            why = f"since strata of at least {people(self.min_support)} (min_support) are too few"
+            if self.min_support > self.usual:
+                why += f"; for {self.rows:,} rows it is usually {self.usual}"
+        return (
+            "This verdict says little: the adversary is assumed to know nearly nothing by "
+            f"{listed(self.unknown)} ({len(self.unknown)} of {self.qi} QIs), {why}."
+        )
+
+    @property
+    def sentences(self) -> list[str]:
+        """Both."""
+        return [one for one in (self.words, self.hollow_words) if one]
 
     def public(self) -> dict[str, Any]:
         """What a certificate says beside min_support and the views."""
-        told = self.to_dict()
+        told = plain(self)
         return {name: told[name] for name in ("strata", "people", "unknown", "hollow")}

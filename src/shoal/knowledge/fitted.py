@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,9 +32,6 @@ class Quality:
     """How far chances are from shares of carriers, on average over tenths of the people, from the
     least to the most likely."""
 
-    def to_dict(self) -> dict[str, Any]:
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class Fitted:
@@ -51,7 +47,7 @@ class Fitted:
 
     def __str__(self) -> str:
         """In a few words, for certificates and reports."""
-        known = [one for one in self._public_quality if one.auc is not None]
+        known = [one for one in self.public().quality if one.auc is not None]
         text = f"model {self.name}"
         text += f", cross-fitted in {self.folds} folds" if self.folds else ""
         if not known:
@@ -60,16 +56,10 @@ class Fitted:
         of = f' of "{best.event}"' if len(known) > 1 else ""
         return f"{text}, AUC {best.auc:.2f}{of}, calibration error {best.calibration:.4f}"
 
-    @property
-    def _public_quality(self) -> tuple[Quality, ...]:
-        return tuple(one for one in self.quality if one.carriers >= ENOUGH_CARRIERS)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**vars(self), "quality": [one.to_dict() for one in self.quality]}
-
-    def public(self) -> dict[str, Any]:
+    def public(self) -> Fitted:
         """What may stand in a certificate."""
-        return {**vars(self), "quality": [one.to_dict() for one in self._public_quality]}
+        known = tuple(one for one in self.quality if one.carriers >= ENOUGH_CARRIERS)
+        return replace(self, quality=known)
 
 
 def measure(table: Table, chances: Floats) -> tuple[Quality, ...]:

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from shoal._version import __version__
-from shoal.auditing.checks import BEFORE_CHECKS, checks_in, checks_of, plain, verdict
+from shoal.auditing.checks import BEFORE_CHECKS, checks_of, verdict
+from shoal.auditing.findings import Judged
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.groups import Grouping
 from shoal.groups.lookup import USUAL_K
 from shoal.knowledge import Knowledge
+from shoal.plain import plain
 from shoal.release.stated import FORMAT
 from shoal.release.weights import DIGITS, weight_column
 
@@ -71,7 +73,7 @@ def make_certificate(
             "assumed": audit.assumed.public(),
             **({"models": [dict(one) for one in models]} if models else {}),
         },
-        "audit": {**audit.public(), "robust": audit.robust, "checks": plain(audit.checks)},
+        "audit": plain(audit.judged),
         "rows": {
             "table": table.rows,
             "published": grouping.published,
@@ -105,7 +107,7 @@ def _person(table: Table, audit: Audit) -> dict[str, Any]:
         **table.persons.to_dict(),
     }
     if audit.persons is not None:
-        told["any_row"] = {**audit.persons.to_dict(), "worst": min(audit.persons.worst, 1.0)}
+        told["any_row"] = {**plain(audit.persons), "worst": min(audit.persons.worst, 1.0)}
     return told
 
 
@@ -151,7 +153,8 @@ def _by_view(audit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _wrong_checks(certificate: Mapping[str, Any]) -> str:
     """What of its checks does not follow from its other figures, or an empty text. Certificates of
     older formats list none, and not all are part of their verdict."""
-    audit, claimed = certificate["audit"], checks_in(certificate["audit"])
+    audit = Judged.of(certificate["audit"])
+    claimed = audit.checks
     nearest = {
         one.name: (one.worst, one.limit)
         for one in claimed
@@ -159,10 +162,9 @@ def _wrong_checks(certificate: Mapping[str, Any]) -> str:
     }
     if claimed != checks_of(audit, nearest):
         return "its checks are others than its figures say"
-    counted = (
-        claimed if "checks" in audit else [one for one in claimed if one.name in BEFORE_CHECKS]
-    )
-    if verdict(counted) is not audit["robust"]:
+    listed = "checks" in certificate["audit"]
+    counted = [one for one in claimed if listed or one.name in BEFORE_CHECKS]
+    if verdict(counted) is not audit.robust:
         return "its checks say something else than its verdict"
     own = [1 / event["r"] for event in certificate["events"]]
     for one in claimed:

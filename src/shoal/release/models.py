@@ -18,6 +18,7 @@ from shoal.data.sources import read_table
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge, View
+from shoal.plain import plain
 
 SALT = "salt"
 
@@ -40,7 +41,7 @@ def describe_models(knowledge: Knowledge, files: Mapping[str, bytes]) -> list[di
     """What the certificate says of each."""
     return [
         {
-            **fitted.public(),
+            **plain(fitted.public()),
             "view": view.name,
             "file": name,
             "sha256": hashlib.sha256(content).hexdigest(),

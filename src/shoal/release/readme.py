@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
-from shoal.auditing.check_words import lines
-from shoal.auditing.checks import checks_in
+from shoal.auditing.check_words import lines, lookup_words
 from shoal.data.spec import support_for
-from shoal.knowledge import OWN
+from shoal.knowledge import OWN, Assumed
+from shoal.plain import typed
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
@@ -18,9 +17,7 @@ from shoal.wording import (
     WHOLE,
     adversaries_words,
     apart_words,
-    hollow_words,
     limit_words,
-    lookup_words,
     open_words,
     pooled_words,
     readable_words,
@@ -49,8 +46,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
         filled(
             f"{rows['published']:,} people in {groups['count']:,} groups. Within a group it is "
             "published who belongs to it and which values occur in it, not who has which, unless "
-            "all of them have the same one. "
-            + " ".join([_readable(release), *_looked_up(certificate)])
+            "all of them have the same one. " + " ".join([_readable(release), *_looked_up(release)])
         ),
         "\n".join(
             [
@@ -64,7 +60,7 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
             ]
         ),
         "WHAT IS CLAIMED\n" + filled(_claim(release)),
-        "CHECKS\n" + "\n".join(map(filled, lines(checks_in(certificate["audit"])))),
+        "CHECKS\n" + "\n".join(map(filled, lines(release.judged.checks))),
         "WHAT IS MISSING OR CHANGED\n" + filled(_losses(release)),
         *using_parts(release, names),
     ]
@@ -76,21 +72,21 @@ def _claim(release: Release) -> str:
     method = certificate["method"]
     sentences = [
         f"Method {method['name']}: {method['claims'].get('guarantee', 'no guarantee')}.",
-        f"Judged by the {adversaries_words(_adversaries(certificate))}. An adversary takes one "
-        f"group and one view (set of published attributes) at a time{_whole(certificate)}.",
+        f"Judged by the {adversaries_words(release.judged.names)}. An adversary takes one "
+        f"group and one view (set of published attributes) at a time{_whole(release)}.",
         _known(release),
         _hollow(release),
         _apart(release),
-        _verdict(certificate),
-        _known_before(certificate),
+        _verdict(release),
+        _known_before(release.judged.known_before),
         weights_words(certificate["weights"]["people"]) if "weights" in certificate else "",
         "certificate.json has the details; `shoal verify` checks it.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _whole(certificate: dict[str, Any]) -> str:
-    if WHOLE not in _adversaries(certificate):
+def _whole(release: Release) -> str:
+    if WHOLE not in release.judged.names:
         return ""
     return ", but for the all-views adversary, who uses the counts of all views and groups at once"
 
@@ -98,10 +94,6 @@ def _whole(certificate: dict[str, Any]) -> str:
 def _apart(release: Release) -> str:
     columns = release.spec.sensitive_columns
     return apart_words(" and ".join(columns)) if release.spec.publish_apart else ""
-
-
-def _adversaries(certificate: dict[str, Any]) -> list[str]:
-    return [one["name"] for one in certificate["audit"]["adversaries"]]
 
 
 def _known(release: Release) -> str:
@@ -124,7 +116,8 @@ def _hollow(release: Release) -> str:
         return ""
     support = knowledge["min_support"] if knowledge["source"].startswith(OWN) else None
     told = {"min_support": support, "usual": support_for(rows), "rows": rows, "qi": len(spec.qi)}
-    return hollow_words(knowledge["assumed"] | told)
+    told |= {"views": len(knowledge["views"])}
+    return typed(Assumed, knowledge["assumed"] | told).hollow_words
 
 
 def _known_of_classes(release: Release, models: int) -> str:
@@ -151,10 +144,10 @@ def _known_of_classes(release: Release, models: int) -> str:
     )
 
 
-def _verdict(certificate: dict[str, Any]) -> str:
+def _verdict(release: Release) -> str:
     """Robust or not, and at which limits."""
-    robust, events = certificate["audit"]["robust"], certificate["events"]
-    limit = limit_words("1/r", certificate["limit"])
+    robust, events = release.judged.robust, release.certificate["events"]
+    limit = limit_words("1/r", release.certificate["limit"])
     if len({event["r"] for event in events}) > 1:
         own = "; ".join(
             f'"{event["label"]}" r = {event["r"]:g}, the largest {event["worst_posterior"]:.4f}'
@@ -167,14 +160,13 @@ def _verdict(certificate: dict[str, Any]) -> str:
     return f"{told}: the verdict on the checks below."
 
 
-def _looked_up(certificate: dict[str, Any]) -> list[str]:
+def _looked_up(release: Release) -> list[str]:
     """Who can be looked up; older certificates do not say."""
-    lookup = certificate["audit"].get("lookup")
+    lookup = release.judged.lookup
     return [] if lookup is None else [lookup_words(lookup)]
 
 
-def _known_before(certificate: dict[str, Any]) -> str:
-    known = certificate["audit"]["known_before"]
+def _known_before(known: int) -> str:
     if not known:
         return "Nobody published is known above 1/r before anything is published."
     verb = "is" if known == 1 else "are"

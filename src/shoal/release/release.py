@@ -19,7 +19,8 @@ import polars as pl
 
 from shoal.arrays import Floats, IntArray
 from shoal.auditing.check_words import in_short
-from shoal.auditing.checks import checks_in, verdict
+from shoal.auditing.checks import verdict
+from shoal.auditing.findings import Judged
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import OTHER, Spec
 from shoal.data.table import Table, code_column, factorize
@@ -113,7 +114,7 @@ class Release:
                     f"{rows['published']:,} of {counted(rows['table'], 'row')} in "
                     f"{counted(groups['count'], 'group')}, {groups['with_event']:,} with an event",
                 ),
-                ("checks", in_short(checks_in(self.certificate["audit"]))),
+                ("checks", in_short(self.judged.checks)),
                 (
                     "lost",
                     f"{counted(rows['suppressed'], 'row')} suppressed, "
@@ -211,7 +212,12 @@ class Release:
     @cached_property
     def robust(self) -> bool | None:
         """The auditor's verdict, as the certificate states it."""
-        return verdict(checks_in(self.certificate["audit"]))
+        return verdict(self.judged.checks)
+
+    @cached_property
+    def judged(self) -> Judged:
+        """How it was judged, as the certificate states it."""
+        return Judged.of(self.certificate["audit"])
 
     @cached_property
     def coded(self) -> Published:

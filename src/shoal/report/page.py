@@ -83,13 +83,13 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             public=public,
             verdict=sentences.verdict_sentence(shown, public=public),
             story=sentences.story(
-                shown.verdict["worst"], public=public, undecided=shown.verdict["undecided"]
+                shown.verdict.worst, public=public, undecided=shown.verdict.undecided
             ),
             meaning=f"{sentences.meaning(shown)} {sentences.known_sentence(shown, public=public)}",
-            exposed=exposed_words(len(shown.people), shown.verdict.get("as_exposed", 0)),
+            exposed=exposed_words(len(shown.people), shown.verdict.as_exposed),
             checks=sentences.checks_said(shown, public=public),
             tone=sentences.tone(shown),
-            above=most_people(sentences.checks(shown)),
+            above=most_people(shown.checks),
             in_short=sentences.in_short(shown, public=public),
             assumptions=sentences.assumptions(shown, public=public),
             limits=sentences.limits_of_theory(shown, public=public),
@@ -142,7 +142,7 @@ def chart_specs(facts: Facts, *, public: bool) -> dict[str, Chart]:
         specs["views"] = charts.view_chart(views, limit=limit, relative=facts.relative)
     if facts.sizes:
         specs["sizes"] = charts.size_chart(facts.sizes)
-    if facts.verdict["event_groups"]:
+    if facts.verdict.event_groups:
         specs["deltas"] = charts.delta_chart(facts.views)
     guessed = [one for one in _attackers(facts) if one.get("control")]
     if guessed and not public:

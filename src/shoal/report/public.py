@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.knowledge.fitted import ENOUGH_CARRIERS
+from shoal.auditing.findings import PublicFindings
+from shoal.plain import typed
 from shoal.release.facts.bins import Record, merge_small
 from shoal.release.facts.contents import Facts
 from shoal.release.facts.loss import REST
 from shoal.report.words import FEW
-
-MEASURED_WITH_THE_TRUTH = (
-    "guess_rate",
-    "guess_rate_view",
-    "guess_rate_known_before",
-    "problematic_share",
-    "problematic_carriers",
-)
 
 
 def public_facts(facts: Facts) -> Facts:
@@ -29,26 +22,20 @@ def public_facts(facts: Facts) -> Facts:
     truly carries an event can be narrowed down from it.
     """
     rare = {event["label"] for event in facts.events if event["carriers"] < FEW}
-    verdict = {**facts.verdict, **dict.fromkeys(MEASURED_WITH_THE_TRUTH)}
-    verdict["worst"] = _faceless(facts.verdict["worst"], rare)
-    verdict["counter"] = _uncovered(facts.verdict["counter"])
-    absence = facts.verdict["absence"]
-    verdict["absence"] = {"kept": absence["kept"], "carriers": absence["carriers"], "worst": []}
-    verdict.pop("models", None)
-    verdict["fitted"] = [
-        {**one, "quality": [of for of in one["quality"] if of["carriers"] >= ENOUGH_CARRIERS]}
-        for one in facts.verdict.get("fitted", [])
-    ]
-    # What `knowledge` says may name a file.
-    verdict["knowledge"] = (
-        "a file of outside knowledge"
-        if facts.spec["outside"]
-        else f"the table itself, min_support {facts.spec['min_support']}"
-    )
-    spec = {**facts.spec, "toml": facts.spec["public_toml"]}
+    found, spec = typed(PublicFindings, facts.verdict), facts.spec
+    worst = found.worst
+    if worst is not None and worst.event in rare:
+        worst = replace(worst, event=None)
+    own = f"the table itself, min_support {spec['min_support']}"
     return replace(
         facts,
-        verdict=verdict,
+        verdict=replace(
+            found,
+            worst=worst,
+            # What it says may name a file.
+            knowledge="a file of outside knowledge" if spec["outside"] else own,
+            fitted=tuple(one.public() for one in found.fitted),
+        ),
         events=[event for event in facts.events if event["label"] not in rare],
         risk={
             when: public_risk(bins, 1.0 if facts.relative else facts.limits[0])
@@ -60,7 +47,7 @@ def public_facts(facts: Facts) -> Facts:
         sizes=merge_small(facts.sizes, counts=("people",), fewest=FEW),
         loss=[_aggregate(column) for column in facts.loss],
         people=[],
-        spec=spec,
+        spec={**spec, "toml": spec["public_toml"]},
         repeat={**facts.repeat, "command": None},
     )
 
@@ -73,20 +60,6 @@ def public_risk(bins: Sequence[Record], limit: float) -> list[Record]:
     if any(side and not done for side, done in zip(sides, merged, strict=True)):
         return merge_small(bins, counts=("people",), fewest=FEW)
     return merged[0] + merged[1]
-
-
-def _faceless(witness: Record | None, rare: set[str]) -> Record | None:
-    if witness is None:
-        return None
-    kept = {
-        name: witness[name] for name in ("view", "before", "posterior", "kind", "limit", "shared")
-    }
-    return {**kept, "event": None if witness["event"] in rare else witness["event"]}
-
-
-def _uncovered(counting: Record) -> Record:
-    """What counting class by class tells, without the classes and the true carriers in them."""
-    return {**counting, "carriers": None, "certain": None, "worst": []}
 
 
 def _aggregate(column: Record) -> Record:

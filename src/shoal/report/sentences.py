@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from shoal.auditing.check_words import VERDICT_TONES, coloured, words
-from shoal.auditing.checks import Check, attacked, checks_in, verdict
-from shoal.knowledge.fitted import ENOUGH_CARRIERS
-from shoal.release.facts.bins import Record
+from shoal.auditing.check_words import VERDICT_TONES, coloured, lookup_words, words
+from shoal.auditing.checks import verdict
+from shoal.auditing.findings import Findings, PublicFindings, PublicWitness, Witness
 from shoal.release.facts.contents import Facts
 from shoal.report.measured import class_errors_in_short
 from shoal.report.words import FEW, hidden_count, judged
@@ -18,11 +17,9 @@ from shoal.wording import (
     apart_words,
     isolated,
     joined,
-    known_sentences,
     limit_named,
     limit_words,
     listed,
-    lookup_words,
     lower_words,
     people,
     percent,
@@ -36,31 +33,27 @@ MOST_LIMITS = 4
 """Of more events than this the headline gives the range of their limits."""
 
 
-def checks(facts: Facts) -> tuple[Check, ...]:
-    """What the verdict is made of, attacks included once they were run."""
-    return attacked(checks_in(facts.verdict), facts.attack)
-
-
 def checks_said(facts: Facts, *, public: bool) -> list[tuple[str, str, str, str]]:
     """Each check: the class of its colour, the word for its state, its title and its sentence."""
-    return coloured(checks(facts), lambda count: hidden_count(count, public=public))
+    return coloured(facts.checks, lambda count: hidden_count(count, public=public))
 
 
 def tone(facts: Facts) -> str:
     """The class of the verdict's colour: green only where all that was asked for is kept."""
-    return VERDICT_TONES[verdict(checks(facts))]
+    return VERDICT_TONES[verdict(facts.checks)]
 
 
 def verdict_sentence(facts: Facts, *, public: bool) -> str:
     """The verdict, with the first of the checks that it rests on; all of them are listed below."""
-    found, limit = checks(facts), limit_words(percent(facts.limits[-1]), facts.verdict["limit"])
+    found, kind = facts.checks, facts.verdict.limit
+    limit = limit_words(percent(facts.limits[-1]), kind)
     robust = verdict(found)
-    asked = f"{_asked(facts)}{limit_named(facts.verdict['limit'])}"
+    asked = f"{_asked(facts)}{limit_named(kind)}"
     head = f"{verdict_words(robust).capitalize()} at {asked}: "
     if robust:
         one = len(facts.events) == 1 and not _by_event(facts)
         event = quoted(facts.events[0]["label"]) if one else "a protected event"
-        above = limit_words("its limit", facts.verdict["limit"]) if _by_event(facts) else limit
+        above = limit_words("its limit", kind) if _by_event(facts) else limit
         kept = sum(check.state == "kept" for check in found)
         return f"{head}nobody is linked to {event} above {above}; {kept} of {kept} checks are kept."
     state, said = ("undecided", "not decided") if robust is None else ("broken", "broken")
@@ -89,7 +82,7 @@ def _asked(facts: Facts) -> str:
 
 def known_sentence(facts: Facts, *, public: bool) -> str:
     """Whom general knowledge links above the limit already."""
-    count = facts.verdict["known_before"]
+    count = facts.verdict.known_before
     limit = "their event's limit" if _by_event(facts) else f"1/r ({percent(facts.limits[0])})"
     if not count:
         return f"Nobody published is known above {limit} before anything is published."
@@ -103,39 +96,38 @@ def known_sentence(facts: Facts, *, public: bool) -> str:
     )
 
 
-def story(witness: Record | None, *, public: bool, undecided: int = 0) -> str:
+def story(witness: PublicWitness | None, *, public: bool, undecided: int = 0) -> str:
     """The worst case as a story; without the person where the edition has none.
 
     Where people could not be decided, it is the worst that was found and not the worst there is.
     """
     if witness is None:
         return "No published group holds a protected event, so there is nobody to link to one."
-    event = "a rare protected value" if witness["event"] is None else quoted(witness["event"])
-    after = judged(witness["posterior"], witness["kind"], limit=witness["limit"])
+    event = "a rare protected value" if witness.event is None else quoted(witness.event)
+    after = judged(witness.posterior, witness.kind, limit=witness.limit)
     largest = "The worst case that was found" if undecided else "The worst case"
     told = (
-        f"{largest}, {_who(witness)}: linked to {event} with {percent(witness['before'])} before, "
+        f"{largest}, {_who(witness)}: linked to {event} with {percent(witness.before)} before, "
         f"by general knowledge alone, and {after} after, with the release; reached through "
-        f"{through(witness['view'])}.{lower_words(witness['before'], witness['posterior'])}"
+        f"{through(witness.view)}.{lower_words(witness.before, witness.posterior)}"
     )
-    if witness["shared"] == 1:
+    if witness.shared == 1:
         return told
-    shared = hidden_count(witness["shared"], public=public)
+    shared = hidden_count(witness.shared, public=public)
     return f"{told} {shared.capitalize()} people have the same figure."
 
 
-def _who(witness: Record) -> str:
-    person = witness.get("person")
-    if person is None:
+def _who(witness: PublicWitness) -> str:
+    if not isinstance(witness, Witness):
         return "someone whom this edition does not describe"
     # A band such as age/10 belongs to the attribute before the stroke.
     known = [
         name
-        for name in person
-        if ALL_VIEWS in witness["view"]
-        or any(a == name or a.startswith(f"{name}/") for a in witness["view"])
+        for name in witness.person
+        if ALL_VIEWS in witness.view
+        or any(a == name or a.startswith(f"{name}/") for a in witness.view)
     ]
-    described = [f"{isolated(name)} {isolated(person[name])}" for name in known]
+    described = [f"{isolated(name)} {isolated(witness.person[name])}" for name in known]
     if not described:
         return "a person of whom nothing needs to be known"
     return f"a person with {joined(described)}"
@@ -154,7 +146,7 @@ def in_short(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
 def lookup_sentence(facts: Facts) -> str:
     """Who can be looked up by published attributes, which anybody can count; records that older
     versions kept do not say."""
-    lookup = facts.verdict.get("lookup")
+    lookup = facts.verdict.lookup
     return "" if lookup is None else lookup_words(lookup)
 
 
@@ -166,12 +158,12 @@ def meaning(facts: Facts) -> str:
         False: "Do not publish this as it stands. Some people are linked to what should be "
         "protected more surely than was asked for.",
         None: "Do not publish this on the strength of this report: safety could not be shown.",
-    }[verdict(checks(facts))]
+    }[verdict(facts.checks)]
 
 
 def _readable(facts: Facts, *, public: bool) -> str:
     """Whose value can be read; few people are only called few in the public edition."""
-    count, known = (facts.verdict[name] for name in ("readable", "readable_by_attributes"))
+    count, known = facts.verdict.readable or 0, facts.verdict.readable_by_attributes
     if public and 0 < count < FEW:
         return f"Fewer than {FEW} people are published with their exact value."
     return readable_words(count, 0 if public and known < FEW else known, facts.spec["sensitive"])
@@ -189,7 +181,7 @@ def _weights(facts: Facts) -> str:
 
 def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     """What the adversary is taken to know and to be able to do."""
-    spec, verdict = facts.spec, facts.verdict
+    spec, found = facts.spec, facts.verdict
     lines = [
         (
             "What they see",
@@ -200,8 +192,8 @@ def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
         ),
         ("Whom they recognise", f"Everybody, by {listed(spec['qi'])}."),
         ("What they know besides", _knowledge(facts)),
-        ("How they reason", _reasoning(verdict["reasoning"])),
-        ("How surely it was computed", _kinds(verdict["posteriors"])),
+        ("How they reason", _reasoning(found.reasoning)),
+        ("How surely it was computed", _kinds(found.posteriors)),
     ]
     if recodings := spec.get("recoded"):
         told = "; ".join(f"{quoted(name)}: {isolated(words)}" for name, words in recodings)
@@ -227,31 +219,32 @@ def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
 
 def _knowledge(facts: Facts) -> str:
     told = f"{_known_of_classes(facts)}{_known_by_models(facts)}"
-    return " ".join([told, *known_sentences(facts.verdict.get("assumed"))])
+    assumed = facts.verdict.assumed
+    return " ".join([told, *([] if assumed is None else assumed.sentences)])
 
 
 def _known_by_models(facts: Facts) -> str:
     """What models say, and how well."""
     parts = []
-    for one in facts.verdict.get("fitted", []):
+    for one in facts.verdict.fitted:
         told = [
-            f"{quoted(event['event'])} with an AUC of {event['auc']:.2f} and chances that are off "
-            f"by {percent(event['calibration'])} on average"
-            for event in one["quality"]
-            if event["auc"] is not None and event["carriers"] >= ENOUGH_CARRIERS
+            f"{quoted(event.event)} with an AUC of {event.auc:.2f} and chances that are off "
+            f"by {percent(event.calibration)} on average"
+            for event in one.public().quality
+            if event.auc is not None
         ]
-        fitted = f", cross-fitted in {one['folds']} folds" if one["folds"] else ""
+        fitted = f", cross-fitted in {one.folds} folds" if one.folds else ""
         tells = f"; it tells {joined(told)}" if told else ""
         parts.append(
             f" They also know what a model of all these attributes says of each person "
-            f"({isolated(one['name'])}{fitted}{tells}). It has no classes, so that counting and "
+            f"({isolated(one.name)}{fitted}{tells}). It has no classes, so that counting and "
             "absence are judged without it."
         )
     return "".join(parts)
 
 
 def _known_of_classes(facts: Facts) -> str:
-    spec, count = facts.spec, facts.verdict["views"] - len(facts.verdict.get("fitted", []))
+    spec, count = facts.spec, facts.verdict.views - len(facts.verdict.fitted)
     views = "1 view" if count == 1 else f"{count:,} views"
     if spec["outside"]:
         return f"What a file of outside knowledge says, in {views} ({_source(facts)})."
@@ -281,7 +274,7 @@ def _known_of_classes(facts: Facts) -> str:
 
 
 def _source(facts: Facts) -> str:
-    return isolated(facts.verdict["knowledge"])
+    return isolated(facts.verdict.knowledge)
 
 
 def _combined(adversaries: Sequence[str]) -> tuple[str, str]:
@@ -336,21 +329,21 @@ def _kinds(counts: dict[str, int]) -> str:
 
 def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     """What the verdict does not promise, in plain words."""
-    verdict = facts.verdict
+    found = facts.verdict
     limit = "its limit" if _by_event(facts) else percent(facts.limits[0])
-    known = hidden_count(verdict["known_before"], public=public)
+    known = hidden_count(found.known_before, public=public)
     lines = [
         (
             "Groups are judged one by one.",
-            "Somebody who knows how groups are formed may do better." + _measured_guess(verdict),
+            "Somebody who knows how groups are formed may do better." + _measured_guess(found),
         ),
         (
             "What is known already stays known.",
             f"{known} published people were linked to an event above {limit} by general knowledge "
             "alone, before anything was published. No truthful release can change that.",
         ),
-        _combined(verdict["adversaries"]),
-        ("Missing people are judged by what the table tells.", _missing(verdict, public=public)),
+        _combined(found.names),
+        ("Missing people are judged by what the table tells.", _missing(found, public=public)),
         (
             "Other sources count.",
             "The verdict holds for the attributes named here. Another column, another release of "
@@ -369,22 +362,22 @@ def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     return lines
 
 
-def _measured_guess(verdict: Record) -> str:
+def _measured_guess(found: PublicFindings) -> str:
     """How well guessing works; it tells of true carriers, so the public edition has no figure."""
-    if verdict["guess_rate"] is None:
+    if not isinstance(found, Findings):
         return ""
     return (
         " Measured here with the truth in hand: pointing at the likeliest member of each group is "
-        f"right in {percent(verdict['guess_rate'])} of cases, in the worst view."
+        f"right in {percent(found.guess_rate)} of cases, in the worst view."
     )
 
 
-def _missing(verdict: Record, *, public: bool) -> str:
-    if not verdict["suppressed"]:
+def _missing(found: PublicFindings, *, public: bool) -> str:
+    if not found.suppressed:
         return "Here every row is published, so nothing can be concluded from an absence."
-    carriers = hidden_count(verdict["suppressed_carriers"], public=public)
+    carriers = hidden_count(found.suppressed_carriers, public=public)
     return (
-        f"{people(verdict['suppressed'])} of the table, {carriers} with a protected event, are not "
+        f"{people(found.suppressed)} of the table, {carriers} with a protected event, are not "
         "in the release. Somebody who knows that a person was in the table, and knows how many of "
         "the missing of each class carry an event, is part of the verdict; somebody who knows "
         "why rows are left out may conclude more."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from shoal.auditing.verdict import Kind
+from shoal.auditing.findings import Kind
 from shoal.data.storage import redact
 from shoal.wording import percent
 

@@ -8,7 +8,6 @@ what is known beforehand.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -34,9 +33,6 @@ class Model:
     meaning: str
     """What that says, in words."""
 
-    def to_dict(self) -> dict[str, Any]:
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class Models:
@@ -48,12 +44,6 @@ class Models:
     def __getitem__(self, name: str) -> dict[str, Figure]:
         """The thresholds of a model."""
         return next(one.thresholds for one in self.models if one.name == name)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "models": [one.to_dict() for one in self.models],
-            "remarks": list(self.remarks),
-        }
 
 
 def other_models(table: Table, grouping: Grouping) -> Models:

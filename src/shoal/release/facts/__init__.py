@@ -9,7 +9,6 @@ from __future__ import annotations
 from shoal.release.facts.contents import (
     Facts,
     Repeat,
-    as_exposed,
     audit_facts,
     certificate_digest,
     release_facts,
@@ -20,7 +19,6 @@ __all__ = [
     "FACTS_FILE",
     "Facts",
     "Repeat",
-    "as_exposed",
     "audit_facts",
     "certificate_digest",
     "keep_facts",

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from shoal._version import __version__, versions
-from shoal.auditing.verdict import Audit, Witness, witness_dict
+from shoal.auditing.checks import Check, attacked
+from shoal.auditing.findings import PublicFindings, Witness
+from shoal.auditing.verdict import Audit
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Grouping
@@ -23,7 +25,9 @@ from shoal.release.certificate import given_seed
 from shoal.release.facts import loss
 from shoal.release.facts.bins import HAIR, Record, count_within, probability_edges, size_edges
 
-FORMAT = "shoal-report/1"
+FORMAT = "shoal-report/2"
+UNTYPED = "shoal-report/1"
+"""That of reports whose adversaries are names alone."""
 MOST_EXPOSED = 10
 
 
@@ -43,8 +47,8 @@ class Facts:
 
     format: str
     software: str
-    verdict: Record
-    """The audit's figures and its witness."""
+    verdict: PublicFindings
+    """What was found; in the internal edition all of it, as `Findings`."""
     events: list[Record]
     limits: list[float]
     """Every event's 1/r, smallest first."""
@@ -69,6 +73,11 @@ class Facts:
     """The digest of the release's certificate; None for an audit."""
     attack: Record | None = None
     """What attackers achieved, once they have tried."""
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """What the verdict is made of, attacks included once they were run."""
+        return attacked(self.verdict.checks, self.attack)
 
 
 def audit_facts(
@@ -166,17 +175,12 @@ def _facts(
     ]
     limits = sorted(set(limit_of.values()))
     relative = len(limits) > 1 or audit.limit == "prior"
-    verdict = {key: value for key, value in audit.to_dict().items() if not key.startswith("worst")}
-    verdict["worst"] = None if audit.worst is None else witness_dict(audit.worst)
-    verdict["reasoning"] = {name: one.reasoning for name, one in audit.by_adversary.items()}
-    if verdict["worst"] is not None:
-        verdict["worst"]["shared"] = as_exposed(audit)
     exposed = _people(audit, table, limit_of)
-    verdict["as_exposed"] = as_exposed(audit, len(exposed)) if exposed else 0
+    alike = audit.exposed_like(len(exposed)) if exposed else 0
     return Facts(
         format=FORMAT,
         software=f"shoal {__version__}",
-        verdict=verdict,
+        verdict=replace(audit.findings, as_exposed=alike),
         events=events,
         limits=limits,
         relative=relative,
@@ -191,15 +195,6 @@ def _facts(
         spec=_spec(table, audit.by_view),
         repeat={"command": repeat.command, "seed": repeat.seed, "versions": versions()},
     )
-
-
-def as_exposed(audit: Audit, place: int = 1) -> int:
-    """How many people are at least as exposed as the one in this place, to the ninth digit."""
-    exposure, people = audit.risks.exposure, audit.risks.sizes
-    order = np.argsort(-exposure, kind="stable")
-    before = int(np.searchsorted(np.cumsum(people[order]), place))
-    least = float(exposure[order[before]]) if before < len(order) else 0.0
-    return int(people[exposure >= least * (1 - 1e-9)].sum()) if least else audit.published
 
 
 def _event_worst(witness: Witness | None) -> Record | None:

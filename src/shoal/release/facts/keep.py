@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 
+from shoal.auditing.findings import Findings
 from shoal.data.storage import replace_file
 from shoal.errors import InputError
 from shoal.memory import read_text
-from shoal.release.facts.contents import FORMAT, Facts
+from shoal.plain import plain
+from shoal.release.facts.contents import FORMAT, UNTYPED, Facts
 
 FACTS_FILE = "report.json"
 
@@ -18,7 +20,7 @@ def keep_facts(facts: Facts, folder: str | Path) -> Path:
     """Writes the facts into a private folder; they name the most exposed rows."""
     path = Path(folder) / FACTS_FILE
     with replace_file(path) as new:
-        new.write_text(json.dumps(asdict(facts), ensure_ascii=False), encoding="utf-8")
+        new.write_text(json.dumps(plain(facts), ensure_ascii=False), encoding="utf-8")
     return path
 
 
@@ -32,11 +34,11 @@ def load_facts(folder: str | Path) -> Facts:
             "Name the private folder that was written with the release.",
         )
     try:
-        plain = json.loads(read_text(path))
+        told = json.loads(read_text(path))
         known = {field.name for field in fields(Facts)}
-        if plain["format"] != FORMAT or set(plain) != known:
+        if told["format"] not in (FORMAT, UNTYPED) or set(told) != known:
             raise ValueError
-        return Facts(**plain)
+        return Facts(**{**told, "verdict": Findings.of(told["verdict"])})
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
             "report-facts",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from shoal.data.table import Table
 from shoal.knowledge import Knowledge, View, event_chances
 from shoal.knowledge.fitted import Fitted, measure
+from shoal.plain import plain
 from shoal.release.models import read_model
 from shoal.release.verification.files import Check
 
@@ -59,7 +60,7 @@ def _same_quality(view: View, table: Table, described: Mapping[str, Any]) -> Che
     """Whether the distributions are as good as the certificate says. That it was this model, with
     these folds and this seed, that gave them cannot be seen from them."""
     chances = event_chances(view, table)[view.index]
-    found = Fitted(view.name, None, None, measure(table, chances)).public()["quality"]
+    found = plain(Fitted(view.name, None, None, measure(table, chances)).public().quality)
     # Distributions that were handed over come without any quality.
     measured = [] if described["folds"] is None else found
     stated = described["quality"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import collections
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,9 +17,10 @@ from shoal.auditing.adversaries.aspects import readings, two_valued
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
-from shoal.auditing.checks import BEFORE_CHECKS, checks_in, checks_of, verdict
-from shoal.auditing.checks import Check as Judged
-from shoal.auditing.counting import Counting, count_classes
+from shoal.auditing.checks import BEFORE_CHECKS, checks_of, verdict
+from shoal.auditing.checks import Check as Promise
+from shoal.auditing.counting import count_classes
+from shoal.auditing.findings import Counted, Counter, Judge, Judged, Looked, Unit
 from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.persons import ByPerson, PersonVerdict
@@ -34,6 +35,7 @@ from shoal.groups.partition import Partition
 from shoal.groups.ragged import Counts
 from shoal.knowledge import OWN, Assumed, Knowledge, event_chances
 from shoal.knowledge.entropy import leeway
+from shoal.plain import plain, typed
 from shoal.release import Release
 from shoal.release.certificate import given_seed
 from shoal.release.codes import column_codes, value_codes
@@ -78,7 +80,7 @@ def recompute(
     checks = [
         same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
         _same_source(known, claimed),
-        _same_cost(table.cost, certificate["audit"].get("lookup", {})),
+        _same_cost(table.cost, release.judged.lookup),
         _same_views(views, claimed, whole=whole),
         *_same_assumed(known, table, claimed, whole=whole),
         *fitted,
@@ -101,33 +103,30 @@ def recompute(
         budget=JOINT_BUDGET,
         seed=given_seed(certificate) or 0,
     )
+    stated = release.judged
     people = lines.everybody[_known_before(table, known)[lines.signature]]
-    stated = certificate["audit"]["known_before"]
-    before = _same_figure("known before", int(people.sum()), stated, whole=whole)
+    before = _same_figure("known before", int(people.sum()), stated.known_before, whole=whole)
     absence = check_absence(case, known, certificate, record)
     counter = count_classes(case, known)
     persons = _by_person(case, lines, certificate, private)
-    found, nearest, compared = _compare(case, known, certificate, persons, whole=whole)
-    stated = certificate["audit"]
+    found, nearest, compared = _compare(case, known, release, persons, whole=whole)
     if counter.nearest is not None:
         nearest["counting"] = [Links(*(np.array([one]) for one in counter.nearest))]
-    found |= {"counter": stated["counter"] and counter.public(), "absence": stated["absence"]}
-    found |= {name: stated[name] for name in ("lookup", "readable", "unit") if name in stated}
+    counted = typed(Counter, Counted.of(counter))
+    found = replace(found, counter=stated.counter and counted)
     checks += _check_readable(table, lines, certificate["groups"])
     together = persons.verdict()
     if together is not None and persons.told:
-        found["unit"] = {name: getattr(together, name) for name in stated["unit"]}
+        found = replace(found, unit=typed(Unit, together))
         checks.append(_check_together(together, certificate, whole=whole))
-    checks += [before, _check_counter(counter, stated["counter"]), absence, *compared]
-    if "checks" not in stated:
+    checks += [before, _check_counter(counted, stated.counter), absence, *compared]
+    if "checks" not in certificate["audit"]:
         robust = verdict(one for one in checks_of(found) if one.name in BEFORE_CHECKS)
-        return [*checks, _same_verdict("verdict", robust, stated["robust"], whole=whole)]
-    changed = certificate["rows"]["values_changed"]
-    found["certain"] = 0 if changed else certain_people(case, known)
-    checks.append(same_figure("certain people", found["certain"], stated["certain"]))
-    exact = not stated["posteriors"]["estimate"]
-    mine, told = checks_of(found), checks_in(stated)
-    return [*checks, *_same_checks(mine, told, nearest, exact=exact, whole=whole)]
+        return [*checks, _same_verdict("verdict", robust, stated.robust, whole=whole)]
+    certain = 0 if certificate["rows"]["values_changed"] else certain_people(case, known)
+    checks.append(same_figure("certain people", certain, stated.certain or 0))
+    exact, mine = not stated.posteriors["estimate"], checks_of(replace(found, certain=certain))
+    return [*checks, *_same_checks(mine, stated.checks, nearest, exact=exact, whole=whole)]
 
 
 class Links(NamedTuple):
@@ -150,8 +149,8 @@ class Links(NamedTuple):
 
 
 def _same_checks(
-    mine: Sequence[Judged],
-    claimed: Sequence[Judged],
+    mine: Sequence[Promise],
+    claimed: Sequence[Promise],
     nearest: Mapping[str, Sequence[Links]],
     *,
     exact: bool,
@@ -230,9 +229,10 @@ def _check_readable(table: Table, lines: Lines, claimed: dict[str, Any]) -> list
     return [same_figure("people readable by attributes", found.by_attributes, stated)]
 
 
-def _same_cost(cost: Cost | None, claimed: dict[str, Any]) -> Check:
+def _same_cost(cost: Cost | None, claimed: Looked | None) -> Check:
     """What it cost that at least k people share every combination."""
-    same = claimed.get("cost") == (None if cost is None else cost.to_dict())
+    told = None if claimed is None or claimed.cost is None else plain(claimed.cost)
+    same = told == (None if cost is None else cost.to_dict())
     return Check("cost of k", same, "" if same else "it is another")
 
 
@@ -272,11 +272,11 @@ def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Check:
     return Check("source of knowledge", same, "" if same else f"it is {found}")
 
 
-def _check_counter(counter: Counting, claimed: dict[str, Any] | None) -> Check:
+def _check_counter(counter: Counter, claimed: Counter | None) -> Check:
     name = "counting class by class"
     if claimed is None:
         return Check(name, True, UNSAID)
-    return same_figures(name, counter.public(), claimed)
+    return same_figures(name, plain(counter), plain(claimed))
 
 
 def _known_before(table: Table, known: Knowledge) -> Bools:
@@ -289,41 +289,35 @@ def _known_before(table: Table, known: Knowledge) -> Bools:
 
 
 def _compare(
-    case: Case,
-    known: Knowledge,
-    certificate: dict[str, Any],
-    persons: ByPerson,
-    *,
-    whole: bool,
-) -> tuple[dict[str, Any], dict[str, list[Links]], list[Check]]:
+    case: Case, known: Knowledge, release: Release, persons: ByPerson, *, whole: bool
+) -> tuple[Judged, dict[str, list[Links]], list[Check]]:
     """Every verdict and figure again; not `whole`: as far as they go without a model's view. And
     what checks are made of: figures, and everybody's links."""
     part, worst = case.partition, np.zeros(len(case.table.events))
     held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
-    exact, impossible, kinds = True, set[int](), Counter[str]()
-    checks, told = [], []
+    exact, impossible, kinds = True, set[int](), collections.Counter[str]()
+    checks, told = [], list[Judge]()
     nearest: dict[str, list[Links]] = {}
-    claimed, sizes = certificate["audit"], part.pair_people[held]
-    judges = [as_adversaries(one["name"])[0] for one in claimed["adversaries"]]
-    alone = all(map(reads_whole, judges))
-    for one in claimed["adversaries"]:
-        (adversary,) = as_adversaries(one["name"])
+    claimed, sizes = release.judged, part.pair_people[held]
+    alone = all(reads_whole(as_adversaries(name)[0]) for name in claimed.names)
+    for one in claimed.adversaries:
+        (adversary,) = as_adversaries(one.name)
         lenses = _lenses(adversary, case, known)
         beside = judge_beside(case, [adversary], known)
         for lens in (*lenses, *beside):
             persons.take(lens)
         mine = adversary_verdict(case, adversary.reasoning, lenses, beside)
         checks.append(
-            _same_verdict(f"{adversary.name} adversary", mine.robust, one["robust"], whole=whole)
+            _same_verdict(f"{adversary.name} adversary", mine.robust, one.robust, whole=whole)
         )
         agree = AGREEMENT if not mine.posteriors["estimate"] else ESTIMATES_AGREE
-        near = _near(mine.worst_posterior, one["worst_posterior"], agree, whole=whole)
-        detail = f"{mine.worst_posterior:.6f}, claimed {one['worst_posterior']:.6f}"
+        near = _near(mine.worst_posterior, one.worst_posterior, agree, whole=whole)
+        detail = f"{mine.worst_posterior:.6f}, claimed {one.worst_posterior:.6f}"
         name = f"worst posterior of the {adversary.name} adversary"
         checks.append(Check(name, near, "" if near else detail))
         checks += _check_fit(mine, one, case.table.event_rows)
-        told.append({"name": adversary.name, **mine.public()})
+        told.append(mine.judge(adversary.name))
         name = WHOLE if reads_whole(adversary) else "one-view"
         nearest.setdefault(name, []).extend(Links.of(case, lens) for lens in lenses)
         if reads_whole(adversary) and not alone:  # their figures are not those of one view
@@ -333,50 +327,53 @@ def _compare(
         if not mine.posteriors["estimate"]:
             for figure in ("problematic", "undecided")[: 1 + whole]:
                 name = f"{figure} people, {adversary.name} adversary"
-                checks.append(_same_figure(name, getattr(mine, figure), one[figure], whole=whole))
+                own, stated = getattr(mine, figure), getattr(one, figure)
+                checks.append(_same_figure(name, own, stated, whole=whole))
         for judged in (lens.judged for lens in (*lenses, *beside)):
             breach |= judged.breach
             undecided |= judged.undecided
             impossible.update(judged.contradictory.tolist())
             np.maximum(worst, judged.event_worst, out=worst)
     undecided &= ~breach
-    for event, largest in zip(certificate["events"], worst, strict=True):
+    for event, largest in zip(release.certificate["events"], worst, strict=True):
         stated = event["worst_posterior"]
         near = _near(largest, stated, AGREEMENT if exact else ESTIMATES_AGREE, whole=whole)
         detail = f"{largest:.6f}" + ("" if exact else " (estimated)")
         detail += "" if near else f", claimed {stated:.6f}"
         checks.append(Check(f"worst posterior of {event['label']}", near, detail))
     if exact and whole:
-        checks.append(same_figures("how posteriors were computed", kinds, claimed["posteriors"]))
+        checks.append(same_figures("how posteriors were computed", kinds, claimed.posteriors))
     if exact:  # estimates from another start may call other people
         # Without a model's view people may be undecided of whom it would have decided.
         for name, mask in [("problematic", breach), ("undecided", undecided)][: 1 + whole]:
-            found = int(sizes[mask].sum())
-            checks.append(_same_figure(f"{name} people", found, claimed[name], whole=whole))
-    figures = {
-        "adversaries": told,
-        "problematic": int(sizes[breach].sum()),
-        "undecided": int(sizes[undecided].sum()),
-        "contradictory": int(part.copies[sorted(impossible)].sum()),
-    }
-    if "contradictory" in claimed and whole:
+            found, stated = int(sizes[mask].sum()), getattr(claimed, name)
+            checks.append(_same_figure(f"{name} people", found, stated, whole=whole))
+    figures = replace(
+        claimed,
+        adversaries=tuple(told),
+        problematic=int(sizes[breach].sum()),
+        undecided=int(sizes[undecided].sum()),
+        contradictory=int(part.copies[sorted(impossible)].sum()),
+    )
+    if "contradictory" in release.certificate["audit"] and whole:
         name = "contradictory groups"
-        checks.append(same_figure(name, figures["contradictory"], claimed["contradictory"]))
+        checks.append(same_figure(name, figures.contradictory, claimed.contradictory))
     return figures, nearest, checks
 
 
-def _check_fit(mine: AdversaryVerdict, claimed: dict[str, Any], cases: Ints) -> list[Check]:
+def _check_fit(mine: AdversaryVerdict, claimed: Judge, cases: Ints) -> list[Check]:
     """How well odds were fitted, and whom they link; nothing of an adversary who fits none. `cases`
     are those of each event: no count is larger."""
     if mine.residual is None:
         return []
-    who = f"{claimed['name']} adversary"
+    assert claimed.residual is not None, "the certificate says it of whoever fits odds"
+    who = f"{claimed.name} adversary"
     agree = ESTIMATES_AGREE * float(leeway(cases.astype(np.float64)).max())
-    near = abs(mine.residual - claimed["residual"]) <= agree
-    detail = "" if near else f"{mine.residual:.3f}, claimed {claimed['residual']:.3f}"
+    near = abs(mine.residual - claimed.residual) <= agree
+    detail = "" if near else f"{mine.residual:.3f}, claimed {claimed.residual:.3f}"
     checks = [Check(f"residual of the {who}", near, detail)]
     for figure in ("problematic", "undecided", "missing"):
-        found, stated = getattr(mine, figure), claimed[figure]
+        found, stated = getattr(mine, figure), getattr(claimed, figure)
         near = abs(found - stated) <= max(2.0, FITS_AGREE * max(found, stated))
         detail = "" if near else f"{found}, claimed {stated}"
         checks.append(Check(f"{figure} people, {who}", near, detail))

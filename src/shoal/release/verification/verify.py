@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from shoal.auditing.check_words import in_short
-from shoal.auditing.checks import Check as Judged
-from shoal.auditing.checks import checks_in, plain
+from shoal.auditing.checks import Check as Promise
 from shoal.auditing.checks import verdict as verdict_on
+from shoal.auditing.findings import Judged
 from shoal.data.spec.recipe import public_recipes, with_files
 from shoal.display import card, counted
 from shoal.engines import Engine, default_engine
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
+from shoal.plain import plain
 from shoal.release.folder import load
 from shoal.release.pair import ROW_GROUPS, belong_together, has_record, is_recorded
 from shoal.release.stated import read_certificate
@@ -40,7 +41,7 @@ class Verification:
     checks: tuple[Check, ...]
     recomputed: bool
     """Whether posteriors were recomputed from the original table."""
-    verdict: tuple[Judged, ...]
+    verdict: tuple[Promise, ...]
     """The checks of its verdict, as the certificate lists them; of an older one that lists none,
     as its figures tell."""
     worst_posterior: float
@@ -159,15 +160,15 @@ def verify(
             f'"{private}" holds no {ROW_GROUPS}, so it is no private folder of a release.',
             "Name the folder that was written with the release, or leave --private out.",
         )
-    claimed = certificate["audit"]
+    claimed = Judged.of(certificate["audit"])
 
     def outcome(checks: list[Check], *, recomputed: bool) -> Verification:
         return Verification(
             checks=tuple(checks),
             recomputed=recomputed,
-            verdict=checks_in(claimed),
-            worst_posterior=claimed["worst_posterior"],
-            adversaries=tuple(one["name"] for one in claimed["adversaries"]),
+            verdict=claimed.checks,
+            worst_posterior=claimed.worst_posterior,
+            adversaries=claimed.names,
             limit=certificate["limit"],
             events=tuple((event["label"], event["r"]) for event in certificate["events"]),
             views=tuple(tuple(view) for view in certificate["knowledge"]["views"]),

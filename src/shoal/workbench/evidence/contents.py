@@ -182,9 +182,9 @@ def _attacks(run: Run, facts: Facts) -> list[Attacked]:
 
 def _risks(facts: Facts, private: Path) -> tuple[Risk, Risk]:
     """Everybody's worst case before and after; averages need the record by row."""
-    worst = facts.verdict["worst"]
+    worst = facts.verdict.worst
     known = max((view["before"] for view in facts.views), default=None)
-    largest = 0.0 if worst is None else max(_posteriors(facts), default=worst["posterior"])
+    largest = 0.0 if worst is None else max(_posteriors(facts), default=worst.posterior)
     rows = private / "row_risks.parquet"
     if not rows.is_file():
         return Risk(largest=known, average=None), Risk(largest=largest, average=None)

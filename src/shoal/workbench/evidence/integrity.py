@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.auditing.findings import Judged
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
 from shoal.release.facts import Facts, certificate_digest, load_facts
@@ -90,15 +91,15 @@ def _contradictions(
     certificate: Mapping[str, Any], facts: Facts, verified: Mapping[str, Any] | None
 ) -> list[str]:
     """Where the figures shown are not those of the certificate, or of the check of it."""
-    found, told = facts.verdict, certificate["audit"]
+    found, told = facts.verdict, Judged.of(certificate["audit"])
     wrong = [
         f"The private records say otherwise than the certificate on: {name.replace('_', ' ')}."
         for name in ("robust", "checks", "problematic", "undecided", "known_before")
-        if found.get(name) != told.get(name)
+        if getattr(found, name) != getattr(told, name)
     ]
-    if (found["r"], found["limit"]) != (certificate["r"], certificate["limit"]):
+    if (found.r, found.limit) != (certificate["r"], certificate["limit"]):
         wrong.append("The private records name another limit than the certificate.")
-    if verified is not None and verified["robust"] != found["robust"]:
+    if verified is not None and verified["robust"] != found.robust:
         wrong.append("shoal verify read another verdict than the one of the private records.")
     return wrong
 

@@ -7,6 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from shoal.auditing.checks import most_people
+from shoal.auditing.findings import PublicFindings
+from shoal.plain import typed
 from shoal.report import measured, sentences
 from shoal.report.charts.attack import attack_chart
 from shoal.report.page import asset, chart_specs, drawing, templates, write
@@ -37,8 +39,7 @@ def evidence_page(evidence: Evidence) -> str:
         named = [one for one in attack.found["attackers"] if one["control"]]
         if named:
             charts[f"attack-{number}"] = attack_chart(named)
-    worst = facts.verdict["worst"]
-    faceless = worst and {name: value for name, value in worst.items() if name != "person"}
+    faceless = typed(PublicFindings, facts.verdict).worst
     return (
         templates("shoal.workbench.evidence", "shoal.report")
         .get_template("evidence.html.j2")
@@ -47,14 +48,14 @@ def evidence_page(evidence: Evidence) -> str:
             facts=facts,
             found=facts.verdict,
             verdict=sentences.verdict_sentence(facts, public=False),
-            story=sentences.story(faceless, public=False, undecided=facts.verdict["undecided"]),
+            story=sentences.story(faceless, public=False, undecided=facts.verdict.undecided),
             meaning=sentences.meaning(facts),
             limit=_limit(evidence),
             assumptions=sentences.assumptions(facts, public=False),
             limits=sentences.limits_of_theory(facts, public=False),
             checks=sentences.checks_said(facts, public=False),
             tone=sentences.tone(facts),
-            above=most_people(sentences.checks(facts)),
+            above=most_people(facts.checks),
             questions=answers(evidence),
             said_of=lambda found: measured.attack_sentence(replace(facts, attack=found)),
             surest_of=measured.surest_table,
@@ -73,7 +74,7 @@ def evidence_page(evidence: Evidence) -> str:
 
 def _limit(evidence: Evidence) -> str:
     """The limit of everybody, or the range of limits."""
-    limits, kind = evidence.facts.limits, evidence.facts.verdict["limit"]
+    limits, kind = evidence.facts.limits, evidence.facts.verdict.limit
     if len(limits) == 1:
         return limit_words(percent(limits[0]), kind)
     return limit_words(f"{percent(limits[0])} to {percent(limits[-1])}, by event", kind)

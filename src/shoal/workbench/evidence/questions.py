@@ -8,7 +8,7 @@ from itertools import compress
 
 from shoal.release.facts import Facts
 from shoal.release.facts.bins import Record
-from shoal.report.sentences import checks, checks_said, known_sentence, lookup_sentence
+from shoal.report.sentences import checks_said, known_sentence, lookup_sentence
 from shoal.report.words import judged
 from shoal.wording import percent, quoted, readable_words
 from shoal.workbench.evidence.contents import Attacked, Evidence
@@ -47,8 +47,8 @@ def _singling_out(facts: Facts, certificate: Record, attacks: Attacks) -> list[s
         f"{groups['largest']:,} people; groups that hold a protected event have "
         f"{groups['mean_with_event']:.1f} people on average.",
         readable_words(
-            facts.verdict["readable"],
-            facts.verdict["readable_by_attributes"],
+            facts.verdict.readable or 0,
+            facts.verdict.readable_by_attributes,
             facts.spec["sensitive"],
         ),
     ]
@@ -90,18 +90,18 @@ def _found(rate: Record, attacker: str, known: str) -> str:
 
 
 def _inference(facts: Facts, attacks: Attacks) -> list[str]:
-    worst = facts.verdict["worst"]
+    worst = facts.verdict.worst
     told = []
     if worst is None:
         told.append("No published group holds a protected event.")
     else:
-        link = judged(worst["posterior"], worst["kind"], limit=worst["limit"])
+        link = judged(worst.posterior, worst.kind, limit=worst.limit)
         told.append(
-            f"The largest link of a person to {quoted(worst['event'])}, relative to its limit of "
-            f"{percent(worst['limit'])}, is {link}; {percent(worst['before'])} by general "
-            "knowledge alone."
+            f"The largest link of a person to {quoted(worst.event or '')}, relative to its limit "
+            f"of {percent(worst.limit)}, is {link}; {percent(worst.before)} by general knowledge "
+            "alone."
         )
-    asked = [one.state != "not asked" for one in checks(facts)]
+    asked = [one.state != "not asked" for one in facts.checks]
     said = [sentence for *_, sentence in checks_said(facts, public=False)]
     told += [*compress(said, asked), known_sentence(facts, public=False)]
     if not attacks:

@@ -7,7 +7,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from shoal.auditing.checks import checks_in, most_people
+from shoal.auditing.checks import Check, most_people
+from shoal.plain import typed
 from shoal.wording import percent
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.project import Run
@@ -62,9 +63,13 @@ def _share(key: str) -> Callable[[Figures], str]:
     return lambda found: percent(found[key])
 
 
+def _checks(found: Figures) -> tuple[Check, ...]:
+    return tuple(typed(Check, one) for one in found["checks"])
+
+
 def _worst(found: Figures) -> str:
     """The link of one view that comes nearest to its limit."""
-    told = [one.worst for one in checks_in(found) if one.name == "one-view"]
+    told = [one.worst for one in _checks(found) if one.name == "one-view"]
     return percent(found["worst_posterior"] if told[0] is None else told[0])
 
 
@@ -89,7 +94,7 @@ LINES: dict[str, Callable[[Figures], str]] = {
         "runs.confirmed" if found["verify"].get("confirmed") else "runs.refuted"
     ),
     "worst": _worst,
-    "problematic": lambda found: f"{most_people(checks_in(found)):,}",
+    "problematic": lambda found: f"{most_people(_checks(found)):,}",
     "undecided": _count("undecided"),
     "known": _count("known_before"),
     "guess": _share("guess_rate"),

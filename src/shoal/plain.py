@@ -1,0 +1,77 @@
+"""Frozen records as plain data, and back: what JSON holds of a dataclass, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+UNSAID = {"unsaid": True}
+"""Metadata of a field that plain data leaves out while it is None."""
+
+
+def plain(value: Any) -> Any:
+    """A record as plain data, field by field; with what its class lists as `ALSO`."""
+    if is_dataclass(value):
+        names = [one.name for one in fields(value) if not _left_out(one, value)]
+        return {name: plain(getattr(value, name)) for name in (*names, *_also(type(value)))}
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def typed(kind: type[T], data: Any) -> T:
+    """The record of plain data, or of another record; a field that `kind` does not declare is left
+    behind. A ValueError if something is missing, or of another type."""
+    return cast("T", _typed(kind, data))
+
+
+def _typed(kind: Any, data: Any) -> Any:
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        if data is None and NoneType in parts:
+            return None
+        return _typed(next(part for part in parts if part is not NoneType), data)
+    if is_dataclass(kind):
+        return _record(cast("type", kind), data)
+    if origin is tuple and isinstance(data, list | tuple):
+        each = parts[:1] * len(data) if parts[-1] is Ellipsis else parts
+        return tuple(_typed(part, one) for part, one in zip(each, data, strict=True))
+    if origin is dict and isinstance(data, Mapping):
+        return {key: _typed(parts[1], one) for key, one in data.items()}
+    if kind is Any or (origin is Literal and data in parts):
+        return data
+    fits = isinstance(kind, type) and isinstance(data, (kind, int) if kind is float else kind)
+    if not fits or (isinstance(data, bool) and kind is not bool):
+        raise ValueError(f"{data!r} is no {kind}")
+    return data
+
+
+def _record(kind: type, data: Any) -> Any:
+    given = data
+    if is_dataclass(data):
+        given = {one.name: getattr(data, one.name) for one in fields(data)}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{data!r} is no {kind.__name__}")
+    try:
+        hints = _hints(kind)
+        return kind(**{name: _typed(hints[name], given[name]) for name in hints if name in given})
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {one.name: hints[one.name] for one in fields(kind)}
+
+
+def _also(kind: type) -> tuple[str, ...]:
+    return getattr(kind, "ALSO", ())
+
+
+def _left_out(one: Any, value: Any) -> bool:
+    return "unsaid" in one.metadata and getattr(value, one.name) is None
