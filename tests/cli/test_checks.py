@@ -212,9 +212,8 @@ def test_one_more_check_is_a_function_and_a_sentence(
 
     figures = replace(audit(Table.from_frame(SEXES, SEXES_SPEC), WIDE).judged, readable=8)
     monkeypatch.setitem(checks._CHECKS, "readable", judge)
-    monkeypatch.setitem(check_words.TITLES, "readable", "Readable")
-    said: dict[State, str] = {"broken": "{people} {are} published with their exact value"}
-    monkeypatch.setitem(check_words._WORDS, "readable", said)
+    said = check_words.Said("Readable", "{people} {are} published with their exact value")
+    monkeypatch.setitem(check_words.SAID, "readable", said)
     found = checks_of(figures)
     assert verdict(found) is False
     line = "Readable: 8 people are published with their exact value."

@@ -63,7 +63,7 @@ def test_the_public_edition_says_who_tried_and_whether_they_won(attacked: Facts)
     html = report.render(attacked, edition="public")
     text = Page(html).text
     assert attacked.attack is not None
-    assert "Attackers tried to name carriers: likeliest, medoid" in text
+    assert "Attackers tried to name people with a protected value: likeliest, medoid" in text
     assert "The limit is beaten beyond chance by likeliest" in text
     for one in attacked.attack["attackers"]:
         assert one["sentence"] not in text

@@ -28,7 +28,7 @@ def told(**asked: object) -> str:
     spec = spec.with_(**asked)
     table = Table.from_frame(frame, spec)
     judged = shoal.audit(table, np.arange(ROWS) // 100)
-    return " ".join(words for _, words in assumptions(audit_facts(judged, table), public=True))
+    return " ".join(words for _, words in assumptions(audit_facts(judged, table)))
 
 
 @pytest.mark.parametrize(

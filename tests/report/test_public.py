@@ -104,16 +104,16 @@ def test_who_is_given_away_by_absence_is_internal() -> None:
         Page(report.render(facts, edition=one)).text for one in ("internal", "public")
     )
     assert "Not robust at r = 3: " in inside
-    assert "1 person is linked above the limit by being left out." in inside
+    assert "1 person is linked above their limit by being left out." in inside
     assert "sex m" in inside
-    assert "Fewer than 5 people are linked above the limit by being left out." in outside
+    assert "Fewer than 5 people are linked above their limit by being left out." in outside
     assert "sex m" not in outside
 
 
 def test_small_counts_are_called_small(facts: Facts) -> None:
     few = with_states(facts, one_view=("broken", 3))
-    assert ": Fewer than 5 people are above" in verdict_sentence(few, public=True)
-    assert ": 3 people are above" in verdict_sentence(few, public=False)
+    assert ": Fewer than 5 people are linked above" in verdict_sentence(few, public=True)
+    assert ": 3 people are linked above" in verdict_sentence(few, public=False)
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=30))

@@ -110,7 +110,7 @@ def test_events_with_limits_of_their_own_are_drawn_relative_to_them() -> None:
     html = report.render(facts)
     told = Page(html).text.replace("\u00a0", " ")
     asked = "at each event's own limit (33.3 % for “HIV” and 66.7 % for “cough”): "
-    assert f"{asked}{audit.problematic:,} people are above their limit" in told
+    assert f"{asked}{audit.problematic:,} people are linked above their limit" in told
     assert_nothing_of_one_person(report.render(facts, edition="public"))
 
 

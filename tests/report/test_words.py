@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import get_args
 
@@ -71,11 +70,14 @@ def test_the_verdict_is_the_audits(made: tuple[shoal.Release, Table]) -> None:
     assert audit is not None
     text = Page(report.render_release(release, table)).text
     assert audit.robust is False
-    assert f"Not robust at r = 3: {audit.problematic:,} people are above their limit" in text
+    assert f"Not robust at r = 3: {audit.problematic:,} people are linked above their limit" in text
     loose = shoal.audit(table, np.zeros(table.rows, int), r=1.5)
     assert loose.robust
     text = Page(report.render_audit(loose, table)).text
-    assert "Robust at r = 1.5: nobody is linked to “HIV|Schizophrenia” above 66.7" in text
+    assert (
+        "Robust at r = 1.5: all 5 checks are kept. The largest link to “HIV|Schizophrenia” is "
+        in text
+    )
 
 
 def with_states(facts: Facts, **states: tuple[State, int]) -> Facts:
@@ -102,7 +104,9 @@ def test_a_verdict_that_all_counts_make_says_so_and_no_zero(facts: Facts) -> Non
     broken = with_states(facts, all_views=("broken", 2))
     for public, count in ((False, "2"), (True, "Fewer than 5")):
         said = verdict_sentence(broken, public=public)
-        assert f": {count} people are too likely by all public counts together." in said
+        assert (
+            f": {count} people are linked above their limit by all public counts together." in said
+        )
         assert "0 people" not in said
     said = verdict_sentence(with_states(facts, all_views=("undecided", 0)), public=False)
     assert said.endswith("all public counts together, which were not fitted closely enough.")
@@ -170,7 +174,7 @@ def test_limits_of_their_own_stand_in_the_headline(facts: Facts) -> None:
     told = verdict_sentence(hidden, public=True).replace("\u00a0", " ")
     assert "at each event's own limit (10 % to 33.3 %): " in told
     safe = verdict_sentence(with_states(hidden), public=True).replace("\u00a0", " ")
-    assert "nobody is linked to a protected event above its limit; " in safe
+    assert "all 5 checks are kept." in safe
 
 
 @pytest.mark.parametrize(
@@ -195,9 +199,7 @@ def test_people_known_before_stand_beside_the_verdict(
 def test_no_adversary_is_called_the_stronger(facts: Facts) -> None:
     for adversary, other in (("joint", "binary"), ("binary", "joint")):
         told = replace(facts, verdict=replace(facts.verdict, reasoning={adversary: "thinks"}))
-        (sentence,) = (
-            text for name, text in assumptions(told, public=False) if name == "How they reason"
-        )
+        (sentence,) = (text for name, text in assumptions(told) if name == "How they reason")
         assert f"shoal audit --adversary {other}" in sentence
         assert "stronger" not in sentence
 
@@ -216,17 +218,17 @@ def test_counts_by_group_of_people_name_the_worst_class() -> None:
     classes = facts.queries["classes"]
     worst = classes["worst"][0]
     told = class_errors(facts).replace("\u00a0", " ")
-    assert told.startswith(f"{classes['counted']['classes']} classes of people")
+    assert told.startswith(f"{classes['counted']['classes']} strata that")
     whose = " and ".join(f"{name} “{value}”" for name, value in worst["class"].items())
     assert (
-        f"worst among people with {whose}: {worst['carriers']} carry “Hypertension”, and a reader "
+        f"worst among people with {whose}: {worst['carriers']} have “Hypertension”, and a reader "
         f"of the release estimates {worst['estimate']:.0f}."
     ) in told
     inside = Page(report.render(facts)).text
     assert "Counts by group of people" in inside
     assert "Standard error" in inside
     covered = percent(classes["counted"]["covered"]).replace("\u00a0", " ")
-    assert f"the 95 % interval holds the truth in {covered} of the classes" in told
+    assert f"the 95 % interval holds the truth in {covered} of the strata" in told
     assert "Counts by group of people" not in Page(report.render(facts, edition="public")).text
     nobody = {**facts.queries, "classes": {**classes, "worst": []}}
     assert class_errors(replace(facts, queries=nobody)) == ""
@@ -239,12 +241,12 @@ def test_what_stands_beside_the_verdict_is_in_the_first_screen(
     """The list of checks, who is shown openly and errors of counts come before any figure."""
     for edition in get_args(Edition):
         html = report.render_release(*made, edition=edition)
-        start, end = html.index('<dl class="beside">'), html.index('<dl class="figures">')
+        start, end = html.index('<dl class="checks">'), html.index('<dl class="figures">')
         assert html.index('id="verdict"') < start < end < html.index('id="risk"')
-        assert html.index('id="verdict"') < html.index('<dl class="checks">') < start
-        names = ["Exact values", "Looked up by attributes"]
-        names += ["Counts of carriers by class of people"] if edition == "internal" else []
-        assert re.findall("<dt>(.*)</dt>", html[start:end]) == names
+        before = html[start:end]
+        assert ("<dt>Counts of cases by stratum" in before) is (edition == "internal")
+        for name in ("Exact values", "Looked up by attributes"):
+            assert html.count(f"<dt>{name} ") == before.count(f"<dt>{name} ") == 1
 
 
 def test_ties_among_the_most_exposed_are_told(made: tuple[shoal.Release, Table]) -> None:

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from shoal.auditing.checks import Check, State
-from shoal.wording import people, percent, some, visible
+from shoal.wording import joined, people, percent, readable_words, some, visible
 
 if TYPE_CHECKING:
     from shoal.auditing.counting import TellingClass
-    from shoal.auditing.findings import Looked
+    from shoal.auditing.findings import Looked, PublicFindings
 
 Shown = Callable[[int], str]
 """How a number of people is written down."""
-TITLES = {
-    "one-view": "One view at a time",
-    "all-views": "All views at once",
-    "certainty": "Certain by counting",
-    "counting": "Counting, per stratum",
-    "suppression": "Left out",
-    "joint": "Joint adversary",
-    "binary": "Binary adversary",
-    "person": "One row, one person",
-    "lookup": "Looked up by attributes",
-    "readable": "Exact values",
-    "releases": "Other releases",
-    "attack": "Attacks",
-}
 LABELS: dict[State, str] = {
     "kept": "kept",
     "broken": "BROKEN",
@@ -36,95 +23,135 @@ LABELS: dict[State, str] = {
 }
 TONES: dict[State, str] = {"kept": "yes", "broken": "no", "undecided": "open", "not asked": "none"}
 """The class of a colour, in every page: green, red, amber, grey."""
+NOTHING: Mapping[str, str] = {}
+_HOW = {"one-view": "by one view at a time", "all-views": "by all public counts together"}
 VERDICT_TONES = {True: TONES["kept"], False: TONES["broken"], None: TONES["undecided"]}
 
-_PEOPLE = "{people} {are} "
-_LINKED = f"{_PEOPLE}above their limit, by one group and one view at a time"
-_LIKELY = f"{_PEOPLE}too likely by all public counts together"
-_CERTAIN = f"{_PEOPLE}certain to have a protected value, as counts leave no other choice"
-_CROWDED = (
-    "{people} with a protected value, in the view that has most, {are} in strata with too few "
-    "others in groups that hold it"
-)
-_MISSING = f"{_PEOPLE}linked above the limit by being left out"
-_SHARED = "{people} {have} a combination of attributes that fewer people share"
-_NOBODY = "Nobody judged who "
-_WORDS: dict[str, dict[State, str]] = {
-    "one-view": {
-        "kept": _LINKED,
-        "broken": _LINKED,
-        "undecided": "{people} could not be decided by one group and one view at a time, or groups "
-        "publish values that contradict what is known",
-        "not asked": f"{_NOBODY}reads one group and one view at a time",
-    },
-    "all-views": {
-        "kept": _LIKELY,
-        "broken": _LIKELY,
-        "undecided": "{people} could not be decided by all public counts together, which were not "
-        "fitted closely enough",
-        "not asked": f"{_NOBODY}uses the counts of all views at once (the all-views adversary)",
-    },
-    "certainty": {
-        "kept": _CERTAIN,
-        "broken": _CERTAIN,
-        "not asked": f"{_NOBODY}counts strata group by group",
-    },
-    "counting": {
-        "kept": _CROWDED,
-        "broken": _CROWDED,
-        "not asked": f"{_NOBODY}counts strata over all groups",
-    },
-    "suppression": {
-        "kept": _MISSING,
-        "broken": _MISSING,
-        "not asked": f"{_NOBODY}looks for people who are left out",
-    },
-    "joint": {
-        "not asked": f"{_NOBODY}weighs every published value (the joint adversary)",
-    },
-    "binary": {
-        "not asked": f"{_NOBODY}knows only how common an event is (the binary adversary)",
-    },
-    "person": {
-        "kept": f"{_PEOPLE}above their limit by all of their rows together",
-        "broken": f"{_PEOPLE}above their limit by all of their rows together",
-        "undecided": "{people} could not be decided by all of their rows together",
-        "not asked": "Each row counts as a person; people with several rows were not looked for",
-    },
-    "lookup": {
-        "kept": f"{_SHARED} than was asked for",
-        "broken": f"{_SHARED} than was asked for",
-        "not asked": f"{_SHARED} than five, or than was asked for (`--k`)",
-    },
-    "readable": {
-        "not asked": f"{_PEOPLE}published with their exact value, which no event protects",
-    },
-    "releases": {"not asked": "Other releases of the same people are not covered"},
-    "attack": {
-        "kept": "Attackers tried to name people with a protected value, and did not beat the limit",
-        "broken": "Attackers tried to name people with a protected value, and beat the limit",
-        "not asked": "Attackers did not try to name people with a protected value, or too few "
-        "times to tell (`shoal attack`)",
-    },
+
+@dataclass(frozen=True)
+class Said:
+    """What a check says, with places for `{people}`, `{are}` and `{have}`."""
+
+    title: str
+    told: str = ""
+    """Where it is kept, of nobody, or broken."""
+    undecided: str = ""
+    not_asked: str = ""
+
+    def sentence(self, state: State) -> str:
+        return {"undecided": self.undecided, "not asked": self.not_asked}.get(state, self.told)
+
+
+_ABOVE = "{people} {are} linked above their limit "
+_NOBODY = "Nobody judged what an adversary learns who "
+SAID = {
+    "one-view": Said(
+        "One view at a time",
+        f"{_ABOVE}by one group and one view at a time",
+        "{people} could not be decided by one group and one view at a time, or groups publish "
+        "values that contradict what is known",
+        f"{_NOBODY}reads one group and one view at a time",
+    ),
+    "all-views": Said(
+        "All views at once",
+        f"{_ABOVE}by all public counts together",
+        "{people} could not be decided by all public counts together, which were not fitted "
+        "closely enough",
+        f"{_NOBODY}uses the counts of all views at once (the all-views adversary)",
+    ),
+    "certainty": Said(
+        "Certain by counting",
+        "{people} {are} certain to have a protected value, as counts leave no other choice",
+        not_asked=f"{_NOBODY}counts strata group by group",
+    ),
+    "counting": Said(
+        "Counting, per stratum",
+        "{people} with a protected value {are} in strata with too few others in groups that hold "
+        "it, in the view that has most",
+        not_asked=f"{_NOBODY}counts strata over all groups",
+    ),
+    "suppression": Said(
+        "Left out",
+        f"{_ABOVE}by being left out",
+        not_asked=f"{_NOBODY}knows who is left out",
+    ),
+    "joint": Said(
+        "Joint adversary",
+        not_asked=f"{_NOBODY}weighs every published value (the joint adversary)",
+    ),
+    "binary": Said(
+        "Binary adversary",
+        not_asked=f"{_NOBODY}knows only how common an event is (the binary adversary)",
+    ),
+    "person": Said(
+        "One row, one person",
+        f"{_ABOVE}by all of their rows together",
+        "{people} could not be decided by all of their rows together",
+        "Each row counts as a person; people with several rows were not looked for",
+    ),
+    "lookup": Said(
+        "Looked up by attributes",
+        "{people} {have} a combination of attributes that fewer people share than was asked for",
+        not_asked="{people} {have} a combination of attributes that fewer than five people share; "
+        "no number was asked for (`--k`)",
+    ),
+    "readable": Said(
+        "Exact values",
+        not_asked="{people} {are} published with their exact value, which no event protects",
+    ),
+    "releases": Said(
+        "Other releases", not_asked="Other releases of the same people are not covered"
+    ),
+    "attack": Said(
+        "Attacks",
+        "Attackers tried to name people with a protected value, and {beat} the limit",
+        not_asked="Attackers did not try to name people with a protected value, or too few times "
+        "to tell (`shoal attack`)",
+    ),
 }
+"""By the checks' names."""
 
 
 def words(check: Check, shown: Shown = "{:,}".format) -> str:
     """The sentence of a check, without a full stop."""
     number = check.people or 0
     count = shown(number)
-    one = count == "1"
-    said = _WORDS[check.name][check.state].format(
-        people=f"{count} {'person' if one else 'people'}",
-        are="is" if one else "are",
-        have="has" if one else "have",
+    some, whom = count not in ("0", "1"), "links" if check.state == "undecided" else "nobody"
+    said = (
+        SAID[check.name]
+        .sentence(check.state)
+        .format(
+            people=whom if not number else f"{count} {'people' if some else 'person'}",
+            are="are" if some else "is",
+            have="have" if some else "has",
+            beat="beat" if check.state == "broken" else "did not beat",
+        )
     )
     return f"{said[0].upper()}{said[1:]}{_nearest(check)}"
 
 
-def titled(checks: Iterable[Check], shown: Shown = "{:,}".format) -> list[tuple[Check, str, str]]:
-    """Each check with its title and its sentence."""
-    return [(check, TITLES[check.name], f"{words(check, shown)}.") for check in checks]
+def titled(
+    checks: Iterable[Check], shown: Shown = "{:,}".format, instead: Mapping[str, str] = NOTHING
+) -> list[tuple[Check, str, str]]:
+    """Each check with its title and its sentence, or what is said of it instead."""
+    return [
+        (check, SAID[check.name].title, instead.get(check.name) or f"{words(check, shown)}.")
+        for check in checks
+    ]
+
+
+def in_full(
+    found: PublicFindings, column: Any, *, fewest: int = 1, more: str = ""
+) -> dict[str, str]:
+    """What is said of values that can be read and of people who can be looked up by whoever has all
+    figures; fewer than `fewest` people are only called few."""
+    if found.readable is None or found.lookup is None:
+        return {}
+    few, known = found.readable, found.readable_by_attributes
+    told = f"Fewer than {fewest} people are published with their exact value."
+    if not 0 < few < fewest:
+        told = readable_words(few, 0 if known < fewest else known, column)
+    return {"readable": told + more, "lookup": lookup_words(found.lookup)}
 
 
 def in_short(checks: Iterable[Check]) -> str:
@@ -133,28 +160,40 @@ def in_short(checks: Iterable[Check]) -> str:
     told: dict[State, list[str]] = {}
     for check in checks:
         about = f" ({people(check.people)})" if check.people else ""
-        told.setdefault(check.state, []).append(TITLES[check.name].lower() + about)
+        told.setdefault(check.state, []).append(SAID[check.name].title.lower() + about)
     order: tuple[State, ...] = ("broken", "undecided", "kept")
     return "; ".join(f"{LABELS[one]}: {', '.join(told[one])}" for one in order if one in told)
 
 
 def coloured(
-    checks: Iterable[Check], shown: Shown = "{:,}".format
+    checks: Iterable[Check], shown: Shown = "{:,}".format, instead: Mapping[str, str] = NOTHING
 ) -> list[tuple[str, str, str, str]]:
     """The list for a page: the class of a check's colour, the word for its state, its title and
     its sentence."""
     return [
         (TONES[check.state], LABELS[check.state], title, said.replace("`", ""))
-        for check, title, said in titled(checks, shown)
+        for check, title, said in titled(checks, shown, instead)
     ]
 
 
-def lines(checks: Iterable[Check]) -> list[str]:
+def lines(checks: Iterable[Check], instead: Mapping[str, str] = NOTHING) -> list[str]:
     """The list for a terminal and plain text."""
     wide = max(map(len, LABELS.values()))
     return [
-        f"{LABELS[check.state]:<{wide}}  {title}: {said}" for check, title, said in titled(checks)
+        f"{LABELS[check.state]:<{wide}}  {title}: {said}"
+        for check, title, said in titled(checks, instead=instead)
     ]
+
+
+def largest_words(checks: Iterable[Check], event: str) -> str:
+    """How near the checks come to their limits that are about chances of an event; empty where
+    none says it."""
+    told = [
+        f"{percent(one.worst)} {how}, where {percent(one.limit)} is allowed"
+        for one in checks
+        if (how := _HOW.get(one.name)) and one.worst is not None and one.limit is not None
+    ]
+    return f"The largest link to {event} is {', and '.join(told)}." if told else ""
 
 
 def _nearest(check: Check) -> str:
@@ -180,12 +219,11 @@ def lookup_words(found: Looked) -> str:
         told += f" At least {k:,} were asked for." if found.asked else ""
     if found.cost is None:
         return told
-    lost = [f"{visible(name)} {percent(one)}" for name, one in found.cost.lost.items() if one]
+    lost = [f"{percent(one)} of {visible(name)}" for name, one in found.cost.lost.items() if one]
     blanked = found.cost.blanked
     return (
-        f"{told} For that, recoding took of the information of "
-        f"{', '.join(lost) if lost else 'the attributes nothing'}; "
-        f"{people(blanked)} {'is' if blanked == 1 else 'are'} published without attributes."
+        f"{told} For that, {people(blanked)} {'is' if blanked == 1 else 'are'} published without "
+        f"attributes, and recoding took {joined(lost) if lost else 'nothing'} of the information."
     )
 
 

@@ -269,6 +269,11 @@ class Audit:
         return typed(Unit, self.persons)
 
     @property
+    def column(self) -> Any:
+        """The sensitive column's name, or several."""
+        return self.risks.table.spec.sensitive
+
+    @property
     def adversaries(self) -> tuple[str, ...]:
         """The names of those who judged."""
         return tuple(self.by_adversary)

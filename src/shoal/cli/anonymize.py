@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from shoal.auditing.check_words import lookup_words
 from shoal.cli import options as o
 from shoal.cli.audit import (
     breach_words,
@@ -24,7 +23,6 @@ from shoal.names import Model
 from shoal.wording import (
     EXIT_CODES,
     pooled_words,
-    readable_words,
     verdict_words,
     weights_words,
     written_words,
@@ -183,7 +181,7 @@ def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
             say(own_limit(*given, least=audit.undecided > 0))
     else:
         say(f"{word}: {breach_words(r, audit.limit)}.")
-    show_checks(audit)
+    show_checks(audit, _why_readable(audit.readable, method))
     say(known_line(audit.known_before, limit="their event's limit" if r is None else "1/r"))
     for line in audit.assumed.sentences:
         say(line)
@@ -198,9 +196,6 @@ def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
     )
     if groups["pooled"]:
         say(pooled_words(groups["pooled"], release.pooled_people))
-    exact = audit.readable, audit.readable_by_attributes, certificate["spec"]["sensitive"]
-    say(readable_words(*exact) + _why_readable(audit.readable, method))
-    say(lookup_words(audit.findings.lookup))
     if "weights" in certificate:
         say(weights_words(certificate["weights"]["people"]))
     if rows["values_changed"]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shoal.auditing.check_words import lines, lookup_words, stratum_words
+from shoal.auditing.check_words import in_full, lines, stratum_words
 from shoal.cli import options as o
 from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import echo_table, emit_json, progress_bar
@@ -179,9 +179,9 @@ def known_line(count: int, *, limit: str) -> str:
     return f"{known} known above {limit} before anything is published; no release changes that."
 
 
-def show_checks(audit: Audit) -> None:
+def show_checks(audit: Audit, more: str = "") -> None:
     """The list of checks, and the strata that two of them tell of most."""
-    for line in lines(audit.checks):
+    for line in lines(audit.checks, in_full(audit.findings, audit.column, more=more)):
         typer.echo(line)
     for name, found in (("counting", audit.counter), ("suppression", audit.absence)):
         if found.classes:
@@ -270,14 +270,6 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
     guess = result.guess_rate
     figures = [
         ("Published rows and groups", f"{result.published:,} in {result.groups:,} groups"),
-        (
-            "Exact values",
-            f"{result.readable:,} people are published with theirs; "
-            f"{result.readable_by_attributes:,} of them can be read by their attributes"
-            if result.readable
-            else "nobody is published with theirs",
-        ),
-        ("Looked up by attributes", lookup_words(result.findings.lookup)),
         (
             "Problematic people",
             f"{result.problematic:,}; {share} of the {result.carriers:,} who carry an event",

@@ -20,7 +20,7 @@ def _attacked(found: Record) -> str:
     """The same of one column."""
     of = f" of {quoted(found['column'])}" if found.get("column") else ""
     if not found["attackers"]:
-        return f"Nobody tried to name carriers{of}."
+        return f"Nobody tried to name people with a protected value{of}."
     tried = joined([one["attacker"] for one in found["attackers"]])
     said = (
         f"The limit is beaten beyond chance by {joined(found['beaten_by'])}."
@@ -29,11 +29,11 @@ def _attacked(found: Record) -> str:
     )
     if found.get("too_few_tries"):
         said += f" There were too few tries to tell for {joined(found['too_few_tries'])}."
-    return f"Attackers tried to name carriers{of}: {tried}. {said}"
+    return f"Attackers tried to name people with a protected value{of}: {tried}. {said}"
 
 
 def surest_table(found: Record) -> tuple[list[str], list[tuple[str, list[str]]]]:
-    """How many carry of the people whom each attacker is surest of: heads, and for each attacker
+    """Who is right of those whom each attacker is surest of: heads, and for each attacker
     its name and a cell under each head. Empty where nobody chose."""
     told = [
         (one["attacker"], {(some["among"], some["people"]): some for some in one["surest"]})
@@ -66,13 +66,13 @@ def class_errors_in_short(facts: Facts) -> str:
     if not found:
         return ""
     if not found["worst"]:
-        return f"Not judged: no class of people has {found['enough']:,} carriers of an event."
+        return f"Not judged: no stratum has {found['enough']:,} cases of an event."
     worst, counted = found["worst"][0], found["counted"]
     off = abs(worst["estimate"] - worst["carriers"]) / worst["carriers"]
-    classes = "1 class" if counted["classes"] == 1 else f"{counted['classes']:,} classes"
+    strata = "1 stratum" if counted["classes"] == 1 else f"{counted['classes']:,} strata"
     return (
         f"Estimated from the release, they are off by {percent(counted['mean'])} on average and by "
-        f"{percent(off)} at worst, in {classes} of at least {found['enough']:,} carriers."
+        f"{percent(off)} at worst, in {strata} of at least {found['enough']:,} cases."
     )
 
 
@@ -88,15 +88,14 @@ def class_errors(facts: Facts) -> str:
     if counted.get("covered") is not None:  # facts of earlier versions do not say
         chance = (
             "By its standard error the release says how far an estimate may be off by chance: the "
-            f"95 % interval holds the truth in {percent(counted['covered'])} of the classes. "
+            f"95 % interval holds the truth in {percent(counted['covered'])} of the strata. "
         )
     return (
-        f"{classes:,} {'class' if classes == 1 else 'classes'} of people that general knowledge is "
-        f"about {'has' if classes == 1 else 'have'} at least {found['enough']:,} carriers of an "
-        "event. Counted from the release, their carriers are off by "
-        f"{percent(counted['mean'])} on average, and by more than a quarter in "
-        f"{counted['far_off']:,} of the classes; worst among people with {whose}: "
-        f"{worst['carriers']:,} carry {quoted(worst['event'])}, and a reader of the release "
-        f"estimates {worst['estimate']:,.0f}. {chance}Classes with fewer carriers, "
+        f"{classes:,} {'stratum' if classes == 1 else 'strata'} that general knowledge is about "
+        f"{'has' if classes == 1 else 'have'} at least {found['enough']:,} cases of an event. "
+        f"Counted from the release, they are off by {percent(counted['mean'])} on average, and by "
+        f"more than a quarter in {counted['far_off']:,} of the strata; worst among people with "
+        f"{whose}: {worst['carriers']:,} have {quoted(worst['event'])}, and a reader of the "
+        f"release estimates {worst['estimate']:,.0f}. {chance}Strata with fewer cases, "
         f"{found['smaller']:,} of them, are not judged."
     )

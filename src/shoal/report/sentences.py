@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from shoal.auditing.check_words import VERDICT_TONES, coloured, lookup_words, words
+from shoal.auditing.check_words import (
+    VERDICT_TONES,
+    coloured,
+    in_full,
+    largest_words,
+    lookup_words,
+    words,
+)
 from shoal.auditing.checks import verdict
 from shoal.auditing.findings import Findings, PublicFindings, PublicWitness, Witness
 from shoal.release.facts.contents import Facts
@@ -18,13 +25,11 @@ from shoal.wording import (
     isolated,
     joined,
     limit_named,
-    limit_words,
     listed,
     lower_words,
     people,
     percent,
     quoted,
-    readable_words,
     through,
     verdict_words,
 )
@@ -35,7 +40,8 @@ MOST_LIMITS = 4
 
 def checks_said(facts: Facts, *, public: bool) -> list[tuple[str, str, str, str]]:
     """Each check: the class of its colour, the word for its state, its title and its sentence."""
-    return coloured(facts.checks, lambda count: hidden_count(count, public=public))
+    full = in_full(facts.verdict, facts.spec["sensitive"], fewest=FEW if public else 1)
+    return coloured(facts.checks, lambda count: hidden_count(count, public=public), full)
 
 
 def tone(facts: Facts) -> str:
@@ -44,23 +50,19 @@ def tone(facts: Facts) -> str:
 
 
 def verdict_sentence(facts: Facts, *, public: bool) -> str:
-    """The verdict, with the first of the checks that it rests on; all of them are listed below."""
-    found, kind = facts.checks, facts.verdict.limit
-    limit = limit_words(percent(facts.limits[-1]), kind)
-    robust = verdict(found)
-    asked = f"{_asked(facts)}{limit_named(kind)}"
-    head = f"{verdict_words(robust).capitalize()} at {asked}: "
+    """The verdict, with what it rests on most; all checks are listed below."""
+    found, robust = facts.checks, verdict(facts.checks)
+    asked = [check for check in found if check.state != "not asked"]
+    head = f"{verdict_words(robust).capitalize()} at {_asked(facts)}"
+    head += f"{limit_named(facts.verdict.limit)}: "
     if robust:
-        one = len(facts.events) == 1 and not _by_event(facts)
-        event = quoted(facts.events[0]["label"]) if one else "a protected event"
-        above = limit_words("its limit", kind) if _by_event(facts) else limit
-        kept = sum(check.state == "kept" for check in found)
-        return f"{head}nobody is linked to {event} above {above}; {kept} of {kept} checks are kept."
+        event = quoted(facts.events[0]["label"]) if len(facts.events) == 1 else "a protected value"
+        largest = largest_words(found, "a protected value" if _by_event(facts) else event)
+        return f"{head}all {len(asked)} checks are kept. {largest}".strip()
     state, said = ("undecided", "not decided") if robust is None else ("broken", "broken")
     telling = [check for check in found if check.state == state]
     first = words(replace(telling[0], worst=None), lambda one: hidden_count(one, public=public))
-    of = sum(check.state != "not asked" for check in found)
-    more = f" {len(telling)} of {of} checks are {said}." if len(telling) > 1 else ""
+    more = f" {len(telling)} of {len(asked)} checks are {said}." if len(telling) > 1 else ""
     return f"{head}{first}.{more}"
 
 
@@ -133,14 +135,10 @@ def _who(witness: PublicWitness) -> str:
     return f"a person with {joined(described)}"
 
 
-def in_short(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
+def in_short(facts: Facts) -> list[tuple[str, str]]:
     """What else is a part of the decision."""
-    lines = [
-        ("Exact values", _readable(facts, public=public)),
-        ("Looked up by attributes", lookup_sentence(facts)),
-        ("Counts of carriers by class of people", class_errors_in_short(facts)),
-    ]
-    return [(name, sentence) for name, sentence in lines if sentence]
+    told = class_errors_in_short(facts)
+    return [("Counts of cases by stratum", told)] if told else []
 
 
 def lookup_sentence(facts: Facts) -> str:
@@ -161,14 +159,6 @@ def meaning(facts: Facts) -> str:
     }[verdict(facts.checks)]
 
 
-def _readable(facts: Facts, *, public: bool) -> str:
-    """Whose value can be read; few people are only called few in the public edition."""
-    count, known = facts.verdict.readable or 0, facts.verdict.readable_by_attributes
-    if public and 0 < count < FEW:
-        return f"Fewer than {FEW} people are published with their exact value."
-    return readable_words(count, 0 if public and known < FEW else known, facts.spec["sensitive"])
-
-
 def _weights(facts: Facts) -> str:
     told = (facts.queries or {}).get("classes", {}).get("weights")
     return (
@@ -179,7 +169,7 @@ def _weights(facts: Facts) -> str:
     )
 
 
-def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
+def assumptions(facts: Facts) -> list[tuple[str, str]]:
     """What the adversary is taken to know and to be able to do."""
     spec, found = facts.spec, facts.verdict
     lines = [
@@ -187,8 +177,7 @@ def assumptions(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
             "What they see",
             "The whole release: who is in which group, and which values of "
             f"{quoted(spec['sensitive'])} occur in each group, but not who has which, unless all "
-            f"of a group have the same one. {_readable(facts, public=public)}"
-            f"{_weights(facts)}",
+            f"of a group have the same one.{_weights(facts)}",
         ),
         ("Whom they recognise", f"Everybody, by {listed(spec['qi'])}."),
         ("What they know besides", _knowledge(facts)),
@@ -237,8 +226,8 @@ def _known_by_models(facts: Facts) -> str:
         tells = f"; it tells {joined(told)}" if told else ""
         parts.append(
             f" They also know what a model of all these attributes says of each person "
-            f"({isolated(one.name)}{fitted}{tells}). It has no classes, so that counting and "
-            "absence are judged without it."
+            f"({isolated(one.name)}{fitted}{tells}). It has no strata, so that counting and "
+            "being left out are judged without it."
         )
     return "".join(parts)
 
@@ -379,6 +368,6 @@ def _missing(found: PublicFindings, *, public: bool) -> str:
     return (
         f"{people(found.suppressed)} of the table, {carriers} with a protected event, are not "
         "in the release. Somebody who knows that a person was in the table, and knows how many of "
-        "the missing of each class carry an event, is part of the verdict; somebody who knows "
-        "why rows are left out may conclude more."
+        "the missing of each stratum have a protected value, is part of the verdict; somebody who "
+        "knows why rows are left out may conclude more."
     )

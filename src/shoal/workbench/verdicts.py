@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.auditing.check_words import VERDICT_TONES, coloured, lookup_words, words
+from shoal.auditing.check_words import VERDICT_TONES, coloured, in_full, words
 from shoal.auditing.checks import Check, most_people, verdict
 from shoal.auditing.findings import Findings
 from shoal.errors import ShoalError
@@ -14,7 +14,7 @@ from shoal.plain import typed
 from shoal.release.facts import Facts, load_facts
 from shoal.report import measured, sentences
 from shoal.report.words import judged
-from shoal.wording import exposed_words, limit_named, percent, readable_words, verdict_words
+from shoal.wording import exposed_words, limit_named, percent, verdict_words
 from shoal.workbench.project import Run
 from shoal.workbench.texts import say
 
@@ -29,8 +29,10 @@ class Verdict:
     checks: tuple[Check, ...]
     headline: str
     meaning: str
-    beside: list[tuple[str, str]]
     lost: Figures
+    beside: Sequence[tuple[str, str]] = ()
+    column: Any = "value"
+    """What the sensitive column is called."""
     people: Mapping[str, Any] | None = None
     """The most exposed people, where the table is at hand: a heading, QIs, and a line for each."""
 
@@ -44,7 +46,7 @@ class Verdict:
 
     @property
     def listed(self) -> list[tuple[str, str, str, str]]:
-        return coloured(self.checks)
+        return coloured(self.checks, instead=in_full(self.found, self.column))
 
     @property
     def story(self) -> str:
@@ -98,9 +100,10 @@ def of_facts(facts: Facts, figures: Mapping[str, Any]) -> Verdict:
         headline=sentences.verdict_sentence(facts, public=False),
         meaning=f"{sentences.meaning(facts)} {sentences.known_sentence(facts, public=False)}",
         beside=[
-            *sentences.in_short(facts, public=False),
+            *sentences.in_short(facts),
             *([(say("attack.title"), attack)] if attack else []),
         ],
+        column=facts.spec["sensitive"],
         lost=[
             (say("lost.rows"), found.suppressed),
             (say("lost.carriers"), found.suppressed_carriers),
@@ -140,10 +143,6 @@ def of_findings(found: Findings) -> Verdict:
             checks=" ".join(f"{words(one)}." for one in found.checks if one.state == telling),
         ),
         meaning=say("verdict.meaning.audit"),
-        beside=[
-            (say("verdict.readable"), readable_words(found.readable, found.readable_by_attributes)),
-            (say("verdict.lookup"), lookup_words(found.lookup)),
-        ],
         lost=[
             (say("lost.rows"), found.suppressed),
             (say("lost.carriers"), found.suppressed_carriers),

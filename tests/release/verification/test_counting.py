@@ -149,7 +149,7 @@ def test_the_readme_says_it(tmp_path: Path) -> None:
     assert "BROKEN Counting, per stratum: 2 people with a protected value" in told
     assert "The release is not 3-robust" in told
     text = (made(tmp_path / "wide", WIDE) / "README.txt").read_text(encoding="utf-8")
-    assert "kept Counting, per stratum: 0 people" in " ".join(text.split())
+    assert "kept Counting, per stratum: Nobody" in " ".join(text.split())
 
 
 def test_who_can_be_read_is_said_and_counted_again(tmp_path: Path) -> None:
@@ -245,8 +245,8 @@ def test_the_readme_says_what_absence_tells(tmp_path: Path) -> None:
         text = (made(tmp_path / name, groups) / "README.txt").read_text(encoding="utf-8")
         return " ".join(text.split())
 
-    assert "BROKEN Left out: 1 person is linked above the limit by being" in told("alone", ALONE)
-    assert "kept Left out: 0 people are linked above the limit" in told("hidden", HIDDEN)
+    assert "BROKEN Left out: 1 person is linked above their limit by being" in told("alone", ALONE)
+    assert "kept Left out: Nobody is linked above their limit" in told("hidden", HIDDEN)
 
 
 @pytest.mark.parametrize("name", ["readable", "readable_by_attributes"])

@@ -51,7 +51,7 @@ def evidence_page(evidence: Evidence) -> str:
             story=sentences.story(faceless, public=False, undecided=facts.verdict.undecided),
             meaning=sentences.meaning(facts),
             limit=_limit(evidence),
-            assumptions=sentences.assumptions(facts, public=False),
+            assumptions=sentences.assumptions(facts),
             limits=sentences.limits_of_theory(facts, public=False),
             checks=sentences.checks_said(facts, public=False),
             tone=sentences.tone(facts),
