@@ -34,7 +34,8 @@ def _typed(kind: Any, data: Any) -> Any:
     if origin in (Union, UnionType):
         if data is None and NoneType in parts:
             return None
-        return _typed(next(part for part in parts if part is not NoneType), data)
+        known = tuple(part for part in parts if part is not NoneType)
+        return _typed(known[0], data) if len(known) == 1 else _one_of(known, data)
     if is_dataclass(kind):
         return _record(cast("type", kind), data)
     if origin is tuple and isinstance(data, list | tuple):
@@ -44,9 +45,14 @@ def _typed(kind: Any, data: Any) -> Any:
         return {key: _typed(parts[1], one) for key, one in data.items()}
     if kind is Any or (origin is Literal and data in parts):
         return data
-    fits = isinstance(kind, type) and isinstance(data, (kind, int) if kind is float else kind)
-    if not fits or (isinstance(data, bool) and kind is not bool):
-        raise ValueError(f"{data!r} is no {kind}")
+    return _one_of((kind,), data)
+
+
+def _one_of(kinds: tuple[Any, ...], data: Any) -> Any:
+    """The same number, text or truth; a whole number is a float too, and no truth is a number."""
+    usual = (*kinds, int) if float in kinds else kinds
+    if not isinstance(data, usual) or (isinstance(data, bool) and bool not in kinds):
+        raise ValueError(f"{data!r} is none of {kinds}")
     return data
 
 

@@ -145,7 +145,8 @@ def test_its_verdict_is_part_of_the_whole_and_its_figures_are_its_own(
     assert left_out.state == "not asked"
     told, expected = usual.to_dict(), readers.to_dict()
     for one in (told, expected):
-        one.pop("adversaries"), one.pop("robust"), one.pop("checks")
+        for name in ("adversaries", "reasoning", "robust", "checks"):
+            del one[name]
     assert told == expected
     assert {name: usual.by_adversary[name] for name in USUAL[:2]} == readers.by_adversary
     assert usual.by_adversary["all-views"] == alone.by_adversary["all-views"]

@@ -139,7 +139,7 @@ def test_quality_of_rare_events_stays_inside() -> None:
     """With few carriers an AUC says where in the ranking they are."""
     known = fit_model(coded(people(200, seed=5)), "kernel")
     (fitted,) = known.models
-    assert fitted.to_dict()["quality"]
+    assert fitted.quality
     assert fitted.public().quality == ()
     assert "AUC" not in known.source
     assert "AUC" in fit_model(coded(people(4000)), "kernel").source

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.auditing.check_words import coloured
 from shoal.auditing.findings import Findings
 from shoal.data.datasets import HOSPITAL_EVENT, hospital
 from shoal.release.facts import load_facts
@@ -22,6 +21,7 @@ from shoal.workbench.held import key_of
 from shoal.workbench.pages.compare import LINES
 from shoal.workbench.project import Run
 from shoal.workbench.rendering import shown_number
+from shoal.workbench.verdicts import of_findings
 from tests.workbench.drafts import HOSPITAL
 from tests.workbench.visitor import Answer, Visitor, workbench
 
@@ -180,7 +180,7 @@ def test_audit_and_verify_have_the_same_verdict_page(walked: Visitor) -> None:
     judged, found = walked.get("/runs/0004"), walked.project.run("0004").result("audit")
     assert found is not None
     assert f'data-robust="{str(found["robust"]).lower()}"' in judged.text
-    for *_, title, said in coloured(Findings.of(found).checks):
+    for *_, title, said in of_findings(Findings.of(found)).listed:
         assert title in judged.words
         assert said in judged.words
     assert "k-anonymity" in judged.words
