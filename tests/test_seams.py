@@ -14,15 +14,21 @@ from numpy.typing import NDArray
 
 import shoal
 from shoal.api.compare import compare
+from shoal.auditing import checks
 from shoal.auditing.adversaries import adversary as adversaries
 from shoal.auditing.adversaries.adversary import GroupReader, SeenGroup
 from shoal.auditing.audit import audit
+from shoal.auditing.check_words import SAID, Said, lines
+from shoal.auditing.findings import Judged
 from shoal.data.datasets import HOSPITAL_SENSITIVE, hospital
 from shoal.data.table import Table
 from shoal.groups import Grouping, Progress, silent
 from shoal.methods import registry
 from shoal.methods.art import Art
+from shoal.release.facts import load_facts
 from shoal.release.verification.verify import verify
+from shoal.report.page import render
+from shoal.workbench.verdicts import of_facts
 
 SPEC = shoal.Spec(qi=["sex", "region"], sensitive=HOSPITAL_SENSITIVE, protect=[["HIV"]], r=4)
 FRAME = hospital(3000, 5)
@@ -165,3 +171,41 @@ def test_a_method_is_given_what_is_known_only_where_it_is_a_field() -> None:
     release = shoal.anonymize(FRAME, SPEC, method=Taught())
     assert [type(one) for one in seen] == [shoal.Knowledge]
     assert release.certificate["method"]["parameters"]["knowledge"] is None
+
+
+@dataclass(frozen=True)
+class Pairs(Crowds):
+    """Two alike people of one combination in one group: some have the same value."""
+
+    name = "pairs"
+
+    def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
+        return Grouping.of_rows(table, (np.arange(table.rows) // 2).astype(np.int32))
+
+
+def nothing_is_read(found: Judged) -> checks.Found:
+    """A rule: nobody is published with a value that can be read, be it protected or not."""
+    return checks.state_of(found.readable or 0, 0, found.readable == 0)
+
+
+def test_a_check_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rule and words are listed; terminal, JSON, certificate, README, report and workbench show
+    them, and verify judges by them."""
+    said = Said("Nothing is read", "{people} {are} published with a value that can be read")
+    monkeypatch.setitem(checks.CHECKS, "silence", nothing_is_read)
+    monkeypatch.setitem(SAID, "silence", said)
+    release = shoal.anonymize(FRAME, SPEC, method=Pairs())
+    assert release.audit is not None
+    check, told = release.audit.checks[-1], f"{release.audit.readable} people are published with a"
+    assert (check.name, check.state, release.robust) == ("silence", "broken", False)
+    assert release.audit.to_dict()["checks"][-1]["people"] == release.audit.readable > 1
+    assert f"Nothing is read: {told} value that can be read." in "\n".join(lines([check]))
+    release.save(tmp_path / "release", private=tmp_path / "private")
+    stated = json.loads((tmp_path / "release" / "certificate.json").read_text())["audit"]
+    assert stated["checks"][-1]["name"] == "silence"
+    assert told in " ".join((tmp_path / "release" / "README.txt").read_text().split())
+    facts = load_facts(tmp_path / "private")
+    assert told in render(facts, edition="public")
+    figures = {"values_changed": 0, "pooled": 0, "mean_size_with_event": 1.0}
+    assert [one for one in of_facts(facts, figures).listed if told in one[-1]]
+    assert verify(tmp_path / "release", table=FRAME).confirmed

@@ -16,7 +16,7 @@ import shoal
 from shoal.auditing import check_words, checks
 from shoal.auditing.audit import audit
 from shoal.auditing.check_words import LABELS, TONES, lines, titled
-from shoal.auditing.checks import Check, State, checks_of, most_people, verdict
+from shoal.auditing.checks import Check, State, most_people, verdict
 from shoal.auditing.findings import Findings, Judged
 from shoal.data.table import Table
 from shoal.plain import plain, typed
@@ -200,26 +200,6 @@ def test_an_attack_that_succeeds_is_part_of_the_verdict_of_a_page(facts: Facts) 
     assert verdict(checks.attacked(facts.verdict.checks, {**told, "beaten_by": []})) is True
     few = {**told, "beaten_by": [], "withstood": None}
     assert checks.attacked(facts.verdict.checks, few) == facts.verdict.checks
-
-
-def test_one_more_check_is_a_function_and_a_sentence(
-    facts: Facts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All that a new check needs; every page, text and file shows it."""
-
-    def judge(found: Judged) -> Any:
-        return checks._state(found.readable or 0, 0, found.readable == 0)
-
-    figures = replace(audit(Table.from_frame(SEXES, SEXES_SPEC), WIDE).judged, readable=8)
-    monkeypatch.setitem(checks._CHECKS, "readable", judge)
-    said = check_words.Said("Readable", "{people} {are} published with their exact value")
-    monkeypatch.setitem(check_words.SAID, "readable", said)
-    found = checks_of(figures)
-    assert verdict(found) is False
-    line = "Readable: 8 people are published with their exact value."
-    assert any(one.endswith(line) for one in lines(found))
-    page = render(replace(facts, verdict=replace(facts.verdict, checks=found)))
-    assert "8 people are published with their exact value." in page
 
 
 BROKEN = {"kept": False, "classes": 1, "certain_classes": 1, "carriers_in_worst_view": 2}

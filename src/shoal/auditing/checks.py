@@ -2,8 +2,8 @@
 
 Everything that is promised is a check; what was not asked for, or is not covered, stands in the
 same list, in grey. To add one, write a function that reads its state from public figures, list it
-in `_CHECKS`, and say it in `check_words.py`: terminal, JSON, certificate, README, report, evidence
-and workbench show the list.
+in `CHECKS`, and say it in `SAID` (`check_words.py`): terminal, JSON, certificate, README, report,
+evidence and workbench show the list.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def robustness(*, breach: bool, undecided: bool) -> bool | None:
 def checks_of(found: Judged, nearest: Nearest | None = None) -> tuple[Check, ...]:
     """The checks, by what anybody may know of how a release was judged."""
     made = []
-    for name, judge in _CHECKS.items():
+    for name, judge in CHECKS.items():
         if (one := judge(found)) is not None:
             worst, limit = (nearest or {}).get(name, (None, None))
             made.append(Check(name, *one, worst, limit))
@@ -77,78 +77,80 @@ def attacked(checks: Iterable[Check], attack: Mapping[str, Any] | None) -> tuple
     return tuple(replace(one, state=state) if one.name == "attack" else one for one in checks)
 
 
-_Found = tuple[State, int | None]
-_NOT_ASKED: _Found = ("not asked", None)
+Found = tuple[State, int | None]
+"""A state, and how many people it is about."""
+NOT_ASKED: Found = ("not asked", None)
 
 
-def _state(above: int, open_: int, robust: bool | None) -> _Found:
+def state_of(above: int, open_: int, robust: bool | None) -> Found:
+    """The state by how many people are above their limit, and how many are not decided."""
     if robust is False:
         return "broken", above
     return ("kept", 0) if robust else ("undecided", open_)
 
 
-def _one_view(found: Judged) -> _Found:
+def _one_view(found: Judged) -> Found:
     singly = [one for one in found.adversaries if one.name != WHOLE]
     if not singly:
-        return _NOT_ASKED
+        return NOT_ASKED
     open_ = bool(found.undecided or found.contradictory)
     open_ = open_ or any(one.robust is None for one in singly)
     robust = robustness(breach=found.problematic > 0, undecided=open_)
-    return _state(found.problematic, found.undecided, robust)
+    return state_of(found.problematic, found.undecided, robust)
 
 
-def _all_views(found: Judged) -> _Found:
+def _all_views(found: Judged) -> Found:
     whole = [one for one in found.adversaries if one.name == WHOLE]
     if not whole:
-        return _NOT_ASKED
+        return NOT_ASKED
     (one,) = whole
-    return _state(one.problematic + (one.missing or 0), one.undecided, one.robust)
+    return state_of(one.problematic + (one.missing or 0), one.undecided, one.robust)
 
 
-def _certainty(found: Judged) -> _Found:
+def _certainty(found: Judged) -> Found:
     if found.counter is None:
-        return _NOT_ASKED
+        return NOT_ASKED
     told = found.counter.certain_in_worst_view if found.certain is None else found.certain
-    return _state(told, 0, told == 0)
+    return state_of(told, 0, told == 0)
 
 
-def _counting(found: Judged) -> _Found:
+def _counting(found: Judged) -> Found:
     one = found.counter
-    return _NOT_ASKED if one is None else _state(one.carriers_in_worst_view, 0, one.kept)
+    return NOT_ASKED if one is None else state_of(one.carriers_in_worst_view, 0, one.kept)
 
 
-def _suppression(found: Judged) -> _Found:
+def _suppression(found: Judged) -> Found:
     one = found.absence
-    return _NOT_ASKED if one is None else _state(one.carriers, 0, one.kept)
+    return NOT_ASKED if one is None else state_of(one.carriers, 0, one.kept)
 
 
-def _unit(found: Judged) -> _Found:
+def _unit(found: Judged) -> Found:
     one = found.unit
-    return _NOT_ASKED if one is None else _state(one.above, one.undecided, one.kept)
+    return NOT_ASKED if one is None else state_of(one.above, one.undecided, one.kept)
 
 
-def _lookup(found: Judged) -> _Found:
+def _lookup(found: Judged) -> Found:
     if found.lookup is None:
-        return _NOT_ASKED
+        return NOT_ASKED
     few = found.lookup.fewer_than.people
-    return _state(few, 0, few == 0) if found.lookup.asked else ("not asked", few)
+    return state_of(few, 0, few == 0) if found.lookup.asked else ("not asked", few)
 
 
-def _readable(found: Judged) -> _Found | None:
+def _readable(found: Judged) -> Found | None:
     """Nothing is promised of values outside events."""
     return None if found.readable is None else ("not asked", found.readable)
 
 
-def _left_out(reader: str) -> Callable[[Judged], _Found | None]:
+def _left_out(reader: str) -> Callable[[Judged], Found | None]:
     """One of the usual readers of one view: named where others judged and this one did not."""
 
-    def judge(found: Judged) -> _Found | None:
-        return None if reader in found.names or {*found.names} == {WHOLE} else _NOT_ASKED
+    def judge(found: Judged) -> Found | None:
+        return None if reader in found.names or {*found.names} == {WHOLE} else NOT_ASKED
 
     return judge
 
 
-_CHECKS: dict[str, Callable[[Judged], _Found | None]] = {
+CHECKS: dict[str, Callable[[Judged], Found | None]] = {
     "one-view": _one_view,
     "all-views": _all_views,
     "certainty": _certainty,
@@ -159,7 +161,7 @@ _CHECKS: dict[str, Callable[[Judged], _Found | None]] = {
     "person": _unit,
     "lookup": _lookup,
     "readable": _readable,
-    "releases": lambda _: _NOT_ASKED,
-    "attack": lambda _: _NOT_ASKED,
+    "releases": lambda _: NOT_ASKED,
+    "attack": lambda _: NOT_ASKED,
 }
 """By their names, in the order in which they are shown."""
