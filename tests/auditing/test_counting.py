@@ -13,13 +13,13 @@ from hypothesis import event as note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.auditing import counting
 from shoal.auditing.audit import audit
 from shoal.auditing.check_words import stratum_words
 from shoal.auditing.counting import Counting, TellingClass
 from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
-from shoal.groups import Grouping
+from shoal.groups import Grouping, suppressed
+from shoal.groups.suppressed import left_out, missing_people
 from shoal.knowledge import Knowledge
 from tests.oracle import classes as oracle
 from tests.oracle.audit import Case, Protected
@@ -200,8 +200,8 @@ def test_missing_people_are_those_of_no_line(block: int, monkeypatch: pytest.Mon
         (int(signature[c]), int(value[c])): int(rows[c] - (some * copies[lines])[cell == c].sum())
         for c in range(4)
     }
-    monkeypatch.setattr(counting, "BLOCK", block)
-    left = counting.missing_people(table, made)
+    monkeypatch.setattr(suppressed, "BLOCK", block)
+    left = missing_people(table, left_out(table, made))
     found = zip(left.signature.tolist(), left.value.tolist(), left.rows.tolist(), strict=True)
     assert {(s, v): n for s, v, n in found} == {cell: n for cell, n in expected.items() if n}
 

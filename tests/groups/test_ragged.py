@@ -35,8 +35,10 @@ def test_entries_by_their_owners_are_those_of_lists(seed: int) -> None:
     assert ragged.largest(numbers).tolist() == [max(mine, default=0) for mine in lists]
     assert ragged.least(numbers).tolist() == [min(mine, default=0) for mine in lists]
     assert ragged.any(numbers > 0).tolist() == [max(mine, default=0) > 0 for mine in lists]
+    before = [sum(mine[:n]) for mine in lists for n in range(len(mine))]
+    assert ragged.before(numbers).tolist() == before
     which = random.integers(0, max(1, len(lists)), 5 if lists else 0)
-    of, place = ragged.of(which)
+    of, place = ragged.entries(which)
     assert of.tolist() == [n for n, i in enumerate(which) for _ in lists[i]]
     assert numbers[place].tolist() == [one for i in which for one in lists[i]]
 

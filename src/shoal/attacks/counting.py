@@ -13,6 +13,7 @@ from shoal.arrays import Bools, Floats, Ints
 from shoal.attacks.lineup import Lineup
 from shoal.data.table import Table
 from shoal.groups.flows import Flow
+from shoal.groups.ragged import Ragged
 from shoal.knowledge import View, event_chances
 from shoal.knowledge.entropy import Groups, Strata, event_cases, fit_groups
 
@@ -78,7 +79,7 @@ def believed(groups: Lineup, missing: Lineup, views: tuple[View, ...]) -> tuple[
         mine, away = (np.flatnonzero(one.event[one.case] == event) for one in (groups, missing))
         left = np.bincount(missing.signature[away], missing.people[away], len(table.signatures))
         published = Groups(
-            start=np.concatenate([[0], np.cumsum(groups.size[cases])]).astype(np.int64),
+            start=Ragged.of_lengths(groups.size[cases]).start,
             signature=groups.signature[mine].astype(np.int32),
             people=groups.people[mine],
             copies=np.ones(len(cases), np.int64),

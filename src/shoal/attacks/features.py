@@ -31,9 +31,9 @@ def posteriors(lineup: Lineup) -> dict[str, Floats]:
     for can."""
     # Of several carriers, the expected number of those who it is.
     share = lineup.odds / lineup.total(lineup.odds) * lineup.carriers[lineup.case][:, None]
-    posterior, starts = np.minimum(share, 1.0), lineup.start[:-1]
-    highest = np.maximum.reduceat(posterior, starts)[lineup.case]
-    lowest = np.minimum.reduceat(posterior, starts)[lineup.case]
+    posterior = np.minimum(share, 1.0)
+    highest = lineup.spread(lineup.largest(posterior))
+    lowest = lineup.spread(lineup.least(posterior))
     spare = without(lineup)
     views = len(lineup.knowledge.views)
     joint, binary = spare[:, :views], spare[:, views:]

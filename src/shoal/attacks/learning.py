@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 from shoal.arrays import Bools, Floats, Ints, Singles
 from shoal.attacks.lineup import Lineup
 from shoal.attacks.trees import can_grow, grown
+from shoal.groups.ragged import Ragged
 
 Features = Mapping[str, Floats]
 Practice = Sequence[tuple[Lineup, Features]]
@@ -141,8 +142,7 @@ def boosting(lesson: Lesson, rng: np.random.Generator) -> Scorer:
 
 def _decided(lesson: Lesson) -> Bools:
     """The cases that have a carrier at all: where values are changed, some have none."""
-    starts = np.cumsum(lesson.size) - lesson.size
-    return np.asarray(np.add.reduceat(lesson.carrying, starts) > 0)
+    return np.asarray(Ragged.of_lengths(lesson.size).summed(lesson.carrying) > 0)
 
 
 def _only(features: Features, names: Sequence[str]) -> Features:
@@ -185,12 +185,12 @@ def _loss(weights: Floats, lesson: Lesson) -> tuple[float, Floats]:
     design, sizes, people, carrying = lesson
     if not len(sizes):
         return 0.0, np.zeros(len(weights))
-    starts, case = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes)
-    truth = carrying / np.add.reduceat(carrying.astype(float), starts)[case]
+    cases = Ragged.of_lengths(sizes)
+    truth = carrying / cases.spread(cases.summed(carrying.astype(float)))
     scores = (design @ weights.astype(np.float32)).astype(float)
-    top = np.maximum.reduceat(scores, starts)
-    weight = people * np.exp(scores - top[case])
-    total = np.add.reduceat(weight, starts)
+    top = cases.largest(scores)
+    weight = people * np.exp(scores - cases.spread(top))
+    total = cases.summed(weight)
     value = float((np.log(total) + top).sum() - truth @ scores)
-    surplus = (weight / total[case] - truth).astype(np.float32)
+    surplus = (weight / cases.spread(total) - truth).astype(np.float32)
     return value, (surplus @ design).astype(float)

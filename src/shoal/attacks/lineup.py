@@ -15,31 +15,29 @@ import numpy as np
 
 from shoal.arrays import Bools, Floats, IntArray, Ints, Singles
 from shoal.attacks.kernels import case_posteriors
-from shoal.attacks.odds import Others, Shown, binary_odds, joint_odds, others_of
+from shoal.attacks.odds import Others, binary_odds, joint_odds, others_of
 from shoal.data.spec import Limit
 from shoal.data.table import Table, digits, factorize
 from shoal.data.table.table import Cells
 from shoal.groups import Grouping
-from shoal.groups.pairs import ragged
+from shoal.groups.ragged import Counts, Ragged
 from shoal.knowledge import Knowledge, View, event_chances
 
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Lineup:
-    """All cases, one after another."""
+class Lineup(Ragged):
+    """All cases, one after another, with their suspects."""
 
     table: Table
     knowledge: Knowledge
     limit: Limit
     """absolute: nobody was to be linked with more than 1/r; prior: or than was known before."""
-    start: Ints
-    """Where the suspects of each case begin, and where the last end."""
     event: Ints
     """The event of each case."""
-    shown: Shown
-    """What the cases publish."""
+    shown: Counts
+    """The values that the cases publish."""
     signature: Ints
     """Of each suspect."""
     people: Ints
@@ -66,9 +64,8 @@ class Lineup:
         itself. People of one signature are told apart by their weights."""
         values = grouping.published_values(table)
         source, event = _cases(table, grouping, values)
-        lines = np.searchsorted(grouping.group, np.arange(len(grouping.copies) + 1))
-        case, line = ragged(lines, source)
-        rows, width = grouping.rows[line], len(table.values) + 1
+        case, line = grouping.lines.entries(source)
+        rows = grouping.rows[line]
         carries = table.value_event[grouping.value[line]] == event[case]
         told = np.zeros(1) if grouping.weight is None else grouping.weight[line]
         known, place = np.unique(told, return_inverse=True)
@@ -76,17 +73,13 @@ class Lineup:
         of_weight: IntArray = np.broadcast_to(place, len(line)).astype(np.int32)
         suspect, keys = factorize([case, grouping.signature[line], of_weight], sizes)
         owner, signature, weight = digits(keys, sizes).astype(np.int64).T
-        published, place = np.unique(
-            case.astype(np.int64) * width + values[line], return_inverse=True
-        )
-        counts = np.bincount(place, rows, len(published)).astype(np.int64)
         return cls(
             table=table,
             knowledge=knowledge,
             limit=limit,
-            start=np.searchsorted(owner, np.arange(len(event) + 1)).astype(np.int64),
+            start=Ragged.of_owners(owner, len(event)).start,
             event=event,
-            shown=Shown(published // width, published % width, counts),
+            shown=Counts.of_lines(case, values[line], rows, len(event)),
             signature=signature,
             people=np.bincount(suspect, rows, len(keys)).astype(np.int64),
             carrying=np.bincount(suspect, rows * carries, len(keys)).astype(np.int64),
@@ -112,11 +105,9 @@ class Lineup:
         told = np.array([one.sum() for one in carrying], np.int64)
         value = [np.flatnonzero(table.value_event == event)[0] for event in events]
         pooled, count = len(table.values), len(events)
-        shown = Shown(
-            np.repeat(np.arange(count), 2),
-            np.array([code for one in value for code in (one, pooled)], np.int64),
-            np.array([n for one in told for n in (one, people.sum() - one)], np.int64),
-        )
+        shown = np.array([code for one in value for code in (one, pooled)], np.int32)
+        often = np.array([n for one in told for n in (one, people.sum() - one)], np.int64)
+        some = np.flatnonzero(often)
         left = np.bincount(gone.signature, gone.rows, len(table.signatures)).astype(np.int64)
         return cls(
             table=table,
@@ -124,7 +115,7 @@ class Lineup:
             limit=limit,
             start=np.arange(count + 1) * len(present),
             event=events,
-            shown=Shown(*(part[shown.people > 0] for part in shown)),
+            shown=Counts.of_lines(some // 2, shown[some], often[some], count),
             signature=np.tile(present.astype(np.int64), count),
             people=np.tile(people, count),
             carrying=np.concatenate([*carrying, np.zeros(0, np.int64)]),
@@ -139,17 +130,17 @@ class Lineup:
     @cached_property
     def size(self) -> Ints:
         """How many suspects each case has."""
-        return np.diff(self.start)
+        return self.lengths
 
     @cached_property
     def case(self) -> Ints:
         """The case of each suspect."""
-        return np.repeat(np.arange(self.cases), self.size)
+        return self.owner
 
     @cached_property
     def members(self) -> Ints:
         """How many people each case has."""
-        return np.asarray(np.add.reduceat(self.people, self.start[:-1]))
+        return self.summed(self.people)
 
     @cached_property
     def r(self) -> Floats:
@@ -159,10 +150,9 @@ class Lineup:
     @cached_property
     def carriers(self) -> Ints:
         """How many people each case publishes with its event."""
-        case, value, people = self.shown
-        mine = np.append(self.table.value_event, -1)[value] == self.event[case]
-        counted = np.bincount(case[mine], people[mine], self.cases)
-        return counted.astype(np.int64)
+        shown = self.shown
+        mine = np.append(self.table.value_event, -1)[shown.code] == shown.spread(self.event)
+        return shown.summed(shown.count * mine)
 
     @cached_property
     def prior(self) -> Floats:
@@ -228,7 +218,7 @@ class Lineup:
     def total(self, numbers: Floats) -> Floats:
         """For each suspect, the sum over all people of the case."""
         weighted = numbers * (self.people if numbers.ndim == 1 else self.people[:, None])
-        return np.asarray(np.add.reduceat(weighted, self.start[:-1])[self.case])
+        return self.spread(self.summed(weighted))
 
     def by_size(self) -> list[Ints]:
         """The suspects of all cases of one size (cases x size), for each size."""
@@ -238,14 +228,12 @@ class Lineup:
 
     def only(self, cases: Ints) -> Lineup:
         """Some of the cases, in order."""
-        _, suspect = ragged(self.start, cases)
-        edges = np.searchsorted(self.shown.case, np.arange(self.cases + 1))
-        of_case, line = ragged(edges, cases)
+        _, suspect = self.entries(cases)
         return replace(
             self,
-            start=np.concatenate([[0], np.cumsum(self.size[cases])]).astype(np.int64),
+            start=Ragged.of_lengths(self.size[cases]).start,
             event=self.event[cases],
-            shown=Shown(of_case.astype(np.int64), self.shown.value[line], self.shown.people[line]),
+            shown=self.shown.some(cases),
             signature=self.signature[suspect],
             people=self.people[suspect],
             carrying=self.carrying[suspect],

@@ -16,8 +16,7 @@ def shares(lineup: Lineup, score: Floats) -> Floats:
     rank = np.cumsum(fresh) - 1
     equals = np.bincount(rank, people)
     first = np.flatnonzero(fresh)
-    before = np.cumsum(people) - people
-    before = (before - before[lineup.start[:-1]][case])[first]
+    before = lineup.before(people)[first]
     taken = np.clip(lineup.guesses[case[first]] - before, 0, equals)
     found = np.empty(len(score))
     found[order] = people * (taken / equals)[rank]

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.data.table import Table
+from shoal.groups.ragged import Counts
 from shoal.knowledge import View, event_chances, with_pool
 
 SMALLEST, LARGEST = 1e-12, 1e12
@@ -22,30 +23,21 @@ SMALLEST, LARGEST = 1e-12, 1e12
 class Others(NamedTuple):
     """Every suspect with every value that its group shows outside the event."""
 
-    suspect: Ints
-    value: Ints
+    suspect: IntArray
+    value: IntArray
     share: Floats
     """The value's share among those outside the event."""
 
 
-class Shown(NamedTuple):
-    """The values that cases publish: each case's, one after another, and how often."""
-
-    case: Ints
-    value: Ints
-    people: Ints
-
-
-def others_of(table: Table, case: Ints, event: Ints, shown: Shown) -> Others:
-    """`case` is that of each suspect, in order; `event` that of each case."""
-    outside = np.append(table.value_event, -1)[shown.value] != event[shown.case]
-    of_case, value, count = (part[outside] for part in shown)
-    first = np.searchsorted(of_case, np.arange(len(event) + 1))
-    many = np.diff(first)[case]
-    suspect = np.repeat(np.arange(len(case)), many)
-    place = np.arange(len(suspect)) + np.repeat(first[case] - np.cumsum(many) + many, many)
-    total = np.bincount(of_case, count, len(event))
-    return Others(suspect, value[place], count[place] / total[case[suspect]])
+def others_of(table: Table, case: Ints, event: Ints, shown: Counts) -> Others:
+    """`case` is that of each suspect, in order; `event` that of each case, which publishes the
+    values `shown`."""
+    outside = np.append(table.value_event, -1)[shown.code] != shown.spread(event)
+    lines = shown.owner[outside], shown.code[outside], shown.count[outside]
+    held = Counts.of_lines(*lines, shown.owners)
+    suspect, place = held.entries(case)
+    share = held.count / held.spread(held.summed(held.count))
+    return Others(suspect, held.code[place], share[place])
 
 
 def joint_odds(view: View, table: Table, signature: Ints, event: Ints, others: Others) -> Floats:

@@ -13,10 +13,10 @@ import numpy as np
 from shoal.arrays import Bools, Floats, Ints
 from shoal.attacks.counting import believed
 from shoal.attacks.lineup import ROUNDING, Lineup
-from shoal.auditing.counting import missing_people
 from shoal.data.spec import Limit
 from shoal.data.table import Table
 from shoal.groups import Grouping
+from shoal.groups.suppressed import left_out, missing_people
 from shoal.knowledge import Knowledge, View, event_chances
 from shoal.knowledge.entropy import Strata, all_counts
 
@@ -69,7 +69,7 @@ class Scene:
     @cached_property
     def missing(self) -> Lineup:
         """Whoever is not published."""
-        gone = missing_people(self.table, self.grouping)
+        gone = missing_people(self.table, left_out(self.table, self.grouping))
         return Lineup.of_missing(self.table, gone, self.knowledge, limit=self.limit)
 
     @cached_property

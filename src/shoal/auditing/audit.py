@@ -26,7 +26,7 @@ from shoal.auditing.adversaries.even import Even
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.adversaries.judging import Case, Judgement
 from shoal.auditing.beside import judge_beside
-from shoal.auditing.counting import count_classes, count_missing, missing_people
+from shoal.auditing.counting import count_classes, count_missing
 from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import (
     counted,
@@ -52,6 +52,7 @@ from shoal.errors import InputError
 from shoal.groups import Grouping, Progress, silent
 from shoal.groups.lookup import Lookup, lookup_of
 from shoal.groups.partition import Partition, number_groups
+from shoal.groups.suppressed import left_out, missing_people
 from shoal.knowledge import Assumed, Knowledge, check_groups, event_chances
 
 THREADED = 1000
@@ -213,7 +214,7 @@ def _assemble(
     persons: PersonVerdict | None,
 ) -> Audit:
     table, part = case.table, case.partition
-    absence = count_missing(case, knowledge, missing_people(table, grouping))
+    absence = count_missing(case, knowledge, missing_people(table, left_out(table, grouping)))
     readable = readable_people(table, grouping)
     lenses = seen.judged
     risks = row_risks(case, seen, seen.people, before)

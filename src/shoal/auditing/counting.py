@@ -27,7 +27,6 @@ from shoal.auditing.forced import OWN_COUNT
 from shoal.auditing.kernels import count_held, count_people
 from shoal.data.table import Table
 from shoal.data.table.table import Cells
-from shoal.groups import Grouping
 from shoal.knowledge import (
     Knowledge,
     View,
@@ -39,8 +38,6 @@ from shoal.knowledge import (
 
 SHOWN_CLASSES = 20
 """So many classes, the worst, stand in plain data."""
-BLOCK = 1 << 20
-"""So many lines of a grouping are looked up at once."""
 
 
 @dataclass(frozen=True)
@@ -110,20 +107,6 @@ def count_missing(case: Case, knowledge: Knowledge, missing: Cells) -> Counting:
     class too."""
     views = (_everybody(case.table), *knowledge.class_views)
     return _counting(case.table, missing, lambda event: _gone(case, views, missing, event))
-
-
-def missing_people(table: Table, grouping: Grouping) -> Cells:
-    """The people of a table whom a grouping does not publish."""
-    signature, value, rows = table.cells
-    width = np.int64(len(table.values))
-    keys, left = signature * width + value, rows.copy()
-    for first in range(0, len(grouping.group), BLOCK):
-        some = slice(first, first + BLOCK)
-        place = np.searchsorted(keys, grouping.signature[some] * width + grouping.value[some])
-        people = grouping.rows[some] * grouping.copies[grouping.group[some]]
-        left -= np.bincount(place, people, len(rows)).astype(np.int64)
-    gone = np.flatnonzero(left)
-    return Cells(signature[gone], value[gone], left[gone])
 
 
 def _everybody(table: Table) -> View:

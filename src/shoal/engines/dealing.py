@@ -19,7 +19,8 @@ from shoal.engines.counting import CountedRows
 from shoal.engines.engine import Dealt, Part
 from shoal.engines.kernels import deal_some
 from shoal.groups import Grouping
-from shoal.groups.suppressed import lost_members
+from shoal.groups.ragged import Ragged
+from shoal.groups.suppressed import cell_key, cell_keys, cells_of_members, lost_members
 
 PART = 1 << 16
 """So many rows are dealt at a time."""
@@ -47,29 +48,26 @@ class Dealer:
 
     @classmethod
     def of(cls, table: Table, grouping: Grouping, *, seed: int) -> Dealer:
-        signature, value, _ = table.cells
-        weight, width = grouping.weight, np.int64(len(table.values))
-        keys = signature * width + value
-        of_line = np.searchsorted(keys, grouping.signature * width + grouping.value)
+        weight, keys = grouping.weight, cell_keys(table)
+        of_line = np.searchsorted(keys, cell_key(table, grouping.signature, grouping.value))
         order = np.argsort(of_line, kind="stable")
-        start = np.searchsorted(of_line[order], np.arange(len(keys) + 1)).astype(np.int64)
-        end = np.cumsum(grouping.people[order])
-        people = np.append(0, end)[start[1:]] - np.append(0, end)[start[:-1]]
-        earlier = np.cumsum(people) - people
+        lines, people = Ragged.of_owners(of_line, len(keys)), grouping.people[order]
         member_signature, member, rows = table.member_cells
-        cell = np.searchsorted(keys, member_signature * width + table.member_value[member])
-        kept = rows - lost_members(table, grouping, seed=seed)
+        cell, kept = cells_of_members(table), rows - lost_members(table, grouping, seed=seed)
+        by_cell = np.argsort(cell, kind="stable")
+        before = np.empty_like(kept)
+        before[by_cell] = Ragged.of_owners(cell, len(keys)).before(kept[by_cell])
         return cls(
             table=table,
             member_keys=member_signature * np.int64(len(table.members)) + member,
             key=_key(seed),
             seen=np.zeros(len(rows), np.int64),
             kept=kept,
-            before=_earlier_of_cell(cell, kept),
+            before=before,
             cell=cell,
-            cell_people=people,
-            line_start=start,
-            line_end=end - earlier[of_line[order]],
+            cell_people=lines.summed(people),
+            line_start=lines.start,
+            line_end=lines.before(people) + people,
             line_rows=grouping.rows[order],
             line_first=grouping.first_number[grouping.group][order],
             line_shown=(grouping.value if grouping.shown is None else grouping.shown)[order],
@@ -128,16 +126,6 @@ def _parts(
             some = slice(first, first + PART)
             group, _, weight = dealer.deal(signature[some], member[some])
             yield Part(signature[some], group, weight if told else None)
-
-
-def _earlier_of_cell(cell: Ints, kept: Ints) -> Ints:
-    """How many are kept of earlier member cells of the same cell."""
-    order = np.argsort(cell, kind="stable")
-    before = np.cumsum(kept[order]) - kept[order]
-    first = np.searchsorted(cell[order], cell[order])
-    found = np.empty_like(kept)
-    found[order] = before - before[first]
-    return found
 
 
 def _key(seed: int) -> np.uint64:

@@ -17,6 +17,7 @@ from shoal.arrays import Ints
 from shoal.data.table.frames import free_name
 from shoal.engines.kernels import gathered
 from shoal.engines.runs import GID, Runs
+from shoal.groups.ragged import Ragged
 
 
 def gather(frames: Iterable[pl.DataFrame], schema: pl.Schema) -> Runs:
@@ -27,10 +28,10 @@ def gather(frames: Iterable[pl.DataFrame], schema: pl.Schema) -> Runs:
     pieces = [_Piece.of(*part) for part in _whole_groups(_coded(frames, known))]
     if not pieces:
         none = np.zeros(0, np.int64)
-        return Runs(none, none, np.zeros(1, np.int64), none, known.lines)
+        return Runs(np.zeros(1, np.int64), none, none, none, known.lines)
     whole = _Piece.joined(pieces)
     lines = known.lines.select(pl.all().gather(whole.codes)) if columns else known.lines
-    return Runs(whole.first, whole.copies, whole.start, whole.times, lines)
+    return Runs(whole.start, whole.first, whole.copies, whole.times, lines)
 
 
 class _Known:
@@ -101,7 +102,7 @@ class _Piece:
         return cls(
             np.concatenate([piece.first for piece in kept]),
             np.concatenate([piece.copies for piece in kept]),
-            np.append(0, np.cumsum(lengths)),
+            Ragged.of_lengths(lengths).start,
             np.concatenate([piece.times for piece in kept]),
             np.concatenate([piece.codes for piece in kept]),
         )

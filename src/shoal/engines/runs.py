@@ -18,7 +18,7 @@ import polars as pl
 from shoal.arrays import Bools, Ints, Whole
 from shoal.data.sources.write import LINES_AT_ONCE
 from shoal.engines.kernels import spelled_out
-from shoal.groups.pairs import starts
+from shoal.groups.ragged import Ragged
 
 GID = "gid"
 MOST_SHORT = 2**31 - 1
@@ -26,15 +26,13 @@ MOST_SHORT = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
-    """A table whose first column is the gid."""
+class Runs(Ragged):
+    """A table whose first column is the gid: the distinct lines of each group."""
 
     first: Ints
     """The gid of the first copy of each group."""
     copies: Ints
     """How many groups have this content, with gids one after the other."""
-    start: Ints
-    """The lines of group g are `start[g]` to `start[g+1]`."""
     times: Ints
     """How often each line stands in each copy."""
     lines: pl.DataFrame
@@ -63,9 +61,9 @@ class Runs:
     ) -> Runs:
         """From lines in the order of their groups, 0 to K-1, whose copies are numbered from 1."""
         return cls(
-            first=np.cumsum(copies) - copies + 1,
+            first=Ragged.of_lengths(copies).start[:-1] + 1,
             copies=copies,
-            start=starts(group, len(copies)),
+            start=Ragged.of_owners(group, len(copies)).start,
             times=times,
             lines=lines,
         )
@@ -77,18 +75,18 @@ class Runs:
     @property
     def distinct(self) -> pl.DataFrame:
         """Every line once, with the first of its gids: the same columns, types and values."""
-        gid = np.repeat(self.first, np.diff(self.start))
-        return self.lines.clone().insert_column(0, pl.Series(GID, gid).cast(self._gid_type))
+        gid = pl.Series(GID, self.spread(self.first)).cast(self._gid_type)
+        return self.lines.clone().insert_column(0, gid)
 
     @property
     def group(self) -> Ints:
         """The group of each line."""
-        return np.repeat(np.arange(len(self.copies)), np.diff(self.start))
+        return self.owner
 
     @property
     def weight(self) -> Ints:
         """How often each line stands in the whole table."""
-        return self.times * np.repeat(self.copies, np.diff(self.start))
+        return self.times * self.spread(self.copies)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -129,15 +127,12 @@ class Runs:
 
     def sums(self, count: Whole) -> Ints:
         """The sum over the lines of one copy of each group, of so many a line."""
-        total = np.append(0, np.cumsum(self.times * count))
-        return np.asarray(total[self.start[1:]] - total[self.start[:-1]])
+        return self.summed(self.times * count)
 
     def holding(self, wanted: pl.Expr) -> Bools:
         """The groups of which some line is as wanted."""
         found = self.lines.select(wanted).to_series().fill_null(False).to_numpy()
-        holds = np.zeros(len(self.copies), bool)
-        holds[self.group[found]] = True
-        return holds
+        return self.any(found)
 
     def in_order(self) -> Runs:
         """The same groups in the order of their gids."""
@@ -164,15 +159,15 @@ class Runs:
             .agg(pl.col(count).sum())
             .sort(GID, pl.col(column).cast(pl.String))
         )
-        start = np.searchsorted(lines[GID].to_numpy(), np.arange(len(self.copies) + 1))
+        start = Ragged.of_owners(lines[GID].to_numpy(), self.owners).start
         times = np.ones(lines.height, np.int64)
-        return Runs(self.first, self.copies, start.astype(np.int64), times, lines.drop(GID))
+        return Runs(start, self.first, self.copies, times, lines.drop(GID))
 
     @property
     def gids(self) -> Ints:
         """The gid of every group, each copy by itself."""
-        before = np.cumsum(self.copies) - self.copies
-        return np.repeat(self.first - before, self.copies) + np.arange(self.copies.sum())
+        copies = Ragged.of_lengths(self.copies)
+        return np.asarray(copies.spread(self.first) + copies.nth)
 
     def split(self, first: Ints) -> Runs:
         """The same table of groups in the order of their gids, with a group's copies apart where
@@ -183,7 +178,5 @@ class Runs:
         inside = (source >= 0) & (cuts < last[source])
         cuts, source = cuts[inside], source[inside]
         end = np.minimum(np.append(cuts[1:], last.max()), last[source])
-        lengths = np.diff(self.start)[source]
-        start = np.append(0, np.cumsum(lengths))
-        line = np.repeat(self.start[source] - start[:-1], lengths) + np.arange(start[-1])
-        return Runs(cuts, end - cuts, start, self.times[line], self.lines[line])
+        start, line = Ragged.of_lengths(self.lengths[source]).start, self.entries(source)[1]
+        return Runs(start, cuts, end - cuts, self.times[line], self.lines[line])

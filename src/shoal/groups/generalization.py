@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from shoal.data.table import Column, Table, factorize
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.groups import Recoding
+from shoal.groups.ragged import Ragged
 
 MAX_CELLS = 1 << 30
 """A recoding says of every node and every value whether the one covers the other."""
@@ -40,10 +42,10 @@ def generalize(
     count, width = int(groups.max(initial=-1)) + 1, len(table.signatures)
     keys = factorize([groups, signatures], [count, width])[1]
     group, signature = np.divmod(keys.astype(np.int64), width)
-    start = np.searchsorted(group, np.arange(count))
+    start = Ragged.of_owners(group, count).start
     recodings = []
     for column, codes in zip(table.qi, table.signatures.T, strict=True):
-        held = _Held(column, group, start, codes[signature].astype(np.int64))
+        held = _Held(start, column, codes[signature].astype(np.int64))
         if column.name in hierarchies:
             recodings.append(_nodes(held, hierarchies[column.name].bind(column.values.to_list())))
         elif has_order(column):
@@ -66,28 +68,20 @@ def missing_code(column: Column) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class _Held:
-    """The codes of one QI that each group holds: those of group g from `start[g]` on."""
+class _Held(Ragged):
+    """The codes of one QI that each group holds."""
 
     column: Column
-    group: Ints
-    start: Ints
     codes: Ints
-
-    def least(self, codes: Ints) -> Ints:
-        return np.minimum.reduceat(codes, self.start) if len(codes) else codes
-
-    def greatest(self, codes: Ints) -> Ints:
-        return np.maximum.reduceat(codes, self.start) if len(codes) else codes
 
 
 def _nodes(held: _Held, tree: Hierarchy) -> Recoding:
-    level = np.full(len(held.start), -1, dtype=np.int64)
-    node = np.zeros(len(held.start), dtype=np.int64)
+    level = np.full(held.owners, -1, dtype=np.int64)
+    node = np.zeros(held.owners, dtype=np.int64)
     for height in range(tree.levels):
         above = tree.codes(height)[held.codes]
         lowest = held.least(above)
-        settled = (level < 0) & (lowest == held.greatest(above))
+        settled = (level < 0) & (lowest == held.largest(above))
         level[settled], node[settled] = height, lowest[settled]
     used, which = np.unique(level * len(held.column) + node, return_inverse=True)
     pairs = [divmod(int(key), len(held.column)) for key in used]
@@ -102,8 +96,8 @@ def _intervals(held: _Held) -> Recoding:
     missing, size = missing_code(held.column), len(held.column)
     absent = held.codes == missing
     low = held.least(np.where(absent, size, held.codes))
-    high = held.greatest(np.where(absent, -1, held.codes))
-    partly = held.greatest(absent.astype(np.int64))
+    high = held.largest(np.where(absent, -1, held.codes))
+    partly = held.largest(absent.astype(np.int64))
     keys = (low * (size + 1) + high + 1) * 2 + partly
     used, first, which = np.unique(keys, return_index=True, return_inverse=True)
     _check_cells(held.column, len(used))
@@ -125,18 +119,18 @@ def _interval_label(labels: tuple[str, ...], low: int, high: int, partly: bool) 
 
 def _sets(held: _Held) -> Recoding:
     size = len(held.column)
-    group, code = np.divmod(np.unique(held.group * size + held.codes), size)
-    bounds = np.searchsorted(group, np.arange(len(held.start) + 1)).tolist()
+    group, code = np.divmod(np.unique(held.owner * size + held.codes), size)
     number: dict[bytes, int] = {}
-    which = np.empty(len(held.start), dtype=np.int32)
-    for g in range(len(held.start)):
-        values = code[bounds[g] : bounds[g + 1]].tobytes()
-        which[g] = number.setdefault(values, len(number))
+    which = np.empty(held.owners, dtype=np.int32)
+    for g, (first, last) in enumerate(
+        pairwise(Ragged.of_owners(group, held.owners).start.tolist())
+    ):
+        which[g] = number.setdefault(code[first:last].tobytes(), len(number))
     _check_cells(held.column, len(number))
     members = np.zeros((len(number), size), dtype=bool)
     labels = []
-    for row, values in enumerate(number):
-        codes = np.frombuffer(values, dtype=np.int64)
+    for row, held_codes in enumerate(number):
+        codes = np.frombuffer(held_codes, dtype=np.int64)
         members[row, codes] = True
         names = [held.column.labels[value] for value in codes]
         labels.append(names[0] if len(names) == 1 else "{" + ", ".join(names) + "}")

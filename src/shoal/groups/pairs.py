@@ -8,7 +8,7 @@ from shoal.groups.ragged import Ragged
 
 def ragged(start: Whole, chosen: Whole) -> tuple[IntArray, IntArray]:
     """All places of some stretches, one after another, and which of the stretches each is from."""
-    return Ragged(start).of(chosen)
+    return Ragged(start).entries(chosen)
 
 
 def starts(sorted_owner: Whole, count: int) -> Ints:

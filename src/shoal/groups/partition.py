@@ -76,7 +76,7 @@ class Partition:
 
     def cases_of(self, pairs: Whole) -> int:
         """How many people of some pairs have an event."""
-        owner, entry = self.events.of(pairs)
+        owner, entry = self.events.entries(pairs)
         copies = self.copies[self.pairs.owner_of(pairs)]
         return int((self.events.count[entry] * copies[owner]).sum())
 
@@ -115,7 +115,7 @@ class Partition:
 
     def some(self, groups: Ints) -> Partition:
         """Some of the groups alone, under their numbers."""
-        pair = self.pairs.of(groups)[1]
+        pair = self.pairs.entries(groups)[1]
         return replace(
             self,
             group_number=self.group_number[groups],
@@ -147,7 +147,7 @@ class Partition:
         """Any grouping of the table as the adversary sees it."""
         alone = (grouping.sizes == 1) & ~grouping.holding(table)
         chosen = np.flatnonzero(~alone)
-        group, line = grouping.lines.of(chosen)
+        group, line = grouping.lines.entries(chosen)
         return cls._counted(
             group=group,
             signature=grouping.signature[line],

@@ -20,13 +20,13 @@ class Ragged:
     start: NDArray[Any]
     """The entries of owner i are `start[i]` to `start[i+1]`."""
 
-    @classmethod
-    def of_owners(cls, owner: Whole, owners: int) -> Ragged:
-        """From the owner of each entry, in order."""
+    @staticmethod
+    def of_owners(owner: Whole, owners: int) -> Ragged:
+        """From the owner of each entry."""
         return Ragged.of_lengths(np.bincount(owner, minlength=owners))
 
-    @classmethod
-    def of_lengths(cls, lengths: Whole) -> Ragged:
+    @staticmethod
+    def of_lengths(lengths: Whole) -> Ragged:
         """From how many entries each owner has; or each thing, of which there are copies."""
         start = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=start[1:])
@@ -37,9 +37,9 @@ class Ragged:
         return len(self.start) - 1
 
     @property
-    def lengths(self) -> Whole:
+    def lengths(self) -> Ints:
         """How many entries each owner has."""
-        return np.diff(self.start)
+        return np.asarray(np.diff(self.start))
 
     @property
     def owner(self) -> Ints:
@@ -50,6 +50,11 @@ class Ragged:
     def nth(self) -> NDArray[Any]:
         """Of each entry, how many of its owner's stand before it."""
         return np.asarray(np.arange(self.start[-1]) - np.repeat(self.start[:-1], self.lengths))
+
+    def before(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Of each entry, the sum over those of its owner that stand before it."""
+        total = np.append(np.cumsum(numbers) - numbers, 0)
+        return np.asarray(total[:-1] - self.spread(total[self.start[:-1]]))
 
     def spread(self, numbers: Lines) -> Lines:
         """What each owner has, entry by entry."""
@@ -63,7 +68,7 @@ class Ragged:
         """Where the entries of one owner are."""
         return slice(int(self.start[owner]), int(self.start[owner + 1]))
 
-    def of(self, which: Whole) -> tuple[IntArray, IntArray]:
+    def entries(self, which: Whole) -> tuple[IntArray, IntArray]:
         """All entries of some owners, one after another: which of these owners each is of, and its
         place."""
         some = Ragged.of_lengths(self.lengths[which])
@@ -106,13 +111,13 @@ class Counts(Ragged):
     count: NDArray[Any]
 
     @classmethod
-    def of_lines(cls, owner: Whole, code: IntArray, count: Whole, owners: int) -> Counts:
+    def of_lines(cls, owner: Whole, code: IntArray, count: NDArray[Any], owners: int) -> Counts:
         """From lines in any order; equal ones are added up."""
         return cls.placed(owner, code, count, owners)[1]
 
     @classmethod
     def placed(
-        cls, owner: Whole, code: IntArray, count: Whole, owners: int
+        cls, owner: Whole, code: IntArray, count: NDArray[Any], owners: int
     ) -> tuple[IntArray, Counts]:
         """The same, and the entry that each line went into."""
         order = _sorting(owner, code)
@@ -140,7 +145,7 @@ class Counts(Ragged):
 
     def some(self, which: Whole) -> Self:
         """Those of some owners."""
-        place = self.of(which)[1]
+        place = self.entries(which)[1]
         start = Ragged.of_lengths(self.lengths[which]).start.astype(self.start.dtype)
         return type(self)(start, self.code[place], self.count[place])
 

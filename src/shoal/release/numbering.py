@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.arrays import Floats, Ints, Whole, Words
+from shoal.groups.ragged import Ragged
 from shoal.release.lines import mix
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def misplaced(release: Release) -> str:
 
     runs = release.sensitive_runs
     for table in (runs, release.qi_runs):
-        if not np.array_equal(table.first, np.cumsum(table.copies) - table.copies + 1):
+        if not np.array_equal(table.first, Ragged.of_lengths(table.copies).start[:-1] + 1):
             return "groups are not numbered from 1 on"
     columns = [runs.lines[name] for name in release.spec.sensitive_columns]
     parts = [places(column.cast(pl.String)) for column in columns]

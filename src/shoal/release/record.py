@@ -19,6 +19,8 @@ from shoal.engines import GID
 from shoal.engines.counting import CountedRows, columns_of
 from shoal.errors import InputError
 from shoal.groups.grouping import WEIGHT
+from shoal.groups.ragged import Ragged
+from shoal.groups.suppressed import cell_key, cell_keys, missing_people
 from shoal.release.pair import CELL_GROUPS, ROW_GROUPS
 from shoal.release.private import COUNT, PUBLISHED, copies_name
 from shoal.release.tables import shown_parts
@@ -127,10 +129,10 @@ class Record:
     @classmethod
     def _of_cells(cls, private: Path, table: Table) -> Record:
         first, copies, signature, value, _, people, weight = CellLines.read(private, table)
-        line = np.repeat(np.arange(len(first)), copies)
-        copy = np.arange(len(line)) - np.repeat(np.cumsum(copies) - copies, copies)
+        each = Ragged.of_lengths(copies)
+        line, gid = each.owner, each.spread(first) + each.nth
         told = None if weight is None else weight[line]
-        return cls(first[line] + copy, signature[line], value[line], people[line], told, None)
+        return cls(gid, signature[line], value[line], people[line], told, None)
 
     def alone(self, codes: IntArray, members: IntArray, count: int) -> Record:
         """The same of one of several columns: `codes` are what each value is there, `members` what
@@ -142,12 +144,10 @@ class Record:
 
     def missing(self, table: Table) -> Cells:
         """The people of a table who are in no group."""
-        signature, value, rows = table.cells
-        width = np.int64(len(table.values))
-        place = np.searchsorted(signature * width + value, self.signature * width + self.value)
+        rows = table.cells.rows
+        place = np.searchsorted(cell_keys(table), cell_key(table, self.signature, self.value))
         left = rows - np.bincount(place, self.people, len(rows)).astype(np.int64)
-        gone = np.flatnonzero(left)
-        return Cells(signature[gone], value[gone], left[gone])
+        return missing_people(table, left)
 
 
 def weights_in(frame: pl.DataFrame, column: str) -> Floats | None:

@@ -14,7 +14,8 @@ from shoal.data.table import Table
 from shoal.engines import Runs
 from shoal.errors import InputError
 from shoal.groups import Grouping
-from shoal.groups.pairs import ragged
+from shoal.groups.ragged import Counts
+from shoal.groups.suppressed import cell_key, cell_keys
 from shoal.release.codes import column_codes, pooled_line, value_codes
 from shoal.release.record import CellLines
 from shoal.release.release import Release
@@ -82,7 +83,7 @@ def regroup_cells(release: Release, table: Table, private: Path) -> Grouping:
     pooled = runs.holding(pooled_line(release.spec))[run]
     changed = bool(release.certificate["rows"]["values_changed"])
     shown = np.where(pooled[group], record.value, record.shown) if changed else None
-    codes = value_codes(release, table).astype(np.int64)
+    codes = value_codes(release, table)
     if min(codes.min(initial=0), 0 if shown is None else int(shown.min(initial=0))) < 0:
         raise _strangers()
     grouping = Grouping.of_lines(
@@ -97,27 +98,20 @@ def regroup_cells(release: Release, table: Table, private: Path) -> Grouping:
         pooled=pooled,
     )
     # Every group publishes what its run of the release does.
-    width = np.int64(len(table.values) + 1)
-    owner, place = ragged(runs.start, run)
+    owner, place = runs.entries(run)
     count = runs.lines["count"].to_numpy() * runs.times
-    told = _counted(owner * width + codes[place], count[place])
-    made = _counted(grouping.group * width + grouping.published_values(table), grouping.rows)
-    signature, value, rows = table.cells
-    cells, mine = signature * width + value, grouping.signature * width + grouping.value
-    place = np.searchsorted(cells, mine).clip(max=len(cells) - 1)
+    told = Counts.of_lines(owner, codes[place], count[place], len(ids))
+    shown = grouping.published_values(table)
+    made = Counts.of_lines(grouping.group, shown, grouping.rows, len(ids))
+    cells, mine = cell_keys(table), cell_key(table, grouping.signature, grouping.value)
+    place, rows = np.searchsorted(cells, mine).clip(max=len(cells) - 1), table.cells.rows
     if (
-        not all(map(np.array_equal, told, made))
+        not all(map(np.array_equal, told.arrays, made.arrays))
         or (cells[place] != mine).any()
         or (np.bincount(place, grouping.people, len(cells)) > rows).any()
     ):
         raise _strangers()
     return grouping
-
-
-def _counted(keys: Ints, count: Whole) -> tuple[Any, Any]:
-    """Each key once, and its counts added up."""
-    known, line = np.unique(keys, return_inverse=True)
-    return known, np.bincount(line, count, len(known))
 
 
 class _Part(NamedTuple):

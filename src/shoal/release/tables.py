@@ -19,6 +19,7 @@ from shoal.data.table import Table
 from shoal.engines import GID, Dealt, Runs
 from shoal.errors import InputError
 from shoal.groups import Grouping, Recoding
+from shoal.groups.ragged import Counts
 from shoal.groups.suppressed import lost_members
 from shoal.release.forms import form_named
 from shoal.release.lines import as_enum, mix
@@ -91,15 +92,13 @@ def _sensitive(table: Table, grouping: Grouping) -> Runs:
     rank = np.empty(len(parts), np.int32)
     rank[order] = np.arange(len(parts))
     shown = rank[grouping.published_values(table)]
-    keys, place = np.unique(grouping.group * np.int64(len(parts)) + shown, return_inverse=True)
-    count = np.bincount(place, grouping.rows, len(keys)).astype(np.int64)
-    value = (keys % len(parts)).astype(np.int32)
+    held = Counts.of_lines(grouping.group, shown, grouping.rows, len(grouping.copies))
     columns = {
-        name: as_enum(pl.Series([parts[code][c] for code in order])).gather(value)
+        name: as_enum(pl.Series([parts[code][c] for code in order])).gather(held.code)
         for c, name in enumerate(table.spec.sensitive_columns)
     }
-    lines = pl.DataFrame({**columns, "count": count})
-    return Runs.numbered(keys // len(parts), grouping.copies, np.ones_like(keys), lines)
+    lines = pl.DataFrame({**columns, "count": held.count})
+    return Runs.numbered(held.owner, grouping.copies, np.ones_like(held.count), lines)
 
 
 def shown_parts(table: Table) -> Sequence[tuple[str, ...]]:

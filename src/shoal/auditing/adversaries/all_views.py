@@ -103,7 +103,7 @@ def _holding(case: Case, event: int) -> _Holding:
         part.copies[number],
         cases[number],
     )
-    return _Holding(groups, part.pairs.of(number)[1])
+    return _Holding(groups, part.pairs.entries(number)[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ def ordered_t(contents: Contents) -> float:
     worst, step = 0.0, max(1, 4_000_000 // len(places))
     for first in range(0, len(contents.copies), step):
         last = min(first + step, len(contents.copies))
-        group, lines = contents.values.of(np.arange(first, last))
+        group, lines = contents.values.entries(np.arange(first, last))
         shares = np.zeros((last - first, len(places)))
         column = np.searchsorted(places, contents.values.code[lines])
         shares[group, column] = contents.shares[lines]

@@ -15,6 +15,7 @@ import polars as pl
 from shoal.arrays import Ints
 from shoal.engines.runs import GID, Runs
 from shoal.engines.spark.kinds import kind_of
+from shoal.groups.ragged import Ragged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -93,10 +94,9 @@ def _in_pieces(placed: pl.DataFrame) -> pl.DataFrame:
         return placed
     times = placed[TIMES].to_numpy()
     pieces = -(-times // AT_ONCE)
-    line = np.repeat(np.arange(len(times)), pieces)
-    number = np.arange(len(line)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    most = np.minimum(AT_ONCE, times[line] - number * AT_ONCE)
-    return placed[line].with_columns(pl.Series(TIMES, most))
+    apart = Ragged.of_lengths(pieces)
+    most = np.minimum(AT_ONCE, apart.spread(times) - apart.nth * AT_ONCE)
+    return placed[apart.owner].with_columns(pl.Series(TIMES, most))
 
 
 def _to_session(session: SparkSession, lines: pl.DataFrame) -> DataFrame:

@@ -240,10 +240,9 @@ def _views(audit: Audit) -> list[Record]:
 
 def _sizes(audit: Audit) -> list[Record]:
     part, linked = audit.risks.partition, audit.risks.worst["event"].is_not_null().to_numpy()
-    of_pair = part.pairs.owner
-    size = np.bincount(of_pair, weights=part.pairs.count).astype(np.int64)
+    size = part.pairs.summed(part.pairs.count)
     holds = np.zeros(len(size), bool)
-    holds[of_pair[audit.risks.held[linked]]] = True
+    holds[part.pairs.owner_of(audit.risks.held[linked])] = True
     size, holds = np.append(size, 1), np.append(holds, False)
     copies = np.append(part.copies, part.alone)
     starts = np.array(size_edges(int(size.max())))

@@ -105,7 +105,7 @@ class Bucketized:
 
         def answer(block: slice) -> Floats:
             bits = packed(allowed, block)
-            return count_cells(coded, cells.start, cells.value, cells.rows, bits, weights[block])
+            return count_cells(coded, *cells.arrays, bits, weights[block])
 
         return answer
 

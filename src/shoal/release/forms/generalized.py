@@ -107,9 +107,7 @@ class Generalized:
 
         def answer(block: slice) -> Floats:
             overlap = np.concatenate(_overlaps(published, [some[:, block] for some in allowed]))
-            return count_classes(
-                coded, cells.start, cells.value, cells.rows, overlap, weights[block]
-            )
+            return count_classes(coded, *cells.arrays, overlap, weights[block])
 
         return answer
 

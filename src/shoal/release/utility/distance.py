@@ -63,7 +63,9 @@ class _Marginals:
         spread = form_named(published.form).spread(published, spread)
         spread.append(published.value_shares(table.members.labels))
         self.spread, self.x = spread, qis
-        self.values = published.cells.matrix(len(published.values))
+        start, value, rows = published.cells.arrays
+        shape = published.cells.owners, len(published.values)
+        self.values = sparse.csr_array((rows, value, start), shape=shape)
         self.rows = np.asarray(self.values.sum(axis=1)).ravel()
 
     def single(self, i: int) -> Floats:

@@ -15,6 +15,7 @@ import numpy as np
 
 from shoal.arrays import Bools, Floats
 from shoal.data.table import Table
+from shoal.groups.ragged import Ragged
 from shoal.release.forms import form_named
 from shoal.release.utility.errors import Spread
 from shoal.release.utility.kernels import count_cells
@@ -29,7 +30,7 @@ BLOCK = 2048
 def exact_counts(table: Table, queries: Queries) -> Floats:
     """How many rows of the table each query really selects."""
     signature, member, rows = table.member_cells
-    start = np.searchsorted(signature, np.arange(len(table.signatures) + 1))
+    start = Ragged.of_owners(signature, len(table.signatures)).start
     counts = rows.astype(np.float64)
     coded = table.signatures + offsets(queries.allowed)
 

@@ -20,6 +20,7 @@ from shoal.data.table import Column, code_column, digits, factorize
 from shoal.engines import Runs
 from shoal.errors import InputError
 from shoal.groups import FormName
+from shoal.groups.ragged import Counts
 from shoal.release.forms import form_named
 from shoal.release.utility.errors import Chances
 from shoal.release.weights import line_weights
@@ -28,25 +29,6 @@ if TYPE_CHECKING:
     from shoal.release import Release
 
 COUNT = "count"
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Rows per unit and value; the values of unit i are `start[i]` to `start[i+1]`."""
-
-    start: Ints
-    value: IntArray
-    rows: Floats
-
-    @classmethod
-    def of(cls, matrix: sparse.csr_array) -> Cells:
-        matrix.sort_indices()
-        return cls(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
-
-    def matrix(self, values: int) -> sparse.csr_array:
-        """units x values."""
-        shape = (len(self.start) - 1, values)
-        return sparse.csr_array((self.rows, self.value, self.start), shape=shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +45,7 @@ class Published:
     """units x QIs: the codes of a unit's values, or the ranges of its group."""
     covers: tuple[Bools, ...]
     """Per QI, ranges x domain: what each range covers; empty where values are exact."""
-    cells: Cells
+    cells: Counts
     """The rows expected of each unit with each value."""
     totals: Ints
     """How often each value is published."""
@@ -93,7 +75,9 @@ class Published:
         chances = Chances(
             people.line_unit, qi.group, qi.times, case, qi.copies, *_by_kind(held, in_event)
         )
-        expected = people.held + _by_weight(chances, qi, told, people.held.shape)
+        weighed = _by_weight(chances, qi, told, people.held.shape)
+        expected = sparse.csr_array(people.held + weighed)
+        expected.sort_indices()
         return cls(
             form=release.form,
             columns=people.columns,
@@ -101,7 +85,9 @@ class Published:
             rows=qi.height,
             coded=people.units,
             covers=people.covers,
-            cells=Cells.of(sparse.csr_array(expected)),
+            cells=Counts(
+                expected.indptr.astype(np.int64), expected.indices.astype(np.int32), expected.data
+            ),
             totals=np.bincount(value, weights=counts, minlength=len(shown)).astype(np.int64),
             event_of=event_of,
             member_share=member_share,
@@ -219,11 +205,8 @@ def _by_group(
     owner: Ints, value: IntArray, counts: Floats, shape: tuple[int, int]
 ) -> sparse.csr_array:
     """groups x values."""
-    order = np.argsort(owner, kind="stable")
-    start = np.searchsorted(owner, np.arange(shape[0] + 1), sorter=order).astype(np.int32)
-    held = sparse.csr_array((counts[order], value[order], start), shape=shape)
-    held.sum_duplicates()
-    return held
+    start, code, count = Counts.of_lines(owner, value, counts, shape[0]).arrays
+    return sparse.csr_array((count, code, start), shape=shape)
 
 
 def _case_chances(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from shoal.data.table.frames import free_name
@@ -41,12 +40,8 @@ def weighted(release: Release) -> pl.DataFrame:
     seen = list(release.spec.qi)
     qi, sensitive = same_groups(release)
     sizes = pl.DataFrame({GID: qi.first, size: qi.sizes})
-    people = qi.lines.with_columns(
-        pl.Series(GID, np.repeat(qi.first, np.diff(qi.start))), pl.Series(alike, qi.weight)
-    )
-    held = sensitive.lines.with_columns(
-        pl.Series(GID, np.repeat(sensitive.first, np.diff(sensitive.start)))
-    )
+    people = qi.distinct.with_columns(pl.Series(alike, qi.weight), pl.col(GID).cast(pl.Int64))
+    held = sensitive.distinct.with_columns(pl.col(GID).cast(pl.Int64))
     return (
         people.group_by(GID, *seen)
         .agg(pl.col(alike).sum())
@@ -79,8 +74,8 @@ def as_pandas(frame: pl.DataFrame) -> Any:
 
 
 def _listed(published: Published, sensitive: str, weight: str) -> pl.DataFrame:
-    cells = published.cells.matrix(len(published.values)).tocoo()
-    unit, value = cells.coords
+    cells = published.cells
+    unit, value = cells.owner, cells.code
     return pl.DataFrame(
         [
             *(
@@ -88,6 +83,6 @@ def _listed(published: Published, sensitive: str, weight: str) -> pl.DataFrame:
                 for place, column in enumerate(published.columns)
             ),
             pl.Series(sensitive, published.values).gather(value),
-            pl.Series(weight, cells.data),
+            pl.Series(weight, cells.count),
         ]
     ).filter(pl.col(weight) > 0)

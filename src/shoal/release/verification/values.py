@@ -16,6 +16,7 @@ from shoal.arrays import IntArray, Ints
 from shoal.data.spec import OTHER
 from shoal.data.table import Table
 from shoal.groups.ragged import Counts, Ragged
+from shoal.groups.suppressed import cell_key, cell_keys
 from shoal.release import Release
 from shoal.release.record import Record
 from shoal.release.tables import listed_members
@@ -150,13 +151,11 @@ def _excess(table: Table, signature: IntArray, value: IntArray, count: Ints) -> 
     """How many more people with these attributes and values are shown than the table has; where a
     value is hidden, it is not known."""
     whole = len(table.values) if table.several is None else table.several.combinations
-    told, width = value < whole, len(table.values)
-    keys, place = np.unique(
-        signature[told].astype(np.int64) * width + value[told], return_inverse=True
-    )
+    told = value < whole
+    mine = cell_key(table, signature[told], value[told])
+    keys, place = np.unique(mine, return_inverse=True)
     shown = np.bincount(place, count[told], len(keys))
-    held_signature, held_value, held = table.cells
-    known = held_signature.astype(np.int64) * width + held_value
+    known, held = cell_keys(table), table.cells.rows
     at = np.searchsorted(known, keys).clip(max=len(known) - 1)
     return int((shown - np.where(known[at] == keys, held[at], 0)).clip(0).sum())
 

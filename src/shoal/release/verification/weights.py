@@ -11,6 +11,7 @@ from shoal.arrays import Floats, Ints
 from shoal.data.table import Table, code_column, factorize
 from shoal.engines import Runs
 from shoal.errors import InputError
+from shoal.groups.ragged import Ragged
 from shoal.knowledge import Knowledge
 from shoal.knowledge.entropy import all_counts
 from shoal.release import Release
@@ -102,7 +103,7 @@ def _wrong(found: _Weighed, people: int, *, rounded: float) -> str:
     if int(qi.weight[told].sum()) != people:
         return "more or fewer people have one than the certificate says"
     some, group = np.bincount(qi.group, told, len(qi.copies)), qi.group
-    whole = some == np.diff(qi.start)
+    whole = some == qi.lengths
     if (~whole & (some > 0)).any() or (whole & (found.cases == 0)).any():
         return "some people of a group have none, or a group without an event has some"
     total = np.bincount(group, qi.times * np.nan_to_num(found.weight), len(qi.copies))
@@ -194,8 +195,6 @@ def _as_recorded(release: Release, record: Record, lines: Lines | None) -> bool:
 
 def _split(lines: Lines, qi: Runs) -> Ints:
     """The signature on each line of the QI table, its copies apart."""
-    start = np.searchsorted(lines.group, np.arange(len(lines.ids) + 1))
     group = np.searchsorted(lines.ids, qi.first, side="right") - 1
-    length = np.diff(start)[group]
-    first = np.repeat(start[group] - np.cumsum(length) + length, length)
-    return lines.signature[first + np.arange(len(first))].astype(np.int64)
+    people = Ragged.of_owners(lines.group, len(lines.ids)).entries(group)[1]
+    return lines.signature[people].astype(np.int64)
