@@ -86,7 +86,7 @@ def test_which_of_equal_rows_is_taken_is_drawn() -> None:
 def test_rows_are_dealt_in_parts_as_at_once(seed: int) -> None:
     table, grouping = random_grouping(seed)
     whole = deal(table, grouping, seed=seed)
-    dealer = Dealer.of(table, grouping, seed=seed)
+    dealer = Dealer(table, grouping, seed=seed)
     parts = [
         dealer.deal(table.row_signature[first : first + 7], table.row_member[first : first + 7])
         for first in range(0, table.rows, 7)

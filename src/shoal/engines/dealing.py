@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,85 +25,51 @@ PART = 1 << 16
 """So many rows are dealt at a time."""
 
 
-@dataclass(frozen=True, eq=False)
 class Dealer:
     """Deals the rows of a table, the next ones each time it is called."""
 
-    table: Table
-    member_keys: Ints
-    """signature x members + member, of each member cell."""
-    key: np.uint64
-    seen: Ints
-    kept: Ints
-    before: Ints
-    cell: Ints
-    cell_people: Ints
-    line_start: Ints
-    line_end: Ints
-    line_rows: Ints
-    line_first: Ints
-    line_shown: IntArray
-    line_weight: Floats
-
-    @classmethod
-    def of(cls, table: Table, grouping: Grouping, *, seed: int) -> Dealer:
-        weight, keys = grouping.weight, cell_keys(table)
+    def __init__(self, table: Table, grouping: Grouping, *, seed: int) -> None:
+        keys = cell_keys(table)
         of_line = np.searchsorted(keys, cell_key(table, grouping.signature, grouping.value))
         order = np.argsort(of_line, kind="stable")
         lines, people = Ragged.of_owners(of_line, len(keys)), grouping.people[order]
-        member_signature, member, rows = table.member_cells
+        shown = grouping.value if grouping.shown is None else grouping.shown
+        weight = grouping.weight
+        signature, member, rows = table.member_cells
         cell, kept = cells_of_members(table), rows - lost_members(table, grouping, seed=seed)
-        by_cell = np.argsort(cell, kind="stable")
-        before = np.empty_like(kept)
+        by_cell, before = np.argsort(cell, kind="stable"), np.empty_like(kept)
         before[by_cell] = Ragged.of_owners(cell, len(keys)).before(kept[by_cell])
-        return cls(
-            table=table,
-            member_keys=member_signature * np.int64(len(table.members)) + member,
-            key=_key(seed),
-            seen=np.zeros(len(rows), np.int64),
-            kept=kept,
-            before=before,
-            cell=cell,
-            cell_people=lines.summed(people),
-            line_start=lines.start,
-            line_end=lines.before(people) + people,
-            line_rows=grouping.rows[order],
-            line_first=grouping.first_number[grouping.group][order],
-            line_shown=(grouping.value if grouping.shown is None else grouping.shown)[order],
-            line_weight=(np.full(len(order), np.nan) if weight is None else weight[order]),
+        self._table, self._members = table, np.int64(len(table.members))
+        self._keys = signature * self._members + member
+        self._arrays = (
+            _key(seed),
+            np.zeros(len(rows), np.int64),
+            rows,
+            kept,
+            before,
+            cell,
+            lines.summed(people),
+            lines.start,
+            lines.before(people) + people,
+            grouping.rows[order],
+            grouping.first_number[grouping.group][order],
+            shown[order],
+            np.full(len(order), np.nan) if weight is None else weight[order],
         )
 
     def deal(self, signature: IntArray, member: IntArray) -> tuple[Ints, IntArray, Floats]:
         """The groups of the next rows, the values that they show, and their weights, from their
         codes."""
-        wanted = signature * np.int64(len(self.table.members)) + member
-        group, weight = np.empty(len(wanted), np.int64), np.full(len(wanted), np.nan)
-        published = self.table.member_value[member]
-        deal_some(
-            np.searchsorted(self.member_keys, wanted),
-            self.key,
-            self.seen,
-            self.table.member_cells.rows,
-            self.kept,
-            self.before,
-            self.cell,
-            self.cell_people,
-            self.line_start,
-            self.line_end,
-            self.line_rows,
-            self.line_first,
-            self.line_shown,
-            self.line_weight,
-            group,
-            published,
-            weight,
-        )
+        place = np.searchsorted(self._keys, signature * self._members + member)
+        group, weight = np.empty(len(place), np.int64), np.full(len(place), np.nan)
+        published = self._table.member_value[member]
+        deal_some(place, *self._arrays, group, published, weight)
         return group, published, weight
 
 
 def deal(table: Table, grouping: Grouping, *, seed: int = 0) -> Dealt:
     """The groups of all rows of a table whose rows are here."""
-    dealer = Dealer.of(table, grouping, seed=seed)
+    dealer = Dealer(table, grouping, seed=seed)
     group, value, weight = dealer.deal(table.row_signature, table.row_member)
     told = None if grouping.weight is None else weight
     return Dealt(group.astype(np.int32), value, told)
@@ -115,7 +80,7 @@ def dealt_parts(table: Table, grouping: Grouping, *, seed: int) -> Iterator[Part
     if table.people is None and not isinstance(table.source, CountedRows):
         return None
     coded = table.source.coded(table) if table.people is None else [table.people]
-    return _parts(Dealer.of(table, grouping, seed=seed), coded, told=grouping.weight is not None)
+    return _parts(Dealer(table, grouping, seed=seed), coded, told=grouping.weight is not None)
 
 
 def _parts(

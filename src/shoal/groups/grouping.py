@@ -128,35 +128,12 @@ class Grouping:
         *,
         values: IntArray | None = None,
         weights: Floats | None = None,
+        people: Everybody | None = None,
         **more: Any,
     ) -> Grouping:
         """From the group of each of the table's `everybody`, 0 to K-1 or -1 (suppressed), published
         values where they are not the true ones, and weights."""
-        return cls._of(table, table.everybody, groups, values, weights, more)
-
-    @classmethod
-    def of_people(
-        cls,
-        table: Table,
-        groups: IntArray,
-        *,
-        values: IntArray | None = None,
-        weights: Floats | None = None,
-        **more: Any,
-    ) -> Grouping:
-        """The same from the group of each of the table's people `by_cell`."""
-        return cls._of(table, table.by_cell, groups, values, weights, more)
-
-    @classmethod
-    def _of(
-        cls,
-        table: Table,
-        people: Everybody,
-        groups: IntArray,
-        values: IntArray | None,
-        weights: Floats | None,
-        more: Mapping[str, Any],
-    ) -> Grouping:
+        people = table.everybody if people is None else people
         kept = np.flatnonzero(groups >= 0)
         return cls.of_lines(
             table,
@@ -168,6 +145,11 @@ class Grouping:
             weight=None if weights is None else weights[kept],
             **more,
         )
+
+    @classmethod
+    def of_people(cls, table: Table, groups: IntArray, **more: Any) -> Grouping:
+        """The same from the group of each of the table's people `by_cell`."""
+        return cls.of_rows(table, groups, people=table.by_cell, **more)
 
     @classmethod
     def of_classes(cls, table: Table, classes: IntArray, **more: Any) -> Grouping:
