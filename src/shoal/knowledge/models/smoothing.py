@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from shoal.arrays import IntArray
 from shoal.data.table import Table
 from shoal.errors import InputError, unknown
+from shoal.groups.ragged import Ragged
 from shoal.knowledge.knowledge import table_distribution
 from shoal.knowledge.models.kernels import kernel_sums
 
@@ -49,7 +50,7 @@ def kernel_estimate(
     widths = _widths(table, bandwidth)
     signature, value, rows = table.cells
     count = len(table.signatures)
-    start = np.searchsorted(signature, np.arange(count + 1)).astype(np.int64)
+    start = Ragged.of_owners(signature, count).start
     folds = np.full(count, -1, np.int32) if fold is None else fold.astype(np.int32)
     numeric = np.array([column.numeric for column in table.qi])
     sums = np.zeros((count, len(table.values)))

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from shoal.arrays import IntArray
 from shoal.data.table import Table
 from shoal.groups import Grouping, Progress, silent
+from shoal.groups.ragged import Ragged
 from shoal.methods.anatomy.kernels import deal
 from shoal.methods.parameters import check_eligible, whole
 
@@ -79,7 +80,7 @@ def _hashed(table: Table, rng: np.random.Generator) -> tuple[NDArray[np.int64], 
     shuffled = rng.permutation(table.rows)
     rows = shuffled[np.argsort(bucket[shuffled], kind="stable")]
     counts = np.bincount(bucket, minlength=pool + 1)
-    return rows, np.concatenate([[0], np.cumsum(counts)])
+    return rows, Ragged.of_lengths(counts).start
 
 
 def _place(

@@ -55,6 +55,7 @@ from shoal.arrays import Bools, IntArray, Ints
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import SUPPRESSED, Grouping, Progress, silent
+from shoal.groups.ragged import Ragged
 from shoal.methods.injector.kernels.injection import fill_buckets
 from shoal.methods.injector.kernels.joining import (
     Buckets,
@@ -139,10 +140,9 @@ def _fill(sorted_rows: SortedRows, l: int) -> tuple[Buckets, Ints]:  # noqa: E74
     filled = fill_buckets(usable, kinds, sorted_rows.order, l)
     used = np.bincount(filled, minlength=len(sizes))
     by_kind = np.argsort(filled, kind="stable")
-    turn = np.arange(len(filled)) - np.repeat(np.cumsum(used) - used, used)
-    first = np.cumsum(sizes) - sizes
+    turn, first = Ragged.of_lengths(used), Ragged.of_lengths(sizes).start[:-1]
     chosen = np.empty(len(filled), dtype=np.int64)
-    chosen[by_kind] = rows[first[filled[by_kind]] + turn]
+    chosen[by_kind] = rows[turn.spread(first) + turn.nth]
     count, words = len(filled) // l, kinds.denied.shape[1]
     buckets = Buckets(
         head=np.full(count, -1),
@@ -208,10 +208,7 @@ def _stay_fine(
     block = block[by_block]
     kind = sorted_rows.kind[np.concatenate([present, added])[by_block]]
     event = sorted_rows.kinds.event[kind]
-    size = (counts + 1)[block]
-    first = (np.cumsum(counts + 1) - counts - 1)[block]
-    row = np.repeat(np.arange(len(block)), size)
-    value = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
+    row, value = Ragged.of_lengths(counts + 1).entries(block)
     possible = ~sorted_rows.denied[kind[row], event[value]]
     row, value = row[possible], value[possible]
     given = in_perfect_matching(row, value, block)

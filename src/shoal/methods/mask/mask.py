@@ -43,6 +43,7 @@ from shoal.data.table import Table, factorize
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.groups import Grouping, Progress, silent
+from shoal.groups.ragged import Ragged
 from shoal.methods.mask.kernels import SLACK, Orders, Values, distort
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.parameters import whole
@@ -138,7 +139,7 @@ def _distorted(
     orders = Orders(shares.group[over], shares.event[over], keep)
     shuffled = rng.permutation(table.rows)
     rows = shuffled[np.argsort(groups[shuffled], kind="stable")]
-    start = np.concatenate([[0], np.cumsum(shares.size)])
+    start = Ragged.of_lengths(shares.size).start
     values = table.by_cell.value.copy()
     known = Values(table.value_event, table.value_rows, shares.m)
     draws = rng.random(int((shares.rows[over] - keep).sum()))

@@ -39,6 +39,7 @@ from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.groups import Grouping, Progress, silent
 from shoal.groups.generalization import generalize, has_order, missing_code
+from shoal.groups.ragged import Ragged
 from shoal.methods.mondrian.kernels import Content, Domains, cut_classes
 from shoal.methods.parameters import whole
 
@@ -138,5 +139,5 @@ def _positions(column: Column) -> NDArray[np.float64]:
 
 def _content(table: Table) -> Content:
     signature, value, _ = table.cells
-    starts = np.searchsorted(signature, np.arange(len(table.signatures) + 1))
+    starts = Ragged.of_owners(signature, len(table.signatures)).start
     return Content(table.signature_rows, starts, value.astype(np.int64))
