@@ -40,3 +40,28 @@ def test_nothing_is_said_when_nothing_is_compiled() -> None:
     with telling(lambda: said.append("compiling")):
         sum(range(3))
     assert said == []
+
+
+KERNEL = """
+from typing import NamedTuple
+class {name}(NamedTuple):
+    number: int
+from shoal.compiling import kernel
+@kernel
+def twice(one):
+    return 2 * one.number
+if __name__ == "__main__":
+    import compiled
+    print(compiled.twice(compiled.{name}(21)))
+"""
+
+
+def test_what_was_compiled_for_types_that_are_no_more_is_compiled_again(tmp_path: Path) -> None:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        pytest.skip("nothing is compiled")
+    source = tmp_path / "compiled.py"
+    for name in ("Before", "After"):
+        source.write_text(KERNEL.format(name=name))
+        run = subprocess.run([sys.executable, str(source)], capture_output=True, text=True)
+        assert (run.stdout, run.stderr) == ("42\n", "")
+    assert list(tmp_path.rglob("*.nbi"))

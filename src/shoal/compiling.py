@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeVar, cast
 
 import numba
 from numba.core import event
+from numba.core.caching import IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,7 +47,19 @@ def _compile(
         inline=inline,
         **wrappers,
     )(function)
+    if not inner and isinstance(dispatcher, Dispatcher):
+        dispatcher._cache._cache_file.__class__ = _Index  # type: ignore[attr-defined]
     return cast(F, dispatcher)
+
+
+class _Index(IndexDataCacheFile):
+    """What was compiled before: nothing, where an earlier version's types are no more."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return dict(super()._load_index())  # type: ignore[no-untyped-call]
+        except (AttributeError, ImportError):
+            return {}
 
 
 @contextmanager

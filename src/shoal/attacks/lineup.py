@@ -151,7 +151,7 @@ class Lineup(Ragged):
     def carriers(self) -> Ints:
         """How many people each case publishes with its event."""
         shown = self.shown
-        mine = np.append(self.table.value_event, -1)[shown.code] == shown.spread(self.event)
+        mine = self.table.shown_event[shown.code] == shown.spread(self.event)
         return shown.summed(shown.count * mine)
 
     @cached_property
@@ -249,7 +249,7 @@ class Lineup(Ragged):
 
 def _cases(table: Table, grouping: Grouping, values: IntArray) -> tuple[Ints, Ints]:
     """The group and the event of each case, in order, once for every copy of the group."""
-    event = np.append(table.value_event, -1)[values].astype(np.int64)
+    event = table.shown_event[values].astype(np.int64)
     held = event >= 0
     events = max(1, len(table.events))
     keys = np.unique(grouping.group[held] * events + event[held])

@@ -32,7 +32,7 @@ class Others(NamedTuple):
 def others_of(table: Table, case: Ints, event: Ints, shown: Counts) -> Others:
     """`case` is that of each suspect, in order; `event` that of each case, which publishes the
     values `shown`."""
-    outside = np.append(table.value_event, -1)[shown.code] != shown.spread(event)
+    outside = table.shown_event[shown.code] != shown.spread(event)
     lines = shown.owner[outside], shown.code[outside], shown.count[outside]
     held = Counts.of_lines(*lines, shown.owners)
     suspect, place = held.entries(case)

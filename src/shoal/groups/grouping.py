@@ -208,7 +208,7 @@ class Grouping:
 
     def cases(self, table: Table) -> Ints:
         """How many published values of each group belong to a protected event."""
-        event = np.append(table.value_event, np.int32(-1))[self.published_values(table)] >= 0
+        event = table.shown_event[self.published_values(table)] >= 0
         return np.bincount(self.group, self.rows * event, len(self.copies)).astype(np.int64)
 
     @property

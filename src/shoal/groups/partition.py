@@ -134,7 +134,7 @@ class Partition:
             signature=self.worlds.spread(self.signature),
             shown=shown,
             rows=self.worlds.count,
-            event=np.append(aspect.table.value_event, np.int32(-1))[shown],
+            event=aspect.table.shown_event[shown],
             group_number=self.group_number,
             copies=self.copies,
             alone=self.alone,
@@ -181,7 +181,7 @@ class Partition:
         line_group, line_signature = line_group[person], line_signature[person]
         shown = np.empty(len(line_group), np.int32)
         shown[np.argsort(line_group, kind="stable")] = np.repeat(values.code, values.count)
-        value_event = np.append(table.value_event, np.int32(-1))
+        value_event = table.shown_event
         alone = np.bincount(line_group, minlength=len(copies)) == 1
         alone[line_group[value_event[shown] >= 0]] = False
         chosen = np.flatnonzero(~alone)

@@ -136,7 +136,7 @@ class GroupReader(JointReader):
     def judge(self, case: Case, view: View, number: int) -> Judgement:
         part, table = case.partition, case.table
         distributions = with_pool(view, table)
-        value_event = np.append(table.value_event, np.int32(-1))
+        value_event = table.shown_event
         record = kernels.empty_record(part.groups, len(part.signature), len(case.event_r))
         groups, known = case.arrays(view, distributions)
         slot = np.full(len(distributions), -1, np.int32)

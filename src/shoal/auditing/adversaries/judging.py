@@ -65,7 +65,7 @@ class Case:
     @property
     def value_event(self) -> IntArray:
         """The event of each published value, or -1; one more entry, for the pooled value."""
-        return np.append(self.table.value_event, np.int32(-1))
+        return self.table.shown_event
 
     @property
     def groups(self) -> kernels.Groups:

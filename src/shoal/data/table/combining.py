@@ -125,10 +125,7 @@ class _Made:
     ) -> _Made:
         nothing = np.array([len(table.values) for table in columns], np.int32)
         held = np.column_stack(
-            [
-                np.append(table.value_event, np.int32(-1))[combinations[:, c]] >= 0
-                for c, table in enumerate(columns)
-            ]
+            [table.shown_event[combinations[:, c]] >= 0 for c, table in enumerate(columns)]
         )
         hidden = np.vstack([np.where(held, combinations, nothing), nothing])
         masks, mask = np.unique(hidden, axis=0, return_inverse=True)
@@ -265,7 +262,7 @@ def _carried(spec: Spec, columns: tuple[Table, ...], codes: IntArray) -> NDArray
     for c, table in enumerate(columns):
         name = table.members.name
         mine = [e for e, event in enumerate(spec.protect or ()) if name in event.column]
-        held = np.append(table.value_event, np.int32(-1))[codes[:, c]]
+        held = table.shown_event[codes[:, c]]
         for number, event in enumerate(mine):
             carries[:, event] |= held == number
     return carries

@@ -320,6 +320,11 @@ class Table:
         kept = np.where(self.value_event >= 0, np.arange(pooled), pooled)
         return np.append(kept, pooled).astype(np.int32)
 
+    @cached_property
+    def shown_event(self) -> IntArray:
+        """The event of each value that can be published, or -1; last, of the pooled one."""
+        return np.append(self.value_event, np.int32(-1))
+
     def holds(self, event: int) -> NDArray[np.bool_]:
         """Which of the published values, and last of the pooled one, carry an event."""
         if self.several is not None:

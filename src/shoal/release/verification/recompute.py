@@ -294,7 +294,7 @@ def _compare(
     """Every verdict and figure again; not `whole`: as far as they go without a model's view. And
     what checks are made of: figures, and everybody's links."""
     part, worst = case.partition, np.zeros(len(case.table.events))
-    held = part.held_pairs(np.append(case.table.value_event, np.int32(-1)))
+    held = part.held_pairs(case.table.shown_event)
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
     exact, impossible, kinds = True, set[int](), collections.Counter[str]()
     checks, told = [], list[Judge]()

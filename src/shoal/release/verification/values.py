@@ -107,7 +107,7 @@ def _check_totals(table: Table, lines: Lines, changed: int) -> Check:
     if over.clip(0).sum() > changed:
         worst = (*table.values, OTHER)[int(over.argmax())]
         return Check(name, False, f'"{worst}" is published more often than it occurs in the table')
-    outside = np.append(table.value_event, np.int32(-1)) < 0
+    outside = table.shown_event < 0
     if totals[outside].sum() - table.value_rows[outside[:-1]].sum() > changed:
         return Check(name, False, "more people are published without an event than the table has")
     return Check(name, True)
@@ -123,7 +123,7 @@ def _check_single(table: Table, lines: Lines, changed: int) -> Check:
     everybody = lines.everybody[people]
     over = _excess(table, signature, value, everybody)
     held_signature, held_value, held = table.cells
-    outside = np.append(table.value_event, np.int32(-1)) < 0
+    outside = table.shown_event < 0
     mine = outside[value]
     shown = np.bincount(signature[mine], everybody[mine], signatures).astype(np.int64)
     there = outside[held_value]
@@ -247,7 +247,7 @@ def _difference(
 
 def _check_suppressed(release: Release, table: Table, lines: Lines) -> Check:
     """Carriers of the table who are not among the published values."""
-    event = np.append(table.value_event, np.int32(-1))[lines.values.code]
+    event = table.shown_event[lines.values.code]
     lost = int(table.carriers - lines.often[event >= 0].sum())
     claimed = release.certificate["rows"]["suppressed_with_event"]
     detail = "" if lost == claimed else f"{lost}, claimed {claimed}"
@@ -267,7 +267,7 @@ def _check_suppressed_apart(
     gone = []
     for codes, column in zip(table.several.codes.T, table.several.columns, strict=True):
         mine = lines.alone(codes)
-        held = np.append(column.value_event, np.int32(-1))[mine.values.code] >= 0
+        held = column.shown_event[mine.values.code] >= 0
         gone.append(column.carriers - int(mine.often[held].sum()))
     fits = max(gone) <= claimed <= sum(gone)
     return Check(name, fits, "" if fits else f"{max(gone)} to {sum(gone)}, claimed {claimed}")
