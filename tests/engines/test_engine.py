@@ -14,7 +14,7 @@ import shoal
 from shoal.data.sources import write_parts
 from shoal.data.spec import Spec
 from shoal.data.table import Table
-from shoal.engines import Counted, Dealt, Part, Runs
+from shoal.engines import CountedTable, Dealt, Part, Runs
 from shoal.errors import InputError
 from shoal.groups import Grouping
 from shoal.release.release import Release
@@ -30,9 +30,9 @@ class Elsewhere:
     def count(self, source: Any, spec: Spec, *, progress: Any = None) -> Table:
         return self.counted(source, spec).table(spec)
 
-    def counted(self, source: Any, spec: Spec, *, progress: Any = None) -> Counted:
+    def counted(self, source: Any, spec: Spec, *, progress: Any = None) -> CountedTable:
         columns = [*spec.qi, spec.sensitive]
-        return Counted.of(source.group_by(columns).len("rows"), columns)
+        return CountedTable.of(source.group_by(columns).len("rows"), columns)
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         return None

@@ -12,7 +12,7 @@ from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.engines import Engine, default_engine, engine_of
 from shoal.release.stated import read_certificate, stated_spec
-from shoal.release.verification.files import Check
+from shoal.release.verification.files import Claim
 from shoal.release.verification.verify import Verification
 from shoal.release.verification.verify import verify as verify_folder
 
@@ -81,7 +81,7 @@ def verify(
     asked = spec.published()
     if stated != asked and original is not None:  # events may be written as ranges or patterns
         asked = holds.count(original, spec).spec.published()
-    check = Check("what was asked for", stated == asked, _differences(stated, asked))
+    check = Claim("what was asked for", stated == asked, _differences(stated, asked))
     return replace(found, checks=(*found.checks, check))
 
 

@@ -23,7 +23,7 @@ OWN_COUNT = 1e-6
 """A class's carriers as a view has them are the table's own count if they are as near as this."""
 
 
-class Counted(NamedTuple):
+class EventSuspects(NamedTuple):
     """One event's suspects, and their classes in some views."""
 
     suspects: Ints
@@ -33,7 +33,7 @@ class Counted(NamedTuple):
     """How many carry in every class. Whoever is in no known class is in the first of a view."""
 
 
-def counted(lineup: Lineup, views: Sequence[View]) -> list[Counted]:
+def counted(lineup: Lineup, views: Sequence[View]) -> list[EventSuspects]:
     """For each event that there are cases of."""
     found = []
     for event in np.unique(lineup.event):
@@ -44,7 +44,7 @@ def counted(lineup: Lineup, views: Sequence[View]) -> list[Counted]:
             index.append(view.index[lineup.signature[mine]].astype(np.int64) + offset)
             carriers.append(known)
             offset += len(known)
-        found.append(Counted(mine, np.stack(index, axis=1), np.concatenate(carriers)))
+        found.append(EventSuspects(mine, np.stack(index, axis=1), np.concatenate(carriers)))
     return found
 
 

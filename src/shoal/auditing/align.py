@@ -14,7 +14,7 @@ from shoal.data.spec import MISSING, Spec
 from shoal.data.table import Column, Table, code_column, factorize
 from shoal.data.table.frames import free_name, to_polars
 from shoal.data.table.lookalikes import warn_of_lookalikes
-from shoal.engines.pairs import Keys, Pairs, check_keys, check_named
+from shoal.engines.pairs import KeyCounts, Pairs, check_keys, check_named
 from shoal.errors import InputError, nearest
 from shoal.groups import Grouping
 from shoal.groups.partition import number_groups
@@ -214,8 +214,8 @@ def _positions(keys: pl.Series, released: pl.Series) -> IntArray:
     right = pl.DataFrame({"key": released.cast(pl.String)}).with_row_index("at")
     check_keys(
         keys.name,
-        table=Keys(len(keys), keys.n_unique()),
-        release=Keys(len(released), released.n_unique()),
+        table=KeyCounts(len(keys), keys.n_unique()),
+        release=KeyCounts(len(released), released.n_unique()),
         stray=[str(key) for key in right.join(left, on="key", how="anti")["key"].head(1)],
     )
     joined = left.join(right, on="key", how="left", maintain_order="left")

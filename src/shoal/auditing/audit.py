@@ -42,7 +42,7 @@ from shoal.auditing.measures import (
 from shoal.auditing.models import other_models
 from shoal.auditing.persons import ByPerson, PersonVerdict
 from shoal.auditing.readable import readable_people
-from shoal.auditing.row_risks import People
+from shoal.auditing.row_risks import KnownRows
 from shoal.auditing.seen import Lens, Seen
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import Limit, checked_r, checked_seed
@@ -104,7 +104,7 @@ def audit(
         budget=budget,
         seed=checked_seed(seed),
     )
-    people = People(table, partition, rows, labels)
+    people = KnownRows(table, partition, rows, labels)
     seen = Seen(case, people)
     apart = seen if all(map(reads_whole, adversaries)) else Seen(case, people)
     persons = ByPerson(case, rows, two_valued(readings(adversaries, case)))

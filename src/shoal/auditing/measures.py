@@ -15,7 +15,7 @@ from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.checks import robustness
 from shoal.auditing.findings import KINDS, Kind, Witness
 from shoal.auditing.kernels import count_held, deviations
-from shoal.auditing.row_risks import People, RowRisks
+from shoal.auditing.row_risks import KnownRows, RowRisks
 from shoal.auditing.seen import Lens as Lens
 from shoal.auditing.seen import Seen
 from shoal.auditing.verdict import AdversaryVerdict, GuessRate, ViewRisk
@@ -60,7 +60,7 @@ def verdict_of(
     )
 
 
-def row_risks(case: Case, seen: Seen, people: People, before: Floats) -> RowRisks:
+def row_risks(case: Case, seen: Seen, people: KnownRows, before: Floats) -> RowRisks:
     """The worst of all views' judgements for everybody; `before` is what was known anyway."""
     table, lenses, event = case.table, seen.lenses, seen.event
     signature = case.partition.signature[case.held]

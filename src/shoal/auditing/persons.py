@@ -145,7 +145,7 @@ class ByPerson:
         limit: Floats,
         high: Floats,
         low: Floats,
-        open_: NDArray[np.bool_],
+        open_: Bools,
     ) -> None:
         """Computes the chances of those of whom bounds tell nothing, where that can be done."""
         if lens.adversary not in self._readers:

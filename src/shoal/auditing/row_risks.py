@@ -16,7 +16,7 @@ from shoal.groups.partition import Partition
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class KnownRows:
     """Who the people of a partition are, as far as the caller knows."""
 
     table: Table
@@ -74,7 +74,7 @@ class RowRisks:
     """The worst case of everybody: by pair, and by row where rows were dealt."""
 
     table: Table
-    people: People
+    people: KnownRows
     held: IntArray
     """The pairs in groups that hold an event, in order."""
     worst: pl.DataFrame

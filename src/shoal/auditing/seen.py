@@ -16,7 +16,7 @@ from shoal.arrays import Bools, Floats, Ints
 from shoal.auditing.adversaries.even import Even
 from shoal.auditing.adversaries.judging import Case, Judgement
 from shoal.auditing.findings import KINDS, Kind
-from shoal.auditing.row_risks import People
+from shoal.auditing.row_risks import KnownRows
 from shoal.knowledge import View
 
 
@@ -49,7 +49,7 @@ class Most(NamedTuple):
 class Seen:
     """The worst of all lenses for each held pair, and what each lens says of all."""
 
-    def __init__(self, case: Case, people: People) -> None:
+    def __init__(self, case: Case, people: KnownRows) -> None:
         self.people = people
         self._case = case
         held = len(case.held)

@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.data.table.frames import is_spark_frame
 from shoal.engines.cells import write_cells
-from shoal.engines.counting import Counted
+from shoal.engines.counting import CountedTable
 from shoal.engines.engine import Dealt, Distant, Engine, Joining, Part
 from shoal.engines.gathering import gather
 from shoal.engines.runs import GID, Runs
@@ -50,7 +50,7 @@ def engine_named(name: str, *, separator: str | None = None, encoding: str | Non
 __all__ = [
     "ENGINES",
     "GID",
-    "Counted",
+    "CountedTable",
     "Dealt",
     "Distant",
     "Engine",

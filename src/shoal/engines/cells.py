@@ -16,14 +16,14 @@ from shoal.data.sources.read import file_kind, read_table
 from shoal.data.spec import Spec
 from shoal.data.storage import replace_file
 from shoal.data.table.persons import Persons
-from shoal.engines.counting import Counted
+from shoal.engines.counting import CountedTable
 from shoal.errors import InputError
 
 FORMAT = "shoal-cells/1"
 NOTE = b"shoal"
 
 
-def write_cells(counted: Counted, path: str | Path, spec: Spec) -> pl.DataFrame:
+def write_cells(counted: CountedTable, path: str | Path, spec: Spec) -> pl.DataFrame:
     """Writes the cells that a spec asks for, and gives them."""
     import pyarrow.parquet as pq
 
@@ -44,7 +44,7 @@ def write_cells(counted: Counted, path: str | Path, spec: Spec) -> pl.DataFrame:
     return cells
 
 
-def read_cells(source: str | Path) -> Counted | None:
+def read_cells(source: str | Path) -> CountedTable | None:
     """The cells in a file, or None if it is something else."""
     path = Path(source)
     if "://" in str(source) or file_kind(path) != "parquet" or not path.is_file():
@@ -68,6 +68,6 @@ def read_cells(source: str | Path) -> Counted | None:
         )
     lines, person = frame.drop(count), told.get("person")
     if person is None:
-        return Counted(lines, frame[count])
+        return CountedTable(lines, frame[count])
     persons = Persons(person["rows"], person["people"])
-    return Counted(lines, frame[count], persons=persons, rule=person["rule"])
+    return CountedTable(lines, frame[count], persons=persons, rule=person["rule"])

@@ -116,7 +116,7 @@ def refuse_cells(cells: pl.DataFrame, columns: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedTable:
     """A table as counts: its distinct combinations of values, and how many rows have each."""
 
     lines: pl.DataFrame
@@ -136,7 +136,7 @@ class Counted:
         columns: Sequence[str],
         rows: Rows | None = None,
         persons: Persons | None = None,
-    ) -> Counted:
+    ) -> CountedTable:
         return cls(cells.select(columns), cells[count_name(columns)], rows, persons)
 
     @property

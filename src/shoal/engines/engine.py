@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from shoal.arrays import Floats, IntArray, Ints
 from shoal.data.spec import Spec
 from shoal.data.table import Table
-from shoal.engines.counting import Counted
+from shoal.engines.counting import CountedTable
 from shoal.engines.pairs import Pairs
 from shoal.engines.runs import Runs
 from shoal.groups import Grouping
@@ -53,7 +53,7 @@ class Engine(Protocol):
         """The table behind a source: its cells, counted wherever the rows are."""
         ...
 
-    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Counted:
+    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> CountedTable:
         """The cells themselves, before columns are recoded."""
         ...
 

@@ -26,7 +26,7 @@ class Pairs:
     count: pl.Series
 
 
-class Keys(NamedTuple):
+class KeyCounts(NamedTuple):
     """The keys of a table."""
 
     rows: int
@@ -45,7 +45,7 @@ def check_named(key: str, **sides: Sequence[str]) -> None:
             )
 
 
-def check_keys(key: str, *, table: Keys, release: Keys, stray: Sequence[str]) -> None:
+def check_keys(key: str, *, table: KeyCounts, release: KeyCounts, stray: Sequence[str]) -> None:
     """An InputError for keys by which people cannot be told apart, or that the table lacks: one of
     these is in `stray`."""
     for side, keys in (("table", table), ("release", release)):

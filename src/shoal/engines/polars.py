@@ -15,7 +15,7 @@ from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
 from shoal.data.table.identifiers import check_identifiers, check_streamed
 from shoal.engines.cells import read_cells
-from shoal.engines.counting import Counted, columns_of, count_rows
+from shoal.engines.counting import CountedTable, columns_of, count_rows
 from shoal.engines.dealing import deal, dealt_parts
 from shoal.engines.engine import Dealt, Part
 from shoal.engines.persons import frame_by_person, rows_by_person
@@ -47,7 +47,7 @@ class PolarsEngine:
             return Table.from_frame(self._read(source), spec)
         return self.counted(source, spec, progress=progress).table(spec)
 
-    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Counted:
+    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> CountedTable:
         columns = columns_of(spec)
         rows = self._open(source) if isinstance(source, str | Path) else None
         if rows is not None:
@@ -55,12 +55,12 @@ class PolarsEngine:
             check_streamed(lambda: left.frames(spec.identifiers), spec)
             cells = count_rows(left.coded_frames(columns), columns, progress=progress)
             cells = cells.cast({name: left.schema[name] for name in columns})
-            return Counted.of(cells, columns, left, persons)
+            return CountedTable.of(cells, columns, left, persons)
         frame = self._read(source) if isinstance(source, str | Path) else to_polars(source)
         frame, persons = frame_by_person(frame, spec)
         check_identifiers(frame, spec)
         cells = count_rows([frame.select(columns)], columns)
-        return Counted.of(cells, columns, persons=persons)
+        return CountedTable.of(cells, columns, persons=persons)
 
     def _open(self, source: str | Path) -> Rows | None:
         return open_rows(source, separator=self._separator, encoding=self._encoding)

@@ -45,8 +45,8 @@ BAYES_FACTOR = 4.0
 limit. They cannot all stay below it: who is always published has, on average over what could be
 published, the chance that they had before."""
 KNOWN, SURE = 0.999, 0.99899
-"""Whoever is likelier than the first by the counts alone is known, whatever is published. Nobody else
-may become certain: the second is the most, which is less by more than fits are off."""
+"""Whoever is likelier than the first by the counts alone is known, whatever is published. Nobody
+else may become certain: the second is the most, which is less by more than fits are off."""
 
 
 class Groups(NamedTuple):

@@ -287,7 +287,7 @@ def _pool(view: View, table: Table) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Classes:
+class _KnownClasses:
     """The classes of people that a view tells apart."""
 
     attributes: tuple[str, ...]
@@ -298,10 +298,10 @@ class _Classes:
 
 def _classes(
     table: Table, attributes: tuple[str, ...], min_support: int, many: bool
-) -> _Classes | None:
+) -> _KnownClasses | None:
     """Where there are `many` numbers to keep, they are kept as small ones if that is possible."""
     if not attributes:
-        return _Classes((), np.zeros(len(table.signatures), np.int32), 1)
+        return _KnownClasses((), np.zeros(len(table.signatures), np.int32), 1)
     coded = [attribute_codes(table, name) for name in attributes]
     group, keys = factorize([codes for codes, _ in coded], [len(labels) for _, labels in coded])
     support = np.bincount(group, weights=table.signature_rows, minlength=len(keys))
@@ -312,10 +312,10 @@ def _classes(
     narrow = many and size <= 1 << 16
     rank = np.where(known, np.cumsum(known), 0)
     index = (rank.astype(np.uint16) if narrow else rank.astype(np.int32))[group]
-    return _Classes(attributes, index, size)
+    return _KnownClasses(attributes, index, size)
 
 
-def _counted_view(table: Table, classes: _Classes) -> View:
+def _counted_view(table: Table, classes: _KnownClasses) -> View:
     counts = count_values(table, classes.index, classes.size)
     counts[0] = table.value_rows
     people = counts.sum(axis=1, keepdims=True)

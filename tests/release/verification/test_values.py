@@ -20,8 +20,13 @@ from shoal.groups.ragged import Counts
 from shoal.release import GID, Release
 from shoal.release.facts import release_facts
 from shoal.release.record import Record
-from shoal.release.verification.files import Check
-from shoal.release.verification.values import Lines, _check_record, _check_single, _check_totals
+from shoal.release.verification.files import Claim
+from shoal.release.verification.values import (
+    PublishedLines,
+    _check_record,
+    _check_single,
+    _check_totals,
+)
 from shoal.release.verification.verify import Verification, verify
 
 SET = Event(("x1", "x2"), label="x")
@@ -223,7 +228,7 @@ def test_an_honest_release_with_changed_values_passes(tmp_path: Path) -> None:
 # --- The fast checks against slow twins ------------------------------------------------------
 
 
-def random_lines(table: Table, random: np.random.Generator) -> tuple[Lines, np.ndarray]:
+def random_lines(table: Table, random: np.random.Generator) -> tuple[PublishedLines, np.ndarray]:
     """A true grouping of the table, pooled here and there, and then perhaps a few values moved."""
     rows = random.integers(-1, 6, table.rows) * 7
     ids = np.unique(rows[rows >= 0])
@@ -241,7 +246,7 @@ def random_lines(table: Table, random: np.random.Generator) -> tuple[Lines, np.n
         counted[group, int(random.integers(len(table.values) + 1))] += 1
         counted += Counter()
     keys = sorted(counted)
-    lines = Lines(
+    lines = PublishedLines(
         ids=ids,
         copies=np.ones(len(ids), np.int64),
         group=np.searchsorted(ids, rows[kept]),
@@ -261,7 +266,7 @@ def slow_excess(published: Counter[Any], there: Counter[Any]) -> int:
     return sum((published - there).values())
 
 
-def slow_checks(table: Table, lines: Lines, rows: np.ndarray) -> tuple[int, int, int]:
+def slow_checks(table: Table, lines: PublishedLines, rows: np.ndarray) -> tuple[int, int, int]:
     """By how much totals, groups of one value and the record exceed the table."""
     pooled = len(table.values)
     fill = [*(int(event) < 0 for event in table.value_event), True]
@@ -313,7 +318,7 @@ def test_fast_checks_agree_with_slow_ones(seed: int) -> None:
         return
     totals, single, record = slow_checks(table, lines, gids)
     for changed in range(3):
-        found: list[Check] = [
+        found: list[Claim] = [
             _check_totals(table, lines, changed),
             _check_single(table, lines, changed),
             _check_record(table, lines, Record.of_rows(gids, None, table), changed),

@@ -110,7 +110,7 @@ def _holding(case: Case, event: int) -> _Holding:
 class _Notes:
     """What is written down of all pairs."""
 
-    record: kernels.Record
+    record: kernels.WorstLinks
     exposure: Floats
     undecided: Bools
 

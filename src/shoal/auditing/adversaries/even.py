@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.auditing.adversaries.judging import Case, Judgement, judge_groups
 from shoal.auditing.adversaries.kernels import judge as kernels
-from shoal.auditing.adversaries.kernels.even import Cells, Judged, find_even, judge_even
+from shoal.auditing.adversaries.kernels.even import CellArrays, EvenLinks, find_even, judge_even
 from shoal.groups.ragged import Ragged
 from shoal.knowledge import View, event_chances, value_chances
 
@@ -33,14 +33,14 @@ class Even:
     """Where their pairs stand among the case's held pairs."""
     others: IntArray
     """Where the held pairs of other groups stand there."""
-    judged: Judged
+    judged: EvenLinks
     rest: Case
     """The other groups alone."""
     _rest_group: Ints
     """Which groups of the case they are."""
     _rest_pair: Ints
     """Which of its pairs theirs are."""
-    _apart: kernels.Even
+    _apart: kernels.EvenGuesses
     _event_pair: Ints
     """Each event's most exposed pair, -1 where no even group holds it."""
     _shown: Bools
@@ -55,7 +55,9 @@ class Even:
         if case.limit == "prior":
             return None
         shown, pooled = np.zeros(len(table.cells.rows), bool), np.zeros(len(table.signatures), bool)
-        cells = Cells(Ragged.of_owners(table.cells.signature, len(pooled)).start, table.cells.value)
+        cells = CellArrays(
+            Ragged.of_owners(table.cells.signature, len(pooled)).start, table.cells.value
+        )
         group = find_even(case.groups, case.value_event, cells, shown, pooled)
         if len(group) < max(1.0, WORTH * len(case.held)):
             return None
@@ -73,7 +75,7 @@ class Even:
             rest=rest,
             _rest_group=rest_group,
             _rest_pair=rest_pair,
-            _apart=kernels.Even(
+            _apart=kernels.EvenGuesses(
                 np.searchsorted(group, rest_group[rest.holders]),
                 judged.right,
                 judged.known,

@@ -68,10 +68,10 @@ class Case:
         return self.table.shown_event
 
     @property
-    def groups(self) -> kernels.Groups:
+    def groups(self) -> kernels.GroupArrays:
         """The groups, as the kernels take them."""
         part = self.partition
-        return kernels.Groups(
+        return kernels.GroupArrays(
             self.holders,
             part.copies,
             *part.pairs.arrays,
@@ -79,9 +79,11 @@ class Case:
             *part.events.arrays,
         )
 
-    def arrays(self, view: View, distributions: Floats) -> tuple[kernels.Groups, kernels.Known]:
+    def arrays(
+        self, view: View, distributions: Floats
+    ) -> tuple[kernels.GroupArrays, kernels.InView]:
         """The groups and what is known of them in one view, as the kernels take them."""
-        known = kernels.Known(
+        known = kernels.InView(
             view.index,
             distributions,
             event_chances(view, self.table),
@@ -139,7 +141,7 @@ class Judgement:
     def of_record(
         cls,
         case: Case,
-        record: kernels.Record,
+        record: kernels.WorstLinks,
         *,
         counted: tuple[int, int, int],
         kind: NDArray[np.int8] | None = None,
@@ -176,7 +178,7 @@ def judge_groups(
     number: int,
     *,
     by_value: bool,
-    even: kernels.Even = kernels.NOTHING_EVEN,
+    even: kernels.EvenGuesses = kernels.NOTHING_EVEN,
 ) -> Judgement:
     """All groups in one view, the `number`th. `by_value`: every published value is told apart;
     otherwise only one event from all else. `even`: what was found of groups that are judged apart.
@@ -223,7 +225,7 @@ def judge_groups(
 
 
 @dataclass(frozen=True, eq=False)
-class _Settled:
+class _SettledGroup:
     kind: int
     place: IntArray
     sizes: Ints
@@ -256,7 +258,7 @@ def _settle(
     value_event: IntArray,
     group: int,
     number: int,
-) -> _Settled | None:
+) -> _SettledGroup | None:
     """A group that is too large to be exact: certified bounds if they decide, else an estimate.
     None if no possible world explains it."""
     part = case.partition
@@ -272,11 +274,11 @@ def _settle(
     events, column = kernels.event_columns(values, value_event)
     if len(events) == 1 and (column >= 0).all():
         certain = np.ones((len(sizes), 1))
-        return _Settled(0, place, sizes, events, certain, certain > 0, certain, certain)
+        return _SettledGroup(0, place, sizes, events, certain, certain > 0, certain, certain)
     lower, upper = event_bounds(weights, sizes, counts, column, len(events))
     r = case.event_r[events]
     surely = lower - kernels.TOLERANCE
-    bounded = _Settled(1, place, sizes, events, upper, r * surely > 1.0, surely, upper)
+    bounded = _SettledGroup(1, place, sizes, events, upper, r * surely > 1.0, surely, upper)
     if not bounded.undecided(case, view, pairs).any():
         return bounded
 
@@ -296,7 +298,7 @@ def _settle(
     _, low, _ = interval(means, sizes, sweeps=sweeps, confidence=CALL_CONFIDENCE)
     surely = np.maximum(low, lower) - kernels.TOLERANCE
     middle = np.clip(middle, lower, upper)
-    return _Settled(2, place, sizes, events, middle, r * surely > 1.0, surely, upper)
+    return _SettledGroup(2, place, sizes, events, middle, r * surely > 1.0, surely, upper)
 
 
 def _true_world(

@@ -10,12 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Ints
 from shoal.auditing.releases.constraints import Constraints
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 
 class _Block(NamedTuple):

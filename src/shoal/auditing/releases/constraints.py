@@ -13,17 +13,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from shoal.arrays import IntArray
+from shoal.arrays import Bools, IntArray, Ints
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Grouping
 from shoal.groups.pairs import ragged, starts
-
-Ints = NDArray[np.int64]
 
 
 class Shown(NamedTuple):
@@ -66,14 +63,14 @@ class Constraints:
     table: Table
     """How readers tell values apart."""
     shown: Sequence[Shown]
-    place: NDArray[np.int64]
+    place: Ints
     """releases x rows: the number of the row's group among those of all releases, -1 where there is
     none, or where an earlier release publishes the same group."""
     release: Ints
     """Of each group, the release that has it first."""
     last: Ints
     """Of each group, the release that has it last."""
-    pooled: NDArray[np.bool_]
+    pooled: Bools
     start: Ints
     """Where the lines of each group begin, and where the last end."""
     code: Ints
@@ -140,7 +137,7 @@ class Constraints:
         one, other = self.shown[early].table, self.shown[late].table
         return one.values == other.values and np.array_equal(one.masked, other.masked)
 
-    def _same_lines(self, mine: Ints, other: Ints) -> NDArray[np.bool_]:
+    def _same_lines(self, mine: Ints, other: Ints) -> Bools:
         many = np.diff(self.start)
         same = np.asarray(many[mine] == many[other])
         left, right = mine[same], other[same]

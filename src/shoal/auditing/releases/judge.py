@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, Ints
 from shoal.auditing.adversaries.adversary import BOTH, as_adversaries
 from shoal.auditing.adversaries.aspects import readings
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
@@ -32,8 +33,6 @@ from shoal.groups import Grouping
 from shoal.groups.partition import Partition
 from shoal.knowledge import Knowledge, View, event_chances
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SMALL = 400
 """People of a component that is tried exactly."""
 
@@ -132,7 +131,7 @@ class _Found:
         self.state[rows] = np.maximum(self.state[rows], state)
 
 
-def _coded_as(told: Constraints, groups: Ints) -> NDArray[np.bool_]:
+def _coded_as(told: Constraints, groups: Ints) -> Bools:
     """Which groups are of releases that code values as the table does."""
     same = [
         one.table.values == told.table.values
@@ -142,7 +141,7 @@ def _coded_as(told: Constraints, groups: Ints) -> NDArray[np.bool_]:
     return np.array(same)[told.release[groups]]
 
 
-def _adds(told: Constraints, earlier: int, components: int) -> NDArray[np.bool_]:
+def _adds(told: Constraints, earlier: int, components: int) -> Bools:
     """Of each component: whether it holds a group that none of the earlier releases publishes."""
     adds = np.zeros(components, bool)
     present = np.unique(told.place[told.place >= 0])
@@ -262,7 +261,7 @@ def _judge_exactly(asked: _Asked, found: _Found, rows: Ints) -> bool:
     return True
 
 
-def _judge_widely(asked: _Asked, found: _Found, rows: Ints, left: NDArray[np.bool_]) -> None:
+def _judge_widely(asked: _Asked, found: _Found, rows: Ints, left: Bools) -> None:
     """Large components: certain people are known; of others there are bounds."""
     if not len(rows):
         return

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.auditing.releases.constraints import Constraints
 from shoal.auditing.releases.kernels import hand_out_together
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 UNCOUNTED, UNPUBLISHED = -1, -2
 
 

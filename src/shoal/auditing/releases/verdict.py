@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools
 from shoal.auditing.checks import robustness
 from shoal.display import number
 from shoal.wording import EXIT_CODES, people
@@ -42,7 +43,7 @@ class ReleasesVerdict:
     """Overlapping groups of large components, of which there are bounds only."""
     state: NDArray[np.int8]
     """Of each row of the table: 0 within the limit or in no release, 1 undecided, 2 above."""
-    sure: NDArray[np.bool_]
+    sure: Bools
     """Of each row: whether it is certain."""
 
     @property

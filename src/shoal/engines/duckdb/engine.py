@@ -22,7 +22,7 @@ from shoal.data.table import Table
 from shoal.data.table.identifiers import check_identifiers, checked_identifiers, refuse_repeats
 from shoal.data.table.persons import Persons, refuse_elsewhere
 from shoal.engines.cells import read_cells
-from shoal.engines.counting import Counted, columns_of, count_name, count_rows, refuse_cells
+from shoal.engines.counting import CountedTable, columns_of, count_name, count_rows, refuse_cells
 from shoal.engines.dealing import dealt_parts
 from shoal.engines.duckdb.pairs import joined_pairs
 from shoal.engines.duckdb.scratch import given_rows, scratch_connection
@@ -48,7 +48,7 @@ class DuckDBEngine:
         counted = read_cells(source) or self._counted(source, rows, spec)
         return counted.table(spec)
 
-    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Counted:
+    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> CountedTable:
         return self._counted(source, self._open(source), spec)
 
     def _open(self, source: Any) -> Rows | None:
@@ -60,7 +60,7 @@ class DuckDBEngine:
             )
         return open_rows(source, separator=self._separator, encoding=self._encoding)
 
-    def _counted(self, source: str | Path, rows: Rows | None, spec: Spec) -> Counted:
+    def _counted(self, source: str | Path, rows: Rows | None, spec: Spec) -> CountedTable:
         columns, url = columns_of(spec), parse_url(str(source))
         name, persons = count_name(columns), None
         if url is not None:
@@ -81,7 +81,7 @@ class DuckDBEngine:
             _check_identifiers(rows, checked_identifiers(spec))
             cells = _counted(rows, columns, name)
         refuse_cells(cells, columns)
-        return Counted.of(cells, columns, rows, persons)
+        return CountedTable.of(cells, columns, rows, persons)
 
     def pairs(
         self,

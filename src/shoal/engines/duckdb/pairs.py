@@ -11,7 +11,7 @@ from shoal.data.sources.database import quoted_name
 from shoal.data.sources.delimited import check_columns
 from shoal.data.sources.streamed import Rows
 from shoal.engines.duckdb.scratch import Scratch, given_rows, scratch_connection
-from shoal.engines.pairs import Keys, Pairs, check_keys, check_named
+from shoal.engines.pairs import KeyCounts, Pairs, check_keys, check_named
 
 
 def joined_pairs(table: Rows, released: Rows, columns: Sequence[str], key: str) -> Pairs:
@@ -56,9 +56,9 @@ def _register(scratch: Scratch, name: str, rows: Rows, columns: Sequence[str], k
     )
 
 
-def _keys(connection: Any, name: str) -> Keys:
+def _keys(connection: Any, name: str) -> KeyCounts:
     counts = "count(*), count(distinct k) + least(count(*) - count(k), 1)"
-    return Keys(*connection.sql(f"select {counts} from {name}").fetchall()[0])
+    return KeyCounts(*connection.sql(f"select {counts} from {name}").fetchall()[0])
 
 
 def _finished(found: pl.DataFrame, front: str, names: Sequence[str], rows: Rows) -> pl.DataFrame:

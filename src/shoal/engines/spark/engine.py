@@ -15,7 +15,7 @@ from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.data.table.frames import is_spark_frame
 from shoal.engines.cells import read_cells
-from shoal.engines.counting import Counted, count_name
+from shoal.engines.counting import CountedTable, count_name
 from shoal.engines.engine import Dealt
 from shoal.engines.pairs import Pairs
 from shoal.engines.runs import Runs
@@ -67,10 +67,12 @@ class SparkEngine:
         counted, rows = self._counted(source, spec, progress)
         return replace(counted.table(spec), source=rows)
 
-    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Counted:
+    def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> CountedTable:
         return self._counted(source, spec, progress)[0]
 
-    def _counted(self, source: Any, spec: Spec, progress: Progress) -> tuple[Counted, SparkRows]:
+    def _counted(
+        self, source: Any, spec: Spec, progress: Progress
+    ) -> tuple[CountedTable, SparkRows]:
         told = self.progress if progress is silent else progress
         with watched(self.session, "counting on Spark", told):
             frame = self._frame(source)
@@ -78,7 +80,7 @@ class SparkEngine:
                 cells, rows, persons = count_cells(frame, spec, most=self.most_cells)
         cells = _typed(cells, source)
         counts = pl.Series(count_name(cells.columns), rows.counts)
-        return Counted(cells, counts, persons=persons), rows
+        return CountedTable(cells, counts, persons=persons), rows
 
     def _frame(self, source: DataFrame | str | Path) -> DataFrame:
         if isinstance(source, str | Path):

@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.data.sources.delimited import check_columns
 from shoal.engines.counting import ROWS
-from shoal.engines.pairs import Keys, Pairs, check_keys, check_named
+from shoal.engines.pairs import KeyCounts, Pairs, check_keys, check_named
 from shoal.engines.spark.brought import brought
 from shoal.engines.spark.cells import check_once
 from shoal.engines.spark.kinds import as_key, received, sent
@@ -76,7 +76,7 @@ def _check_keys(mine: DataFrame, theirs: DataFrame, key: str) -> None:
         parts.append(F.sum(side).alias(side))
         parts.append(F.count_if(F.col(side) > 0).alias(f"distinct {side}"))
     found = counted.agg(*parts).collect()[0]
-    table, release = (Keys(found[side] or 0, found[f"distinct {side}"]) for side in sides)
+    table, release = (KeyCounts(found[side] or 0, found[f"distinct {side}"]) for side in sides)
     named = [] if found["stray"] is None else [found["stray"]]
     check_keys(key, table=table, release=release, stray=named)
 

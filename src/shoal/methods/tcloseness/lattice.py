@@ -99,7 +99,7 @@ class Lattice:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LatticeVerdict:
     """What a node is found to be."""
 
     classes: int
@@ -109,7 +109,7 @@ class Verdict:
     """No refinement of the node can pass."""
 
 
-Judge = Callable[[int, Iterable[Floats]], Verdict]
+Judge = Callable[[int, Iterable[Floats]], LatticeVerdict]
 """From the number of a node's classes, and batches of their counts (classes x member values), to
 what the node is."""
 

@@ -60,7 +60,7 @@ from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError, unknown
 from shoal.groups import SUPPRESSED, Grouping, Progress, Recoding, silent
 from shoal.methods.tcloseness.emd import equal, hierarchical, ordered
-from shoal.methods.tcloseness.lattice import Lattice, Levels, Verdict, search
+from shoal.methods.tcloseness.lattice import Lattice, LatticeVerdict, Levels, search
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 
@@ -153,7 +153,7 @@ class _Closeness:
     t: float
     limit: int
 
-    def __call__(self, classes: int, batches: Iterable[Floats]) -> Verdict:
+    def __call__(self, classes: int, batches: Iterable[Floats]) -> LatticeVerdict:
         """Compares the classes with the table, until the node is known to be hopeless."""
         above, suppressed, minimum = 0, 0, 0.0
         for counts in batches:
@@ -166,8 +166,8 @@ class _Closeness:
             suppressed += int(rows.sum())
             minimum += float(rows @ (distance[failing] - self.t)) / (1 - self.t)  # 5
             if minimum > self.limit + ROW_TOLERANCE:
-                return Verdict(classes, 0, True)
-        return Verdict(classes, classes - above if suppressed <= self.limit else 0, False)
+                return LatticeVerdict(classes, 0, True)
+        return LatticeVerdict(classes, classes - above if suppressed <= self.limit else 0, False)
 
 
 def _shares(counts: Floats) -> Floats:

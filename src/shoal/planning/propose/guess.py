@@ -25,7 +25,7 @@ from shoal.knowledge import MAX_VIEWS
 from shoal.planning.propose.feasible import Feasible, feasible, without_rare
 from shoal.planning.propose.naming import ENOUGH_ROWS as NAMING_ROWS
 from shoal.planning.propose.naming import MOST_ALONE
-from shoal.planning.propose.proposal import Guess, Proposal, Recoding, Role, Shares
+from shoal.planning.propose.proposal import Guess, Proposal, ProposedRecoding, Role, Shares
 from shoal.planning.propose.values import YesNo, held_by_one, is_nominal, missing_codes, yes_no
 from shoal.planning.propose.words import (
     CODE_WORDS,
@@ -299,7 +299,7 @@ def _illnesses(
 
 def _recodings(
     data: pl.DataFrame, guesses: dict[str, Guess], missing: dict[str, tuple[str, ...]]
-) -> Iterator[Recoding]:
+) -> Iterator[ProposedRecoding]:
     """What published columns seem to need before anything else."""
     for name, guess in guesses.items():
         if guess.role not in ("qi", "sensitive"):
@@ -310,7 +310,7 @@ def _recodings(
         reasons = [f"{shown} may mean that nothing is known"] if codes else []
         reasons += [f"categories: {nominal}"] if nominal else []
         if reasons:
-            yield Recoding(name, codes, nominal is not None, "; ".join(reasons))
+            yield ProposedRecoding(name, codes, nominal is not None, "; ".join(reasons))
 
 
 def _with_alike(sensitive: Guess, values: Shares) -> Guess:

@@ -26,7 +26,7 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Recoding:
+class ProposedRecoding:
     """What a column seems to need before it is anonymized, and why."""
 
     column: str
@@ -53,7 +53,7 @@ class Proposal:
     """A limit for the views, if the QIs make too many."""
     events: tuple[Event, ...] = ()
     """Protected events; without any, each value is one."""
-    recodings: tuple[Recoding, ...] = ()
+    recodings: tuple[ProposedRecoding, ...] = ()
     r: int | None = None
     """The largest of a few that planning does not rule out; None if nothing could be tried."""
     common: Shares = ()
@@ -174,7 +174,7 @@ def _event(event: Event) -> str:
     return f"    {{ values = [{', '.join(map(toml_string, event.values))}]{of} }},"
 
 
-def _recode_block(recodings: tuple[Recoding, ...]) -> str:
+def _recode_block(recodings: tuple[ProposedRecoding, ...]) -> str:
     """Comes last: what follows the head of a table belongs to it."""
     if not recodings:
         return ""

@@ -20,7 +20,7 @@ from shoal.data.table import Column, Table, code_column, factorize
 from shoal.data.table.frames import free_name
 from shoal.engines import Runs
 from shoal.groups import FormName, Grouping
-from shoal.release.forms.form import Coded, People
+from shoal.release.forms.form import Coded, PublishedPeople
 from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_people
 from shoal.release.weights import Alike, published_weights
@@ -64,7 +64,7 @@ class Bucketized:
 
     def people(
         self, release: Release, qi: Runs, table: Table, record: Record | None
-    ) -> tuple[People | None, str]:
+    ) -> tuple[PublishedPeople | None, str]:
         lines = {column.name: _codes(qi.lines[column.name], column) for column in table.qi}
         for name, codes in lines.items():
             if codes.null_count():
@@ -78,7 +78,7 @@ class Bucketized:
         )[number]
         if found.null_count():
             return None, "some people have attributes that nobody in the table has"
-        return People(found.cast(pl.Int32).to_numpy(), qi.group, qi.times), ""
+        return PublishedPeople(found.cast(pl.Int32).to_numpy(), qi.group, qi.times), ""
 
     def value_counts(self, release: Release, table: Table) -> list[Floats]:
         assert release.audit is not None, "only a release that was just made is reported on"

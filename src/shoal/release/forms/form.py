@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class PublishedPeople:
     """The published people, found again in the table that they come from: how many of a signature
     are in each copy of a group."""
 
@@ -73,7 +73,7 @@ class Form(Protocol):
 
     def people(
         self, release: Release, qi: Runs, table: Table, record: Record | None
-    ) -> tuple[People | None, str]:
+    ) -> tuple[PublishedPeople | None, str]:
         """Everybody published, by the groups of the QI table; or what contradicts the table. The
         `record` is the publisher's own."""
 

@@ -18,7 +18,7 @@ from shoal.data.table import Column, Table, code_column
 from shoal.engines import GID, Runs
 from shoal.errors import InputError
 from shoal.groups import FormName, Grouping
-from shoal.release.forms.form import Coded, People
+from shoal.release.forms.form import Coded, PublishedPeople
 from shoal.release.lines import as_enum
 from shoal.release.numbering import hashed_people, hashed_ranges
 from shoal.release.weights import Alike, published_weights
@@ -62,7 +62,7 @@ class Generalized:
 
     def people(
         self, release: Release, qi: Runs, table: Table, record: Record | None
-    ) -> tuple[People | None, str]:
+    ) -> tuple[PublishedPeople | None, str]:
         """The publisher's own record is checked against the published ranges; without it, rows are
         told apart by the ranges, which works only where these do not overlap and nobody is
         suppressed."""
@@ -72,10 +72,12 @@ class Generalized:
             gid = _told_apart(groups, table, covers)
             kept = np.flatnonzero(gid >= 0)
             group = np.searchsorted(qi.first, gid[kept])
-            return People(kept.astype(np.int32), group, table.signature_rows[kept]), ""
+            return PublishedPeople(kept.astype(np.int32), group, table.signature_rows[kept]), ""
         if problem := _contradiction(groups, table, covers, record):
             return None, problem
-        return People(record.signature, np.searchsorted(qi.first, record.gid), record.people), ""
+        return PublishedPeople(
+            record.signature, np.searchsorted(qi.first, record.gid), record.people
+        ), ""
 
     def value_counts(self, release: Release, table: Table) -> list[Floats]:
         return [_spread_evenly(column, release) for column in table.qi]

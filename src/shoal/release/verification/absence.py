@@ -9,7 +9,7 @@ from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.counting import count_missing
 from shoal.knowledge import Knowledge
 from shoal.release.record import Record
-from shoal.release.verification.files import UNSAID, Check, same_figures
+from shoal.release.verification.files import UNSAID, Claim, same_figures
 
 NOT_RECOMPUTED = "not recomputed: who is missing is in the private folder"
 
@@ -19,19 +19,19 @@ def check_absence(
     known: Knowledge,
     certificate: Mapping[str, Any],
     record: Record | None,
-) -> Check:
+) -> Claim:
     """With the publisher's own record class by class.
     Without it, it is known only how many people are missing and how many of them carry what."""
     claimed, counts = certificate["audit"]["absence"], certificate["rows"]
     if claimed is None:
-        return Check("absence", True, UNSAID)
+        return Claim("absence", True, UNSAID)
     if record is not None:
         mine = count_missing(case, known, record.missing(case.table))
         return same_figures("absence", {"kept": mine.kept, "carriers": mine.carriers}, claimed)
     told = "" if counts["values_changed"] or not claimed["kept"] else _told_by_all(case)
     if told or not counts["suppressed"]:
-        return Check("absence", not told, told)
-    return Check("absence", True, NOT_RECOMPUTED)
+        return Claim("absence", not told, told)
+    return Claim("absence", True, NOT_RECOMPUTED)
 
 
 def _told_by_all(case: Case) -> str:

@@ -39,50 +39,50 @@ UNSAID = "an older certificate does not say"
 
 
 @dataclass(frozen=True)
-class Check:
-    """One thing that was looked at."""
+class Claim:
+    """Something that a release says of itself, and whether it holds."""
 
     name: str
     passed: bool
     detail: str = ""
 
 
-def same_figure(name: str, figure: Any, claimed: Any) -> Check:
+def same_figure(name: str, figure: Any, claimed: Any) -> Claim:
     """A check that two figures agree."""
-    return Check(
+    return Claim(
         name, figure == claimed, "" if figure == claimed else f"{figure}, claimed {claimed}"
     )
 
 
-def same_figures(name: str, figures: Mapping[str, Any], claimed: Mapping[str, Any]) -> Check:
+def same_figures(name: str, figures: Mapping[str, Any], claimed: Mapping[str, Any]) -> Claim:
     """A check that several figures agree, by their names."""
     wrong = [
         f"{key.replace('_', ' ')} {figure}, claimed {claimed[key]}"
         for key, figure in figures.items()
         if figure != claimed[key]
     ]
-    return Check(name, not wrong, "; ".join(wrong))
+    return Claim(name, not wrong, "; ".join(wrong))
 
 
-def check_files(folder: Path, certificate: dict[str, Any]) -> list[Check]:
+def check_files(folder: Path, certificate: dict[str, Any]) -> list[Claim]:
     checks = []
     for name, claimed in certificate["files"].items():
         if Path(name).name != name and not is_part(name):
-            checks.append(Check(f"file {name}", False, "the name leads out of the folder"))
+            checks.append(Claim(f"file {name}", False, "the name leads out of the folder"))
             continue
         file = folder / name
         if not file.is_file():
-            checks.append(Check(f"file {name}", False, "it is missing"))
+            checks.append(Claim(f"file {name}", False, "it is missing"))
             continue
         if file.is_symlink() or (is_part(name) and file.parent.is_symlink()):
-            checks.append(Check(f"file {name}", False, "it is a link to somewhere else"))
+            checks.append(Claim(f"file {name}", False, "it is a link to somewhere else"))
             continue
         same = sha256(file) == claimed["sha256"] and file.stat().st_size == claimed["bytes"]
-        checks.append(Check(f"file {name}", same, "" if same else "its SHA-256 or size differs"))
+        checks.append(Claim(f"file {name}", same, "" if same else "its SHA-256 or size differs"))
     return [*checks, _check_folder(folder, set(certificate["files"]))]
 
 
-def _check_folder(folder: Path, named: set[str]) -> Check:
+def _check_folder(folder: Path, named: set[str]) -> Claim:
     """Nothing but the files of a release, each once, and plain files all of them."""
     parted = parts_among(named)
     for kind in FORMATS:
@@ -92,38 +92,38 @@ def _check_folder(folder: Path, named: set[str]) -> Check:
         if named <= usual and all(without_gaps(parts) for parts in parted.values()):
             break
     else:
-        return Check("folder", False, "the certificate names other files than those of a release")
+        return Claim("folder", False, "the certificate names other files than those of a release")
     folders = {f"{table}.{kind}" for table in parted}
     inside = (path for name in folders for path in (folder / name).glob("*"))
     for path in sorted([*folder.iterdir(), *inside]):
         name = path.relative_to(folder).as_posix()
         if name not in (CERTIFICATE, SIGNATURES, *named, *folders):
-            return Check("folder", False, f'it holds "{name}", which the certificate does not name')
+            return Claim("folder", False, f'it holds "{name}", which the certificate does not name')
         if path.is_symlink() or not (path.is_dir() if name in folders else path.is_file()):
-            return Check("folder", False, f'"{name}" is no plain file')
-    return Check("folder", True)
+            return Claim("folder", False, f'"{name}" is no plain file')
+    return Claim("folder", True)
 
 
-def check_tables(release: Release) -> list[Check]:
+def check_tables(release: Release) -> list[Claim]:
     spec, certificate = release.spec, release.certificate
     if not fits_form(release):
-        return [Check("form", False, f'the tables are not those of a "{release.form}" release')]
+        return [Claim("form", False, f'the tables are not those of a "{release.form}" release')]
     values = [GID, *spec.sensitive_columns, "count"]
     weights = certificate.get("weights", certificate.get("leanings"))
     qi_columns = [GID, *spec.qi, *([] if weights is None else [weights["column"]])]
     columns = {"qi": qi_columns, "sensitive": values, **OTHER_COLUMNS}
     held = {"qi": release.qi_held, "sensitive": release.sensitive_held, **release.small_frames}
     if any(frame.columns != columns[name] for name, frame in held.items()):
-        return [Check("columns", False, "the tables have other columns than they should have")]
+        return [Claim("columns", False, "the tables have other columns than they should have")]
     if release.ranges is not None and (strange := _strange_ranges(release)):
-        return [Check("ranges", False, strange)]
+        return [Claim("ranges", False, strange)]
     qi, sensitive = release.qi_runs.in_order(), release.sensitive_runs.in_order()
     agree = _same_sizes(release)
     claimed = certificate["groups"]
     pooled = sensitive.copies[sensitive.holding(pooled_line(spec))].sum()
     checks = [
-        Check("columns", True),
-        Check("group sizes", agree, "" if agree else "people and values differ in number"),
+        Claim("columns", True),
+        Claim("group sizes", agree, "" if agree else "people and values differ in number"),
         same_figure("published rows", qi.height, certificate["rows"]["published"]),
         same_figure("groups", int(qi.copies.sum()), claimed["count"]),
         same_figure("smallest group", int(qi.sizes.min(initial=qi.height)), claimed["smallest"]),
@@ -136,7 +136,7 @@ def check_tables(release: Release) -> list[Check]:
         _check_told(release),
     ]
     fault = contradiction(certificate, spec)
-    checks.append(Check("certificate", not fault, fault))
+    checks.append(Claim("certificate", not fault, fault))
     if certificate["audit"]["robust"] and spec.limit == "absolute":
         checks.append(_check_shares(release, sensitive))
     return checks
@@ -163,7 +163,7 @@ def _strange_ranges(release: Release) -> str:
     return ""
 
 
-def _check_readable(release: Release, sensitive: Runs) -> Check:
+def _check_readable(release: Release, sensitive: Runs) -> Claim:
     """How many people are in a group that publishes one value, in some column; an older certificate
     says how many of them are alone."""
     claimed, columns = release.certificate["groups"], release.spec.sensitive_columns
@@ -182,26 +182,26 @@ def _check_readable(release: Release, sensitive: Runs) -> Check:
         return same_figure("readable people", found, claimed["readable"])
     name, stated = "people shown openly", claimed.get("shown_openly")
     if stated is None:
-        return Check(name, True, UNSAID)
+        return Claim(name, True, UNSAID)
     return same_figure(name, int(sensitive.copies[readable & (sizes == 1)].sum()), stated)
 
 
-def check_lookup(release: Release) -> Check:
+def check_lookup(release: Release) -> Claim:
     """How many people have a combination of QI values that few share."""
     name, claimed = "people with rare combinations", release.judged.lookup
     if claimed is None:
-        return Check(name, True, UNSAID)
+        return Claim(name, True, UNSAID)
     found = release.lookup.to_dict()
     figures = {key: found[key] for key in ("unique", "fewer_than")}
     return same_figures(name, figures, {key: plain(claimed)[key] for key in figures})
 
 
-def _check_members(release: Release) -> Check:
+def _check_members(release: Release) -> Claim:
     published = published_totals(release)
     for label, total in release.members.group_by("event").agg(pl.col("count").sum()).iter_rows():
         if published.get(label, 0) != total and not release.certificate["rows"]["values_changed"]:
-            return Check("members", False, f'the members of "{label}" do not add up')
-    return Check("members", not (fault := _told_too_much(release)), fault)
+            return Claim("members", False, f'the members of "{label}" do not add up')
+    return Claim("members", not (fault := _told_too_much(release)), fault)
 
 
 def _told_too_much(release: Release) -> str:
@@ -223,19 +223,19 @@ def _told_too_much(release: Release) -> str:
     return ""
 
 
-def _check_masks(release: Release, sensitive: Runs) -> Check:
+def _check_masks(release: Release, sensitive: Runs) -> Claim:
     """Of several sensitive columns, a group that hides something shows events only."""
     names = release.spec.sensitive_columns
     if len(names) == 1:
-        return Check("pooled values", True)
+        return Claim("pooled values", True)
     hidden = sensitive.holding(pooled_line(release.spec))[sensitive.group]
     shown = sensitive.lines.filter(hidden).select(pl.col(names).cast(pl.String))
     for name in names:
         events = [one for one in release.certificate["events"] if name in one.get("columns", ())]
         allowed = [OTHER, *(text for one in events for text in (*one["values"], one["shown"]))]
         if not shown[name].is_in(allowed).all():
-            return Check("pooled values", False, f'a group that hides values shows "{name}"')
-    return Check("pooled values", True)
+            return Claim("pooled values", False, f'a group that hides values shows "{name}"')
+    return Claim("pooled values", True)
 
 
 def published_totals(release: Release) -> dict[str, int]:
@@ -249,16 +249,16 @@ def published_totals(release: Release) -> dict[str, int]:
     return totals
 
 
-def _check_told(release: Release) -> Check:
+def _check_told(release: Release) -> Claim:
     """The totals of an older release are those that its certificate names, each within what could
     be; newer ones have none."""
     totals, claimed = release.totals, release.certificate.get("totals")
     if totals is None or claimed is None:
         same = totals is None and (claimed is None or not claimed["told"])
-        return Check("totals", same, "" if same else "there are others than the certificate says")
+        return Claim("totals", same, "" if same else "there are others than the certificate says")
     told = totals.group_by("attribute", maintain_order=True).agg(pl.col("value").n_unique())
     if dict(told.iter_rows()) != claimed["told"]:
-        return Check("totals", False, "they tell of other values than the certificate says")
+        return Claim("totals", False, "they tell of other values than the certificate says")
     labels = [event["label"] for event in release.certificate["events"]]
     whole = totals.filter(
         pl.col("attribute").is_in(release.spec.qi)
@@ -268,14 +268,14 @@ def _check_told(release: Release) -> Check:
     )
     twice = totals.select("attribute", "value", "event").is_duplicated().any()
     if whole.height < totals.height or twice:
-        return Check("totals", False, "a line of them tells of nothing, or twice of the same")
-    return Check("totals", True)
+        return Claim("totals", False, "a line of them tells of nothing, or twice of the same")
+    return Claim("totals", True)
 
 
-def _check_holding(release: Release, sensitive: Runs) -> Check:
+def _check_holding(release: Release, sensitive: Runs) -> Claim:
     """How many groups hold an event, and their mean size (where published values are true)."""
     if release.certificate["rows"]["values_changed"]:
-        return Check("groups with an event", True, "not compared: values were changed")
+        return Claim("groups with an event", True, "not compared: values were changed")
     holds = [_holds(release, event) for event in release.certificate["events"]]
     held = np.flatnonzero(sensitive.holding(pl.any_horizontal(holds)))
     groups = int(sensitive.copies[held].sum())
@@ -285,10 +285,10 @@ def _check_holding(release: Release, sensitive: Runs) -> Check:
     same = groups == claimed["with_event"]
     same = same and math.isclose(mean, claimed["mean_with_event"], abs_tol=ROUNDING)
     detail = f"{groups} of mean size {mean:.4f}"
-    return Check("groups with an event", same, "" if same else detail)
+    return Claim("groups with an event", same, "" if same else detail)
 
 
-def _check_shares(release: Release, sensitive: Runs) -> Check:
+def _check_shares(release: Release, sensitive: Runs) -> Claim:
     """No event may fill more than 1/r of a group, whatever the adversary knows."""
     count = sensitive.lines["count"].to_numpy()
     sizes = sensitive.sums(count)
@@ -296,8 +296,8 @@ def _check_shares(release: Release, sensitive: Runs) -> Check:
         mine = sensitive.lines.select(_holds(release, event)).to_series().fill_null(False)
         held = sensitive.sums(count * mine.to_numpy())
         if (held * event["r"] > sizes * (1 + 1e-12)).any():
-            return Check("shares", False, f'"{event["label"]}" fills more than 1/r of a group')
-    return Check("shares", True)
+            return Claim("shares", False, f'"{event["label"]}" fills more than 1/r of a group')
+    return Claim("shares", True)
 
 
 def _holds(release: Release, event: dict[str, Any]) -> pl.Expr:

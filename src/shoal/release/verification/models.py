@@ -11,18 +11,18 @@ from shoal.knowledge import Knowledge, View, event_chances
 from shoal.knowledge.fitted import Fitted, measure
 from shoal.plain import plain
 from shoal.release.models import read_model
-from shoal.release.verification.files import Check
+from shoal.release.verification.files import Claim
 
 MODELS = "model-*.parquet"
 LAST_DIGIT = {"auc": 1e-3, "expected": 0.1, "calibration": 1e-4}
 NOT_JUDGED = "not judged: what the model says of everybody is in the private folder"
 
 
-class Known(NamedTuple):
+class WithModels(NamedTuple):
     """What the release is judged with again."""
 
     knowledge: Knowledge
-    checks: list[Check]
+    checks: list[Claim]
     whole: bool
     """Whether every view is there that the certificate names. Without one, figures can only be
     smaller than those that the certificate states."""
@@ -33,7 +33,7 @@ def with_models(
     claimed: Mapping[str, Any],
     table: Table,
     private: str | Path | None,
-) -> Known:
+) -> WithModels:
     """Adds the models that a certificate names to the knowledge, unless they are in it already."""
     names = {view.name for view in known.views}
     checks, whole = [], True
@@ -46,17 +46,17 @@ def with_models(
             known = known + read
             checks.append(_same_quality(read.views[0], table, described))
         else:
-            checks.append(Check(view, private is None, read))
+            checks.append(Claim(view, private is None, read))
             whole = False
     if private is not None:
         named = {str(described["file"]) for described in claimed.get("models", [])}
         strange = sorted({file.name for file in Path(private).glob(MODELS)} - named)
         detail = "".join(f"the certificate says nothing of {name}" for name in strange[:1])
-        checks.append(Check("models", not strange, detail))
-    return Known(known, checks, whole)
+        checks.append(Claim("models", not strange, detail))
+    return WithModels(known, checks, whole)
 
 
-def _same_quality(view: View, table: Table, described: Mapping[str, Any]) -> Check:
+def _same_quality(view: View, table: Table, described: Mapping[str, Any]) -> Claim:
     """Whether the distributions are as good as the certificate says. That it was this model, with
     these folds and this seed, that gave them cannot be seen from them."""
     chances = event_chances(view, table)[view.index]
@@ -65,7 +65,7 @@ def _same_quality(view: View, table: Table, described: Mapping[str, Any]) -> Che
     measured = [] if described["folds"] is None else found
     stated = described["quality"]
     same = len(stated) == len(measured) and all(map(_alike, stated, measured))
-    return Check(view.name, same, "" if same else "its quality is another than is said")
+    return Claim(view.name, same, "" if same else "its quality is another than is said")
 
 
 def _alike(stated: Mapping[str, Any], measured: Mapping[str, Any]) -> bool:

@@ -17,8 +17,7 @@ from shoal.auditing.adversaries.aspects import readings, two_valued
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
-from shoal.auditing.checks import BEFORE_CHECKS, checks_of, verdict
-from shoal.auditing.checks import Check as Promise
+from shoal.auditing.checks import BEFORE_CHECKS, Check, checks_of, verdict
 from shoal.auditing.counting import count_classes
 from shoal.auditing.findings import Counted, Counter, Judge, Judged, Looked, Unit
 from shoal.auditing.forced import certain_people
@@ -44,9 +43,9 @@ from shoal.release.pair import ROW_GROUPS
 from shoal.release.record import Record, rows_recorded
 from shoal.release.utility.published import same_groups
 from shoal.release.verification.absence import check_absence
-from shoal.release.verification.files import UNSAID, Check, same_figure, same_figures
+from shoal.release.verification.files import UNSAID, Claim, same_figure, same_figures
 from shoal.release.verification.models import with_models
-from shoal.release.verification.values import Lines, check_values
+from shoal.release.verification.values import PublishedLines, check_values
 from shoal.release.verification.weights import check_weights_of
 from shoal.wording import WHOLE, verdict_words
 
@@ -66,7 +65,7 @@ def recompute(
     code: IntArray,
     private: str | Path | None,
     knowledge: Knowledge | str | Path | None,
-) -> list[Check]:
+) -> list[Claim]:
     certificate = release.certificate
     claimed = certificate["knowledge"]
     known, fitted, whole = with_models(Knowledge.of(table, knowledge), claimed, table, private)
@@ -90,8 +89,8 @@ def recompute(
     record = None if private is None else Record.read(Path(private), table)
     lines, problem = _published(release, table, code, record)
     if lines is None:
-        return [*checks, Check("people", False, problem)]
-    checks += [Check("people", True), *check_values(release, table, lines, record)]
+        return [*checks, Claim("people", False, problem)]
+    checks += [Claim("people", True), *check_values(release, table, lines, record)]
     if "weights" in certificate:
         checks.append(check_weights_of(release, table, known, lines, record))
     case = Case(
@@ -149,24 +148,24 @@ class Links(NamedTuple):
 
 
 def _same_checks(
-    mine: Sequence[Promise],
-    claimed: Sequence[Promise],
+    mine: Sequence[Check],
+    claimed: Sequence[Check],
     nearest: Mapping[str, Sequence[Links]],
     *,
     exact: bool,
     whole: bool,
-) -> Iterator[Check]:
+) -> Iterator[Claim]:
     """The verdict, and each check of it: its state, and its worst figure."""
     yield _same_verdict("verdict", verdict(mine), verdict(claimed), whole=whole)
     for one, told in zip(mine, claimed, strict=True):
         better = ["broken", "undecided", "kept", "not asked"].index
         same = one.state == told.state or (not whole and better(one.state) > better(told.state))
         detail = f"{one.state}, claimed {told.state}"
-        yield Check(f"check {one.name}", same, "" if same else detail)
+        yield Claim(f"check {one.name}", same, "" if same else detail)
         links = nearest.get(one.name, ())
         if told.worst is None or told.limit is None:
             if any(len(some.chance) for some in links):
-                yield Check(f"worst of {one.name}", False, "it is not said")
+                yield Claim(f"worst of {one.name}", False, "it is not said")
             continue
         fitted = one.name == WHOLE or (one.name == "one-view" and not exact)
         agree = ESTIMATES_AGREE if fitted else ROUNDED
@@ -177,11 +176,11 @@ def _same_checks(
         near = near and (
             not whole or any(one.attain(told.worst, told.limit, agree) for one in links)
         )
-        yield Check(f"worst of {one.name}", near, "" if near else "it is another")
+        yield Claim(f"worst of {one.name}", near, "" if near else "it is another")
 
 
 def _by_person(
-    case: Case, lines: Lines, certificate: dict[str, Any], private: str | Path | None
+    case: Case, lines: PublishedLines, certificate: dict[str, Any], private: str | Path | None
 ) -> ByPerson:
     """What all rows of a person tell together, where the publisher's record says which row is in
     which group."""
@@ -195,7 +194,7 @@ def _by_person(
     return ByPerson(case, rows, two_valued(readings(as_adversaries(names), case)))
 
 
-def _check_together(found: PersonVerdict, certificate: dict[str, Any], *, whole: bool) -> Check:
+def _check_together(found: PersonVerdict, certificate: dict[str, Any], *, whole: bool) -> Claim:
     """What all rows of a person tell together, as far as fits and estimates are the same again."""
     claimed, audit = certificate["person"]["any_row"], certificate["audit"]
     agree = ESTIMATES_AGREE if audit["posteriors"]["estimate"] else AGREEMENT
@@ -216,10 +215,10 @@ def _check_together(found: PersonVerdict, certificate: dict[str, Any], *, whole:
             whole=whole,
         )
     ]
-    return Check("all rows of a person", not wrong, "; ".join(wrong))
+    return Claim("all rows of a person", not wrong, "; ".join(wrong))
 
 
-def _check_readable(table: Table, lines: Lines, claimed: dict[str, Any]) -> list[Check]:
+def _check_readable(table: Table, lines: PublishedLines, claimed: dict[str, Any]) -> list[Claim]:
     """Who can be read by their attributes, if the certificate says it."""
     if "readable_by_attributes" not in claimed:
         return []
@@ -229,25 +228,25 @@ def _check_readable(table: Table, lines: Lines, claimed: dict[str, Any]) -> list
     return [same_figure("people readable by attributes", found.by_attributes, stated)]
 
 
-def _same_cost(cost: Cost | None, claimed: Looked | None) -> Check:
+def _same_cost(cost: Cost | None, claimed: Looked | None) -> Claim:
     """What it cost that at least k people share every combination."""
     told = None if claimed is None or claimed.cost is None else plain(claimed.cost)
     same = told == (None if cost is None else cost.to_dict())
-    return Check("cost of k", same, "" if same else "it is another")
+    return Claim("cost of k", same, "" if same else "it is another")
 
 
 def _same_assumed(
     known: Knowledge, table: Table, claimed: dict[str, Any], *, whole: bool
-) -> list[Check]:
+) -> list[Claim]:
     """How much is known, where the certificate says it and no model is missing."""
     if "assumed" not in claimed or not whole:
         return []
     found = Assumed.of(table, known).public()
     same = found == claimed["assumed"]
-    return [Check("what is assumed known", same, "" if same else f"it is {found}")]
+    return [Claim("what is assumed known", same, "" if same else f"it is {found}")]
 
 
-def _check_totals(totals: pl.DataFrame, table: Table) -> Check:
+def _check_totals(totals: pl.DataFrame, table: Table) -> Claim:
     """Whether an older release tells rightly how many people with a value have an event."""
     signature, value, rows = table.cells
     places = {column.name: place for place, column in enumerate(table.qi)}
@@ -259,23 +258,23 @@ def _check_totals(totals: pl.DataFrame, table: Table) -> Check:
             table.value_event[value] == labels.index(event)
         )
         if int(rows[mine].sum()) != count:
-            return Check("totals of the table", False, "they are others")
-    return Check("totals of the table", True)
+            return Claim("totals of the table", False, "they are others")
+    return Claim("totals of the table", True)
 
 
-def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Check:
+def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Claim:
     """Where knowledge comes from, in words; names of files and of models are the publisher's."""
     said, found = claimed["source"], known.source
     if "models" in claimed:
         said, found = (text.split("; ")[0] for text in (said, found))
     same = not said.startswith(OWN) or said == found
-    return Check("source of knowledge", same, "" if same else f"it is {found}")
+    return Claim("source of knowledge", same, "" if same else f"it is {found}")
 
 
-def _check_counter(counter: Counter, claimed: Counter | None) -> Check:
+def _check_counter(counter: Counter, claimed: Counter | None) -> Claim:
     name = "counting class by class"
     if claimed is None:
-        return Check(name, True, UNSAID)
+        return Claim(name, True, UNSAID)
     return same_figures(name, plain(counter), plain(claimed))
 
 
@@ -290,7 +289,7 @@ def _known_before(table: Table, known: Knowledge) -> Bools:
 
 def _compare(
     case: Case, known: Knowledge, release: Release, persons: ByPerson, *, whole: bool
-) -> tuple[Judged, dict[str, list[Links]], list[Check]]:
+) -> tuple[Judged, dict[str, list[Links]], list[Claim]]:
     """Every verdict and figure again; not `whole`: as far as they go without a model's view. And
     what checks are made of: figures, and everybody's links."""
     part, worst = case.partition, np.zeros(len(case.table.events))
@@ -315,7 +314,7 @@ def _compare(
         near = _near(mine.worst_posterior, one.worst_posterior, agree, whole=whole)
         detail = f"{mine.worst_posterior:.6f}, claimed {one.worst_posterior:.6f}"
         name = f"worst posterior of the {adversary.name} adversary"
-        checks.append(Check(name, near, "" if near else detail))
+        checks.append(Claim(name, near, "" if near else detail))
         checks += _check_fit(mine, one, case.table.event_rows)
         told.append(mine.judge(adversary.name))
         name = WHOLE if reads_whole(adversary) else "one-view"
@@ -340,7 +339,7 @@ def _compare(
         near = _near(largest, stated, AGREEMENT if exact else ESTIMATES_AGREE, whole=whole)
         detail = f"{largest:.6f}" + ("" if exact else " (estimated)")
         detail += "" if near else f", claimed {stated:.6f}"
-        checks.append(Check(f"worst posterior of {event['label']}", near, detail))
+        checks.append(Claim(f"worst posterior of {event['label']}", near, detail))
     if exact and whole:
         checks.append(same_figures("how posteriors were computed", kinds, claimed.posteriors))
     if exact:  # estimates from another start may call other people
@@ -361,7 +360,7 @@ def _compare(
     return figures, nearest, checks
 
 
-def _check_fit(mine: AdversaryVerdict, claimed: Judge, cases: Ints) -> list[Check]:
+def _check_fit(mine: AdversaryVerdict, claimed: Judge, cases: Ints) -> list[Claim]:
     """How well odds were fitted, and whom they link; nothing of an adversary who fits none. `cases`
     are those of each event: no count is larger."""
     if mine.residual is None:
@@ -371,12 +370,12 @@ def _check_fit(mine: AdversaryVerdict, claimed: Judge, cases: Ints) -> list[Chec
     agree = ESTIMATES_AGREE * float(leeway(cases.astype(np.float64)).max())
     near = abs(mine.residual - claimed.residual) <= agree
     detail = "" if near else f"{mine.residual:.3f}, claimed {claimed.residual:.3f}"
-    checks = [Check(f"residual of the {who}", near, detail)]
+    checks = [Claim(f"residual of the {who}", near, detail)]
     for figure in ("problematic", "undecided", "missing"):
         found, stated = getattr(mine, figure), getattr(claimed, figure)
         near = abs(found - stated) <= max(2.0, FITS_AGREE * max(found, stated))
         detail = "" if near else f"{found}, claimed {stated}"
-        checks.append(Check(f"{figure} people, {who}", near, detail))
+        checks.append(Claim(f"{figure} people, {who}", near, detail))
     return checks
 
 
@@ -395,27 +394,27 @@ def _near(found: float, claimed: float, agree: float, *, whole: bool) -> bool:
     return (abs(found - claimed) if whole else found - claimed) <= agree
 
 
-def _same_figure(name: str, found: int, claimed: int, *, whole: bool) -> Check:
+def _same_figure(name: str, found: int, claimed: int, *, whole: bool) -> Claim:
     if whole or found > claimed:
         return same_figure(name, found, claimed)
-    return Check(name, True, f"{found} without the model, claimed {claimed}")
+    return Claim(name, True, f"{found} without the model, claimed {claimed}")
 
 
 def _same_verdict(
     name: str, recomputed: bool | None, claimed: bool | None, *, whole: bool
-) -> Check:
+) -> Claim:
     """Without a view a release can only look better than it is."""
     better = [False, None, True].index
     same = recomputed == claimed or (not whole and better(recomputed) > better(claimed))
     detail = f"recomputed {verdict_words(recomputed)}, claimed {verdict_words(claimed)}"
-    return Check(name, same, "" if same else detail)
+    return Claim(name, same, "" if same else detail)
 
 
-def _same_views(views: list[list[str]], claimed: dict[str, Any], *, whole: bool) -> Check:
+def _same_views(views: list[list[str]], claimed: dict[str, Any], *, whole: bool) -> Claim:
     models = [] if whole else [one["view"] for one in claimed["models"]]
     left = [view for view in claimed["views"] if " + ".join(view) not in models]
     there = [view for view in views if " + ".join(view) not in models]
-    return Check("views", there == left, "" if there == left else "differ")
+    return Claim("views", there == left, "" if there == left else "differ")
 
 
 def coded(release: Release, table: Table) -> tuple[Table, IntArray, str]:
@@ -433,7 +432,7 @@ def coded(release: Release, table: Table) -> tuple[Table, IntArray, str]:
 
 def _published(
     release: Release, table: Table, code: IntArray, record: Record | None
-) -> tuple[Lines | None, str]:
+) -> tuple[PublishedLines | None, str]:
     """The release in the table's codes, or what contradicts the original table. `code` is that of
     each line of the sensitive table's runs."""
     coded, name = _with_codes(release, code)
@@ -452,7 +451,7 @@ def _published(
     if not np.array_equal(sizes, values.summed(values.count)):
         return None, "the groups of the table's rows have other sizes than those published"
     return (
-        Lines(
+        PublishedLines(
             ids=qi.first,
             copies=qi.copies,
             group=people.group,
@@ -473,7 +472,7 @@ def _with_codes(release: Release, code: IntArray) -> tuple[Release, str]:
     return replace(release, sensitive_held=replace(runs, lines=coded)), name
 
 
-def _partition(table: Table, lines: Lines) -> Partition:
+def _partition(table: Table, lines: PublishedLines) -> Partition:
     """The release as the adversary sees it."""
     return Partition.from_published(
         table,

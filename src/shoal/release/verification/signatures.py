@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from shoal.errors import InputError
 from shoal.release.signing import fingerprint, fits, public_key, read_signatures
-from shoal.release.verification.files import Check
+from shoal.release.verification.files import Claim
 
 
 class Signers(NamedTuple):
     """Who vouches for a release."""
 
-    checks: list[Check]
+    checks: list[Claim]
     words: str
 
 
@@ -21,7 +21,7 @@ def check_signers(folder: Path, key: str | Path | None) -> Signers:
     """Every signature must be one of this certificate; with a public `key`, one must be its."""
     signatures, asked = read_signatures(folder), None if key is None else public_key(key)
     if not signatures:
-        missing = [Check("signature", False, "the release is not signed")]
+        missing = [Claim("signature", False, "the release is not signed")]
         return Signers([] if asked is None else missing, "Not signed: nobody vouches for it.")
     try:
         false = [one.fingerprint for one in signatures if not fits(folder, one)]
@@ -30,12 +30,12 @@ def check_signers(folder: Path, key: str | Path | None) -> Signers:
     names = ", ".join(one.fingerprint for one in signatures)
     if false:
         detail = f"that of {false[0]} is not of this certificate"
-        return Signers([Check("signature", False, detail)], f"Signatures of {names}.")
+        return Signers([Claim("signature", False, detail)], f"Signatures of {names}.")
     if asked is None:
         keys = "a key" if len(signatures) == 1 else "keys"
         words = f"Signed with {names}, {keys} that you did not name: give --key to know whose."
-        return Signers([Check("signature", True)], words)
+        return Signers([Claim("signature", True)], words)
     found = asked in [one.key for one in signatures]
     detail = "" if found else f"{fingerprint(asked)} did not sign"
     words = f"Signed with the key that you named, {fingerprint(asked)}."
-    return Signers([Check("signature", found, detail)], words if found else f"Signed with {names}.")
+    return Signers([Claim("signature", found, detail)], words if found else f"Signed with {names}.")

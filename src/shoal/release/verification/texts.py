@@ -31,7 +31,7 @@ from shoal.release.numbering import misplaced
 from shoal.release.readme import readme_text
 from shoal.release.stated import FORMAT, as_json
 from shoal.release.typed import PACKAGE, described_fields, field_of, read_runs
-from shoal.release.verification.files import Check
+from shoal.release.verification.files import Claim
 
 ARROW_SCHEMA = b"ARROW:schema"
 """The one note that a Parquet file holds: the types of its columns."""
@@ -48,12 +48,12 @@ def same_software(certificate: dict[str, Any]) -> bool:
     return made == (FORMAT, f"shoal {__version__}")
 
 
-def check_texts(folder: Path, release: Release) -> list[Check]:
+def check_texts(folder: Path, release: Release) -> list[Claim]:
     """All that can be seen without the original table."""
     names = table_files(file.name for file in folder.iterdir())
     for name in names:
         if name not in (*LARGE, *release.small_frames):
-            return [Check("written plainly", False, f"{names[name]}: it has no line")]
+            return [Claim("written plainly", False, f"{names[name]}: it has no line")]
     plain = _check_bytes(folder, release, names)
     if not same_software(release.certificate):
         return [plain, _check_fields(folder, release)]
@@ -66,7 +66,7 @@ def check_texts(folder: Path, release: Release) -> list[Check]:
     ]
 
 
-def _check_order(release: Release) -> Check:
+def _check_order(release: Release) -> Claim:
     fault = misplaced(release)
     places = _listed(release.spec)
     pairs = list(release.members[["event", "value"]].iter_rows())
@@ -77,7 +77,7 @@ def _check_order(release: Release) -> Check:
     if not fault and release.ranges is not None:
         lines = release.ranges.unique().sort("attribute", "label", "value")
         fault = "" if lines.equals(release.ranges) else "ranges are not in the order of their texts"
-    return Check("order", not fault, fault)
+    return Claim("order", not fault, fault)
 
 
 def _listed(spec: Spec) -> dict[tuple[str, str], int]:
@@ -95,35 +95,35 @@ def _listed(spec: Spec) -> dict[tuple[str, str], int]:
     return places
 
 
-def _check_spec(release: Release) -> Check:
+def _check_spec(release: Release) -> Claim:
     """Whether the spec is written as shoal writes it, and nothing else is hidden in it."""
     said = json.dumps(release.certificate["spec"], sort_keys=True)
     same = said == json.dumps(public_spec(release.spec), sort_keys=True)
-    return Check("spec", same, "" if same else "it is not written as shoal writes it")
+    return Claim("spec", same, "" if same else "it is not written as shoal writes it")
 
 
-def _check_readme(folder: Path, release: Release, names: dict[str, str]) -> Check:
+def _check_readme(folder: Path, release: Release, names: dict[str, str]) -> Claim:
     same = (folder / README).read_bytes() == readme_text(release, names).encode("utf-8")
-    return Check(README, same, "" if same else "it says something else than the certificate")
+    return Claim(README, same, "" if same else "it says something else than the certificate")
 
 
-def _check_package(folder: Path, release: Release, names: dict[str, str]) -> Check:
+def _check_package(folder: Path, release: Release, names: dict[str, str]) -> Claim:
     same = (folder / PACKAGE).read_bytes() == as_json(data_package(release, names)).encode("utf-8")
-    return Check(PACKAGE, same, "" if same else "it says something else than the tables")
+    return Claim(PACKAGE, same, "" if same else "it says something else than the tables")
 
 
-def _check_fields(folder: Path, release: Release) -> Check:
+def _check_fields(folder: Path, release: Release) -> Claim:
     """All that is asked of a data package that another version wrote: the columns of the tables."""
     try:
         fields = described_fields(folder)
     except InputError:
-        return Check(PACKAGE, False, "it cannot be read")
+        return Claim(PACKAGE, False, "it cannot be read")
     tables = {"qi": release.qi, "sensitive": release.sensitive}
     same = all(list(fields.get(name, ())) == frame.columns for name, frame in tables.items())
-    return Check(PACKAGE, same, "" if same else "its schema differs from the tables")
+    return Claim(PACKAGE, same, "" if same else "its schema differs from the tables")
 
 
-def _check_bytes(folder: Path, release: Release, names: dict[str, str]) -> Check:
+def _check_bytes(folder: Path, release: Release, names: dict[str, str]) -> Claim:
     """Whether files hold their tables and nothing else."""
     for name, table in names.items():
         for file in release.parted.get(name, [table]):
@@ -132,8 +132,8 @@ def _check_bytes(folder: Path, release: Release, names: dict[str, str]) -> Check
             else:
                 fault = _strange_parquet(folder / file)
             if fault:
-                return Check("written plainly", False, f"{file}: {fault}")
-    return Check("written plainly", True)
+                return Claim("written plainly", False, f"{file}: {fault}")
+    return Claim("written plainly", True)
 
 
 def _cells(
@@ -236,13 +236,13 @@ def _notes_of_spark(notes: dict[bytes, bytes], file: Any) -> bool:
     )
 
 
-def check_types(folder: Path, release: Release, table: Table) -> Check:
+def check_types(folder: Path, release: Release, table: Table) -> Claim:
     """Whether attributes are described as what they are in the original table."""
     if release.form != "bucketized" or not same_software(release.certificate):
-        return Check("types", True)
+        return Claim("types", True)
     fields = described_fields(folder).get("qi", {})
     for column in table.qi:
         asked, said = field_of(column.values), fields.get(column.name, {})
         if any(said.get(key) != value for key, value in asked.items() if key != "name"):
-            return Check("types", False, f'"{column.name}" is described as something else')
-    return Check("types", True)
+            return Claim("types", False, f'"{column.name}" is described as something else')
+    return Claim("types", True)

@@ -20,11 +20,11 @@ from shoal.groups.suppressed import cell_key, cell_keys
 from shoal.release import Release
 from shoal.release.record import Record
 from shoal.release.tables import listed_members
-from shoal.release.verification.files import Check, published_totals, same_figure
+from shoal.release.verification.files import Claim, published_totals, same_figure
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class PublishedLines:
     """Both published tables in the codes of the original one, groups numbered in gid order."""
 
     ids: Ints
@@ -50,7 +50,7 @@ class Lines:
         """How often each of the values is there, in all copies."""
         return self.values.times(self.copies)
 
-    def alone(self, codes: IntArray) -> Lines:
+    def alone(self, codes: IntArray) -> PublishedLines:
         """The same of one of several columns; `codes` are what each value is there."""
         held = self.values
         alone = Counts.of_lines(held.owner, codes[held.code], held.count, held.owners)
@@ -58,8 +58,8 @@ class Lines:
 
 
 def check_values(
-    release: Release, table: Table, lines: Lines, record: Record | None
-) -> list[Check]:
+    release: Release, table: Table, lines: PublishedLines, record: Record | None
+) -> list[Claim]:
     """All that can be said of published values, with the publisher's own record or without. Columns
     that are published apart are looked at one by one."""
     several, changed = table.several, int(release.certificate["rows"]["values_changed"])
@@ -77,8 +77,8 @@ def check_values(
 
 
 def _check_lines(
-    release: Release, table: Table, lines: Lines, record: Record | None
-) -> list[Check]:
+    release: Release, table: Table, lines: PublishedLines, record: Record | None
+) -> list[Claim]:
     """All but who is missing."""
     changed = int(release.certificate["rows"]["values_changed"])
     checks = [
@@ -92,7 +92,7 @@ def _check_lines(
     return checks
 
 
-def _check_totals(table: Table, lines: Lines, changed: int) -> Check:
+def _check_totals(table: Table, lines: PublishedLines, changed: int) -> Claim:
     """No value may be published more often than it occurs, nor all values outside every event
     together, of which pooled ones are not told apart."""
     name, pooled = "values of the table", len(table.values)
@@ -106,14 +106,14 @@ def _check_totals(table: Table, lines: Lines, changed: int) -> Check:
         over = np.append(over, by_mask[none] - masks.value_rows[none])
     if over.clip(0).sum() > changed:
         worst = (*table.values, OTHER)[int(over.argmax())]
-        return Check(name, False, f'"{worst}" is published more often than it occurs in the table')
+        return Claim(name, False, f'"{worst}" is published more often than it occurs in the table')
     outside = table.shown_event < 0
     if totals[outside].sum() - table.value_rows[outside[:-1]].sum() > changed:
-        return Check(name, False, "more people are published without an event than the table has")
-    return Check(name, True)
+        return Claim(name, False, "more people are published without an event than the table has")
+    return Claim(name, True)
 
 
-def _check_single(table: Table, lines: Lines, changed: int) -> Check:
+def _check_single(table: Table, lines: PublishedLines, changed: int) -> Claim:
     """Where a group publishes one value, everybody in it has it: so many people with these
     attributes and this value (or, pooled, with one outside every event) must be in the table."""
     signatures = len(table.signatures)
@@ -130,10 +130,10 @@ def _check_single(table: Table, lines: Lines, changed: int) -> Check:
     free = np.bincount(held_signature[there], held[there], signatures).astype(np.int64)
     fits = max(over, int((shown - free).clip(0).sum())) <= changed
     detail = "groups of one value show people whom the table does not have with that value"
-    return Check("groups of one value", fits, "" if fits else detail)
+    return Claim("groups of one value", fits, "" if fits else detail)
 
 
-def _check_alike(table: Table, lines: Lines, changed: int) -> Check:
+def _check_alike(table: Table, lines: PublishedLines, changed: int) -> Claim:
     """Where all people of a group have the same attributes, its values are theirs: so many people
     with these attributes and each value must be in the table."""
     first = np.zeros(len(lines.ids), np.int32)
@@ -144,7 +144,7 @@ def _check_alike(table: Table, lines: Lines, changed: int) -> Check:
     signature = lines.values.spread(first)[told]
     over = _excess(table, signature, lines.values.code[told], lines.often[told])
     detail = "groups of people with the same attributes show values that such people do not have"
-    return Check("groups of one kind of people", over <= changed, "" if over <= changed else detail)
+    return Claim("groups of one kind of people", over <= changed, "" if over <= changed else detail)
 
 
 def _excess(table: Table, signature: IntArray, value: IntArray, count: Ints) -> int:
@@ -160,28 +160,28 @@ def _excess(table: Table, signature: IntArray, value: IntArray, count: Ints) -> 
     return int((shown - np.where(known[at] == keys, held[at], 0)).clip(0).sum())
 
 
-def _check_members(release: Release, table: Table, record: Record | None, changed: int) -> Check:
+def _check_members(release: Release, table: Table, record: Record | None, changed: int) -> Claim:
     """The members table: every value behind a label once, as often as it is published."""
     listed = {(event, value): members for event, value, members in listed_members(table)}
     lines = release.members.filter(pl.col("event") != OTHER)
     given = {(event, value): count for event, value, count in lines.iter_rows()}
     name = "members of the table"
     if len(given) != lines.height or set(given) != set(listed):
-        return Check(name, False, "it does not list every value of every set event once")
+        return Claim(name, False, "it does not list every value of every set event once")
     told = None if record is None else record.members
     counts = table.member_rows if told is None else told
     if fault := _strange_pool(release, table, counts, exactly=told is not None):
-        return Check(name, False, fault)
+        return Claim(name, False, fault)
     held = {pair: int(counts[members].sum()) for pair, members in listed.items()}
     for pair, count in given.items():
         if count > held[pair] or (told is not None and count != held[pair]) or count < 0:
-            return Check(name, False, f'"{pair[1]}" of "{pair[0]}" occurs {held[pair]} times')
+            return Claim(name, False, f'"{pair[1]}" of "{pair[0]}" occurs {held[pair]} times')
     shown = published_totals(release)
     for label in {label for label, _ in listed}:
         total = sum(count for (event, _), count in given.items() if event == label)
         if abs(total - shown.get(label, 0)) > changed:
-            return Check(name, False, f'the members of "{label}" do not add up to its total')
-    return Check(name, True)
+            return Claim(name, False, f'the members of "{label}" do not add up to its total')
+    return Claim(name, True)
 
 
 def _strange_pool(release: Release, table: Table, counts: Ints, *, exactly: bool) -> str:
@@ -200,19 +200,19 @@ def _strange_pool(release: Release, table: Table, counts: Ints, *, exactly: bool
     return ""
 
 
-def _check_record(table: Table, lines: Lines, record: Record, changed: int) -> Check:
+def _check_record(table: Table, lines: PublishedLines, record: Record, changed: int) -> Claim:
     """Group by group: each must publish the people and the values that the record puts in it."""
     name, pooled = "private record", len(table.values)
     copy = np.searchsorted(lines.ids, record.gid, side="right") - 1
     inside = (copy >= 0) & (record.gid < (lines.ids + lines.copies)[copy])
     if not inside.all() or record.people.sum() != lines.everybody.sum():
-        return Check(name, False, "it puts rows into other groups than those published")
+        return Claim(name, False, "it puts rows into other groups than those published")
     signatures = np.int64(len(table.signatures))
     if _difference(
         (record.gid * signatures + record.signature, record.people),
         _spread(lines, signatures, lines.group, lines.signature, lines.people),
     ):
-        return Check(name, False, "a group publishes other people than the record puts in it")
+        return Claim(name, False, "a group publishes other people than the record puts in it")
     whole = pooled if table.several is None else table.several.combinations
     pools = lines.values.any(lines.values.code >= whole)
     value = np.where(pools[copy], table.masked[record.value], record.value)
@@ -222,11 +222,11 @@ def _check_record(table: Table, lines: Lines, record: Record, changed: int) -> C
         _spread(lines, width, held.owner, held.code, held.count),
     )
     detail = "a group publishes other values than the rows that the record puts in it have"
-    return Check(name, differ <= changed, "" if differ <= changed else detail)
+    return Claim(name, differ <= changed, "" if differ <= changed else detail)
 
 
 def _spread(
-    lines: Lines, width: np.int64, group: Ints, code: IntArray, count: Ints
+    lines: PublishedLines, width: np.int64, group: Ints, code: IntArray, count: Ints
 ) -> tuple[Ints, Ints]:
     """Lines of groups, once for each copy: the gid with one of so many codes, and the count."""
     copies = Ragged.of_lengths(lines.copies[group])
@@ -245,18 +245,18 @@ def _difference(
     return int(np.bincount(place, weight, len(keys)).clip(0).sum())
 
 
-def _check_suppressed(release: Release, table: Table, lines: Lines) -> Check:
+def _check_suppressed(release: Release, table: Table, lines: PublishedLines) -> Claim:
     """Carriers of the table who are not among the published values."""
     event = table.shown_event[lines.values.code]
     lost = int(table.carriers - lines.often[event >= 0].sum())
     claimed = release.certificate["rows"]["suppressed_with_event"]
     detail = "" if lost == claimed else f"{lost}, claimed {claimed}"
-    return Check("suppressed carriers", lost == claimed, detail)
+    return Claim("suppressed carriers", lost == claimed, detail)
 
 
 def _check_suppressed_apart(
-    release: Release, table: Table, lines: Lines, record: Record | None
-) -> Check:
+    release: Release, table: Table, lines: PublishedLines, record: Record | None
+) -> Claim:
     """The same of columns that are published apart. Somebody may carry an event in several of them,
     so that without the record there are bounds only."""
     name, claimed = "suppressed carriers", release.certificate["rows"]["suppressed_with_event"]
@@ -270,4 +270,4 @@ def _check_suppressed_apart(
         held = column.shown_event[mine.values.code] >= 0
         gone.append(column.carriers - int(mine.often[held].sum()))
     fits = max(gone) <= claimed <= sum(gone)
-    return Check(name, fits, "" if fits else f"{max(gone)} to {sum(gone)}, claimed {claimed}")
+    return Claim(name, fits, "" if fits else f"{max(gone)} to {sum(gone)}, claimed {claimed}")

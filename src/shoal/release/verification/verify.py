@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.auditing.check_words import in_short
-from shoal.auditing.checks import Check as Promise
+from shoal.auditing.checks import Check
 from shoal.auditing.checks import verdict as verdict_on
 from shoal.auditing.findings import Judged
 from shoal.data.spec.recipe import public_recipes, with_files
@@ -25,7 +25,7 @@ from shoal.plain import plain
 from shoal.release.folder import load
 from shoal.release.pair import ROW_GROUPS, belong_together, has_record, is_recorded
 from shoal.release.stated import read_certificate
-from shoal.release.verification.files import Check, check_files, check_lookup, check_tables
+from shoal.release.verification.files import Claim, check_files, check_lookup, check_tables
 from shoal.release.verification.recompute import coded, recompute
 from shoal.release.verification.signatures import check_signers
 from shoal.release.verification.texts import check_texts, check_types
@@ -38,10 +38,10 @@ from shoal.wording import adversaries_words, limit_named, verdict_words, visible
 class Verification:
     """All checks of one release."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[Claim, ...]
     recomputed: bool
     """Whether posteriors were recomputed from the original table."""
-    verdict: tuple[Promise, ...]
+    verdict: tuple[Check, ...]
     """The checks of its verdict, as the certificate lists them; of an older one that lists none,
     as its figures tell."""
     worst_posterior: float
@@ -162,7 +162,7 @@ def verify(
         )
     claimed = Judged.of(certificate["audit"])
 
-    def outcome(checks: list[Check], *, recomputed: bool) -> Verification:
+    def outcome(checks: list[Claim], *, recomputed: bool) -> Verification:
         return Verification(
             checks=tuple(checks),
             recomputed=recomputed,
@@ -196,7 +196,7 @@ def verify(
         checks += [check_lookup(release), *check_texts(folder, release)]
     if private is not None:
         paired = belong_together(folder, Path(private))
-        checks.append(Check("private folder", paired, "" if paired else "of another release"))
+        checks.append(Claim("private folder", paired, "" if paired else "of another release"))
     if table is None or not whole:
         return outcome(checks, recomputed=False)
     # Only the working folder is searched for files that a certificate names.
@@ -206,15 +206,15 @@ def verify(
     if original.persons is not None:
         told = certificate["person"]
         same = all(told[key] == count for key, count in original.persons.to_dict().items())
-        checks.append(Check("rows of people", same, "" if same else "the table has others"))
+        checks.append(Claim("rows of people", same, "" if same else "the table has others"))
     if original.spec.protect != release.spec.protect:
-        checks.append(Check("events", False, "the certificate names no values of the table"))
+        checks.append(Claim("events", False, "the certificate names no values of the table"))
     labels = [event.label for event in original.events]
     if labels != [event["label"] for event in certificate["events"]]:
-        return outcome([*checks, Check("events", False, "they are others")], recomputed=False)
+        return outcome([*checks, Claim("events", False, "they are others")], recomputed=False)
     original, code, strange = coded(release, original)
     if strange:
-        return outcome([*checks, Check("people", False, strange)], recomputed=True)
+        return outcome([*checks, Claim("people", False, strange)], recomputed=True)
     checks.append(check_types(folder, release, original))
     checks += recompute(release, original, code, private, knowledge)
     return outcome(checks, recomputed=True)

@@ -17,8 +17,8 @@ from shoal.knowledge.entropy import all_counts
 from shoal.release import Release
 from shoal.release.record import Record
 from shoal.release.utility.published import event_numbers, same_groups
-from shoal.release.verification.files import Check
-from shoal.release.verification.values import Lines
+from shoal.release.verification.files import Claim
+from shoal.release.verification.values import PublishedLines
 from shoal.release.weights import (
     DIGITS,
     ROUNDING,
@@ -67,25 +67,25 @@ class _Weighed(NamedTuple):
         return int(self.qi.weight[(chance > most * (1.0 + TOLERANCE)).any(axis=1)].sum())
 
 
-def check_weights(release: Release) -> Check:
+def check_weights(release: Release) -> Claim:
     """By the release alone: weights are of whole groups with an event, alike for people who are
     alike or nothing, as many as the certificate says, and their group's cases; shares of older
     releases are at most 1/r."""
     stated, older = (release.certificate.get(name) for name in ("weights", "leanings"))
     told = stated or older
     if told is None:
-        return Check(NAME, True)
+        return Claim(NAME, True)
     if len(release.spec.sensitive_columns) > 1:
-        return Check(NAME, False, "a release of several sensitive columns has none")
+        return Claim(NAME, False, "a release of several sensitive columns has none")
     if stated is not None and (stated["column"], stated["digits"]) != (
         weight_column(release.spec),
         DIGITS,
     ):
-        return Check(NAME, False, "their column or their digits are others than shoal's")
+        return Claim(NAME, False, "their column or their digits are others than shoal's")
     try:
         found = _Weighed.of(release)
     except InputError as unreadable:
-        return Check(NAME, False, str(unreadable))
+        return Claim(NAME, False, str(unreadable))
     people = told["people"] if stated is not None else sum(told["told"].values())
     fault = _wrong(found, people, rounded=ROUNDING if stated is None else 0.0)
     fault = fault or _strange(release, found)
@@ -93,7 +93,7 @@ def check_weights(release: Release) -> Check:
         most = np.broadcast_to(1.0 / found.strengths, (len(found.weight), len(found.strengths)))
         above = found.above(most, equal=True)
         fault = f"they put {above:,} people above 1/r" if above else ""
-    return Check(NAME, not fault, fault)
+    return Claim(NAME, not fault, fault)
 
 
 def _wrong(found: _Weighed, people: int, *, rounded: float) -> str:
@@ -132,8 +132,8 @@ def _strange(release: Release, found: _Weighed) -> str:
 
 
 def check_weights_of(
-    release: Release, table: Table, known: Knowledge, lines: Lines, record: Record | None
-) -> Check:
+    release: Release, table: Table, known: Knowledge, lines: PublishedLines, record: Record | None
+) -> Claim:
     """By the table: nobody's weight is above 1/r and above what all counts together say of them,
     and nobody with an event has none; as far as it is known who has which weight."""
     found = _Weighed.of(release)
@@ -144,21 +144,21 @@ def check_weights_of(
     if bucketized and "weights" in release.certificate:
         most = np.maximum(1.0 / table.event_r, all_counts(table, known).chance)[lines.signature]
         if above := found.above(most):
-            return Check(NAME_OF_TABLE, False, f"they put {above:,} people above their limit")
+            return Claim(NAME_OF_TABLE, False, f"they put {above:,} people above their limit")
     if bucketized and not changed and _cases_without(table, found, lines):
-        return Check(NAME_OF_TABLE, False, "more people have an event than have a weight")
+        return Claim(NAME_OF_TABLE, False, "more people have an event than have a weight")
     if record is None:
-        return Check(NAME_OF_TABLE, True)
+        return Claim(NAME_OF_TABLE, True)
     if not _as_recorded(release, record, lines if bucketized else None):
-        return Check(NAME_OF_TABLE, False, "the private record has others")
+        return Claim(NAME_OF_TABLE, False, "the private record has others")
     cases = (table.value_event[record.value] >= 0) & (record.weight == 0.0)
     if not changed and cases.any():
         number = int(record.people[cases].sum())
-        return Check(NAME_OF_TABLE, False, f"{number:,} people with an event count as nothing")
-    return Check(NAME_OF_TABLE, True)
+        return Claim(NAME_OF_TABLE, False, f"{number:,} people with an event count as nothing")
+    return Claim(NAME_OF_TABLE, True)
 
 
-def _cases_without(table: Table, found: _Weighed, lines: Lines) -> bool:
+def _cases_without(table: Table, found: _Weighed, lines: PublishedLines) -> bool:
     """Whether, of some signature, more people have an event than are left out or may have it."""
     signatures = len(table.signatures)
     may = (found.weight != 0.0) & (found.cases > 0)[found.qi.group]
@@ -170,7 +170,7 @@ def _cases_without(table: Table, found: _Weighed, lines: Lines) -> bool:
     return bool((cases > possible + missing).any())
 
 
-def _as_recorded(release: Release, record: Record, lines: Lines | None) -> bool:
+def _as_recorded(release: Release, record: Record, lines: PublishedLines | None) -> bool:
     """Whether the private record has as many people of each group, weight and signature (where that
     is shown) as the release."""
     qi, _ = same_groups(release, apart=True)
@@ -193,7 +193,7 @@ def _as_recorded(release: Release, record: Record, lines: Lines | None) -> bool:
     return bool((left["people"] == 0).all())
 
 
-def _split(lines: Lines, qi: Runs) -> Ints:
+def _split(lines: PublishedLines, qi: Runs) -> Ints:
     """The signature on each line of the QI table, its copies apart."""
     group = np.searchsorted(lines.ids, qi.first, side="right") - 1
     people = Ragged.of_owners(lines.group, len(lines.ids)).entries(group)[1]

@@ -17,14 +17,14 @@ from shoal.workbench.project.commands import (
     verify_steps,
 )
 from shoal.workbench.project.project import Project
-from shoal.workbench.project.run import Progress, Run
+from shoal.workbench.project.run import Run, RunProgress
 from shoal.workbench.project.source import Source
 from shoal.workbench.project.summary import summary
 
 __all__ = [
-    "Progress",
     "Project",
     "Run",
+    "RunProgress",
     "Source",
     "Steps",
     "anonymize_steps",

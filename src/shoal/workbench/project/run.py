@@ -34,7 +34,7 @@ MADE = (STEPS, OUTCOME, TABLE, STOP, HASHES, FOUND, "release", "private", *REPOR
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """How far a run has come."""
 
     step: int
@@ -162,7 +162,7 @@ class Run:
         return [line.removeprefix(mark) for line in lines if line.startswith(mark)]
 
     @property
-    def progress(self) -> Progress | None:
+    def progress(self) -> RunProgress | None:
         """How far it has come; None unless it is running."""
         if self.state != "running":
             return None
@@ -172,7 +172,7 @@ class Run:
         told = read_json(self.folder / STEPS / f"{at}.progress.json") or {}
         done, total, seconds = (told.get(name, 0) for name in ("done", "total", "seconds"))
         fraction = min(done / total, 1.0) if total else None
-        return Progress(
+        return RunProgress(
             step=at,
             steps=len(steps),
             command=steps[at - 1][0],

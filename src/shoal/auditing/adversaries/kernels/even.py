@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Bools, Floats, IntArray, Ints
-from shoal.auditing.adversaries.kernels.judge import Groups
+from shoal.auditing.adversaries.kernels.judge import GroupArrays
 from shoal.compiling import kernel
 
 
-class Cells(NamedTuple):
+class CellArrays(NamedTuple):
     """The cells of a table: (signature, value) in order."""
 
     start: Ints
@@ -19,7 +19,7 @@ class Cells(NamedTuple):
     value: IntArray
 
 
-class Judged(NamedTuple):
+class EvenLinks(NamedTuple):
     """What is true of even groups in every view, in their order."""
 
     posterior: Floats
@@ -39,7 +39,7 @@ class Judged(NamedTuple):
 
 @kernel
 def find_even(
-    groups: Groups, value_event: IntArray, cells: Cells, shown: Bools, pooled: Bools
+    groups: GroupArrays, value_event: IntArray, cells: CellArrays, shown: Bools, pooled: Bools
 ) -> IntArray:
     """The even groups of people of the table's own cells, and pools of them. Marks whose cells are
     `shown`, and of which signatures people are `pooled`."""
@@ -67,7 +67,7 @@ def find_even(
 
 
 @kernel
-def _cell(cells: Cells, signature: int, value: int) -> int:
+def _cell(cells: CellArrays, signature: int, value: int) -> int:
     """The cell of people of a signature with a value, -1 if there is none."""
     first, last = cells.start[signature], cells.start[signature + 1]
     while first < last:
@@ -83,11 +83,11 @@ def _cell(cells: Cells, signature: int, value: int) -> int:
 @kernel
 def judge_even(
     group: IntArray,
-    groups: Groups,
+    groups: GroupArrays,
     value_event: IntArray,
     event_r: Floats,
     known: Bools,
-) -> Judged:
+) -> EvenLinks:
     """Judges even groups: everybody's posterior is the group's share of the event. `known` as in
     judge.py."""
     posterior, right = np.empty(len(group)), np.empty(len(group))
@@ -112,4 +112,4 @@ def judge_even(
         made[1 if known_of[i] else 0] += copies
         if posterior[i] > event_worst[event]:
             event_worst[event], event_first[event] = posterior[i], i
-    return Judged(posterior, event_of, breach, right, known_of, made, event_worst, event_first)
+    return EvenLinks(posterior, event_of, breach, right, known_of, made, event_worst, event_first)

@@ -24,7 +24,7 @@ MERGE_LIMIT = 64
 """Among more distributions than this, equal ones are not looked for, unless all are equal."""
 
 
-class Groups(NamedTuple):
+class GroupArrays(NamedTuple):
     """The groups of a partition. A *pair* is (group, signature), and pairs lie in order of group;
     a *carrier* entry is (pair, event)."""
 
@@ -49,7 +49,7 @@ class Groups(NamedTuple):
     """How many tuples of the pair carry the event in truth."""
 
 
-class Known(NamedTuple):
+class InView(NamedTuple):
     """What the adversary knows in one view, and what is protected."""
 
     row: Whole
@@ -83,7 +83,7 @@ class Answer(NamedTuple):
     posterior, and of an estimate what it surely comes to."""
 
 
-class Even(NamedTuple):
+class EvenGuesses(NamedTuple):
     """Groups that were judged apart (even.py), whose guesses are counted where they would stand."""
 
     before: Ints
@@ -98,7 +98,7 @@ class Even(NamedTuple):
     """Each event's largest posterior."""
 
 
-NOTHING_EVEN = Even(
+NOTHING_EVEN = EvenGuesses(
     np.zeros(0, np.int64),
     np.zeros(0),
     np.zeros(0, np.bool_),
@@ -109,7 +109,7 @@ IN_EVEN = -2
 """Instead of the pair that has the largest posterior: it is in a group that was judged apart."""
 
 
-class Record(NamedTuple):
+class WorstLinks(NamedTuple):
     """What is written down of all groups; changed in place."""
 
     state: NDArray[np.int8]
@@ -128,9 +128,9 @@ class Record(NamedTuple):
     """The pair that has it, -1: nobody; or IN_EVEN."""
 
 
-def empty_record(groups: int, pairs: int, events: int) -> Record:
+def empty_record(groups: int, pairs: int, events: int) -> WorstLinks:
     """A record of nothing."""
-    return Record(
+    return WorstLinks(
         np.zeros(groups, np.int8),
         np.zeros(pairs),
         np.full(pairs, -1, np.int32),
@@ -255,7 +255,9 @@ def _one_by_one(
 
 
 @kernel
-def write_down(group: int, answer: Answer, groups: Groups, known: Known, record: Record) -> None:
+def write_down(
+    group: int, answer: Answer, groups: GroupArrays, known: InView, record: WorstLinks
+) -> None:
     """Adds a group's answer to the record. An adversary makes one guess per event, at the tuples
     with the largest posterior, in each of the group's copies."""
     first, copies = groups.group_start[group], groups.copies[group]
@@ -301,7 +303,9 @@ def write_down(group: int, answer: Answer, groups: Groups, known: Known, record:
 
 
 @kernel
-def _judge_plain(joint: bool, groups: Groups, known: Known, apart: Even, record: Record) -> int:
+def _judge_plain(
+    joint: bool, groups: GroupArrays, known: InView, apart: EvenGuesses, record: WorstLinks
+) -> int:
     """Judges most groups in the shortest way, and counts the posteriors: those with one value of an
     event in which either all are alike, who have the group's share of it, or one carries, and the
     others hold one value or are not told apart: then everybody's posterior is their part of all
@@ -402,7 +406,12 @@ def _pass_by(
 
 @kernel
 def judge_view(
-    joint: bool, budget: float, groups: Groups, known: Known, apart: Even, record: Record
+    joint: bool,
+    budget: float,
+    groups: GroupArrays,
+    known: InView,
+    apart: EvenGuesses,
+    record: WorstLinks,
 ) -> int:
     """Judges the groups that hold an event in one view: writes into `record`, and counts the
     posteriors that were computed. A joint posterior may take `budget` steps."""
