@@ -22,6 +22,7 @@ from shoal.data.table import Table
 from shoal.plain import plain, typed
 from shoal.release.facts import Facts
 from shoal.report.page import render
+from shoal.wording import verdict_words
 from shoal.workbench import verdicts
 from tests.cli.program import SPEC, shoal_
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE
@@ -140,6 +141,48 @@ def test_exit_code_files_and_lists_agree(
     page = " ".join((tmp_path / "out" / "README.txt").read_text("utf-8").split())
     for line in lines(found):
         assert " ".join(line.split()) in page
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, shoal.Release]:
+    """A small table and a release of it."""
+    file = tmp_path_factory.mktemp("made") / "t.csv"
+    frame = pl.DataFrame({"q": [*"ab"] * 60, "v": ["x", *["y", "z"] * 59, "y"]})
+    frame.write_csv(file)
+    spec = shoal.Spec(qi=["q"], sensitive="v", protect=["x"], r=2, min_support=10)
+    return file, shoal.anonymize(frame, spec, seed=1)
+
+
+@pytest.mark.parametrize("states", POSSIBLE, ids="-".join)
+def test_exit_code_files_and_words_of_all_combinations(
+    states: tuple[State, ...],
+    made: tuple[Path, shoal.Release],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The release was searched for and judged once; whatever its checks say, this follows."""
+    file, release = made
+    assert release.audit is not None
+    found = listed(states)
+    robust = verdict(found)
+    audited = {**release.certificate["audit"], "robust": robust, "checks": plain(found)}
+    told = replace(
+        release,
+        audit=replace(release.audit, checks=found),
+        certificate={**release.certificate, "audit": audited},
+    )
+    monkeypatch.setattr("shoal.api.anonymize.anonymize", lambda *_, **__: told)
+    given = ["--qi", "q", "--sensitive", "v", "--protect", "x", "-r", "2", "--min-support", "10"]
+    done = shoal_("anonymize", file, *given, "--out", tmp_path / "out")
+    assert done.returncode == CODES[robust], done.stderr
+    assert [one.name for one in tmp_path.iterdir() if one.name == "out"] == ["out"] * (
+        robust is True
+    )
+    assert (tmp_path / "out-private").exists() is (robust is True)
+    assert done.stdout.split(":")[0] == verdict_words(robust).upper()
+    for line in lines(found):
+        assert line in done.stdout
+    assert ("--write-anyway" in done.stderr + done.stdout) is (robust is not True)
 
 
 # --- a real table for each check that breaks it ---------------------------------------------------

@@ -130,7 +130,8 @@ worst class: the same for the people with an event in the class of people, of th
 100 of them, where it is most
 problematic: people linked above their limit, as a share of the people with an event
 not decided: people with an event of whom neither safety nor a breach could be shown, likewise
-worst: the largest link that was found; guess: how often the likeliest of a group is the one
+worst: the link nearest to its limit, or farthest above it, as the verdict names it
+guess: how often the likeliest of a group is the one
 counting: people with an event whom counting over all groups links above the limit, as a share
 spread: how far the chances of a group's members lie apart, by general knowledge, on average
 event spread: the same in groups with an event; allowed: what the paper's Theorem 1 allows there
@@ -145,7 +146,7 @@ def _show(result: Comparison, spec: Spec) -> None:
         ("worst class", lambda m: _share(m["class_error_worst"])),
         ("problematic", lambda m: _share(m["problematic_share"])),
         ("not decided", _undecided),
-        ("worst", lambda m: _share(m["worst_posterior"])),
+        ("worst", lambda m: _share(m["nearest_link"])),
         ("guess", lambda m: _share(m["guess_rate"])),
         ("counting", lambda m: _share(m["counter_share"])),
         ("spread", lambda m: _number(m["average_delta"], "{:.4f}")),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
+import shoal
 from shoal.api.compare import compare
 from shoal.data.datasets import hospital
 from shoal.data.spec import Event, Spec
 from shoal.errors import InputError
 from shoal.planning.comparison import MEASURES, average
+from shoal.planning.comparison.trial import _nearest
 from shoal.release.utility import Workload
 
 SPEC = Spec(
@@ -26,6 +30,19 @@ QUERIES = Workload(queries=300, selectivity=0.2)
 @pytest.fixture(scope="module")
 def frame() -> pl.DataFrame:
     return hospital(900, seed=2).with_columns((pl.col("age") // 10 * 10).alias("age"))
+
+
+def test_the_worst_link_is_the_one_that_the_verdict_names(frame: pl.DataFrame) -> None:
+    """Where limits differ that need not be the largest."""
+    events = Event(("HIV",), r=5), Event(("Influenza",), r=1.5)
+    spec = SPEC.with_(protect=events, r=2)
+    line = compare(frame, spec, methods=("art",), workload=QUERIES).lines[0].to_dict()
+    audit = shoal.anonymize(frame, spec, seed=line["seeds"][0]).audit
+    assert audit is not None
+    (check,) = (one for one in audit.checks if one.name == "one-view")
+    assert line["nearest_link"] == check.worst == _nearest(audit)
+    other = replace(check, worst=0.01)
+    assert _nearest(replace(audit, checks=(other,))) == 0.01 < audit.worst_posterior
 
 
 def test_every_method_has_every_measure(frame: pl.DataFrame) -> None:

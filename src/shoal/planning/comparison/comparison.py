@@ -76,13 +76,13 @@ class Comparison:
         return f"Comparison of {methods} on {counted(self.rows, 'row')}, r = {self.r:g}"
 
     def _figures(self) -> list[list[str]]:
-        """One line per method: its verdict, largest link and error, or why there is none."""
+        """One line per method: its verdict, worst link and error, or why there is none."""
         lines = []
         for line in self.lines:
             measures, reason = line.measures, line.failed or line.unjudged
             found = [
                 verdict_words(measures["robust"]) if reason is None else "no verdict",
-                f"largest link {figure(measures['worst_posterior'])}",
+                f"link nearest to its limit {figure(measures['nearest_link'])}",
                 f"error {figure(measures['relative_error'])}",
             ]
             lines.append([visible(line.method), *found, *([visible(reason)] if reason else [])])
@@ -242,7 +242,7 @@ def average(key: str, runs: Sequence[Mapping[str, Any]]) -> Any:
         return None
     if key == "robust":
         return all(values)
-    if key == "worst_posterior":
+    if key in ("worst_posterior", "nearest_link"):
         return max(values)
     if len(set(values)) == 1:
         return values[0]

@@ -133,6 +133,7 @@ class Trial:
         return {
             "robust": audit.robust,
             "worst_posterior": audit.worst_posterior,
+            "nearest_link": _nearest(audit),
             "problematic_share": audit.problematic_share,
             "guess_rate": audit.guess_rate.worst,
             "average_delta": audit.average_delta,
@@ -172,6 +173,13 @@ class Trial:
         return float(found / max(1, audit.carriers))
 
 
+def _nearest(audit: Audit) -> float:
+    """The link of one view that comes nearest to its limit, or is farthest above it: the one that
+    a verdict names."""
+    told = next((one.worst for one in audit.checks if one.name == "one-view"), None)
+    return audit.worst_posterior if told is None else told
+
+
 CLASS_ERRORS = (
     "classes",
     "class_error",
@@ -182,6 +190,7 @@ CLASS_ERRORS = (
 RISKS = (
     "robust",
     "worst_posterior",
+    "nearest_link",
     "problematic_share",
     "guess_rate",
     "average_delta",
