@@ -26,7 +26,7 @@ from shoal.auditing.findings import (
 from shoal.auditing.models import Model, Models
 from shoal.auditing.persons import PersonVerdict
 from shoal.data.table import Table
-from shoal.knowledge.fitted import ENOUGH_CARRIERS, Fitted, Quality
+from shoal.knowledge.fitted import ENOUGH_CASES, Fitted, Quality
 from shoal.plain import plain, typed
 from shoal.release.facts import Facts, audit_facts
 from shoal.report.page import render
@@ -71,7 +71,7 @@ def marked(mark: str, number: int) -> Findings:
     )
     stratum = TellingClass(mark, (mark,), mark, number, number, number, number)
     inside: dict[str, Any] = {"carriers": number, "certain": number, "worst": (stratum,)}
-    rare = Quality(mark, 0.5, number, ENOUGH_CARRIERS - 1, 0.1)
+    rare = Quality(mark, 0.5, number, ENOUGH_CASES - 1, 0.1)
     return replace(
         found,
         worst=witness,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.arrays import IntArray
 from shoal.data.spec import band_name
 from shoal.data.spec.bands import band_label
-from shoal.data.table import Table
+from shoal.data.table import Table, factorize
 from shoal.errors import InputError, InternalError
 from shoal.knowledge.quantiles import (
     known_quantiles,
@@ -26,17 +26,27 @@ MAX_VIEWS = 5000
 def attribute_codes(table: Table, name: str) -> tuple[IntArray, tuple[str, ...]]:
     """Codes of one attribute (a QI, or bands of one: `age/10`, `income/q16`) per signature, and its
     labels."""
-    for position, column in enumerate(table.qi):
-        if column.name == name:
-            return table.signatures[:, position], column.labels
-    for attribute, width in table.spec.bands:
-        if band_name(attribute, width) == name:
-            position = table.spec.qi.index(attribute)
-            codes, labels = _banded(table, position, width)
-            return codes[table.signatures[:, position]], labels
     if (found := named_quantiles(table, name)) is not None:
         return quantile_codes(table, *found)
-    raise InternalError(f"no attribute {name}")
+    position = attribute_qi(table, name)
+    if position is None:
+        raise InternalError(f"no attribute {name}")
+    column = table.qi[position]
+    if column.name == name:
+        return table.signatures[:, position], column.labels
+    (width,) = (width for band, width in table.spec.bands if band_name(band, width) == name)
+    codes, labels = _banded(table, position, width)
+    return codes[table.signatures[:, position]], labels
+
+
+def signature_keys(
+    table: Table, attributes: Sequence[str]
+) -> tuple[IntArray, NDArray[np.int64] | NDArray[np.object_]]:
+    """The combination of some attributes that each signature has, and their sorted keys."""
+    if not attributes:
+        return np.zeros(len(table.signatures), np.int32), np.zeros(1, np.int64)
+    coded = [attribute_codes(table, name) for name in attributes]
+    return factorize([codes for codes, _ in coded], [len(labels) for _, labels in coded])
 
 
 def attribute_qi(table: Table, name: str) -> int | None:

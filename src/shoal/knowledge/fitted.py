@@ -12,8 +12,8 @@ from shoal.data.table import Table
 TENTHS = 10
 SAME_CHANCE = 9
 """Chances that agree in so many digits are the same."""
-ENOUGH_CARRIERS = 100
-"""Of an event with fewer carriers the quality is not published: it would tell who they may be."""
+ENOUGH_CASES = 100
+"""Of an event with fewer cases the quality is not published: it would tell who they may be."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,14 @@ class Quality:
 
     event: str
     auc: float | None
-    """How often a carrier is given a larger chance than somebody else; None if all or none carry
+    """How often a case is given a larger chance than somebody else; None if all or none carry
     it."""
     expected: float
-    """The carriers that its chances add up to."""
+    """The cases that its chances add up to."""
     carriers: int
     """Those whom the table has."""
     calibration: float
-    """How far chances are from shares of carriers, on average over tenths of the people, from the
+    """How far chances are from shares of cases, on average over tenths of the people, from the
     least to the most likely."""
 
 
@@ -58,7 +58,7 @@ class Fitted:
 
     def public(self) -> Fitted:
         """What may stand in a certificate."""
-        known = tuple(one for one in self.quality if one.carriers >= ENOUGH_CARRIERS)
+        known = tuple(one for one in self.quality if one.carriers >= ENOUGH_CASES)
         return replace(self, quality=known)
 
 
@@ -68,38 +68,38 @@ def measure(table: Table, chances: Floats) -> tuple[Quality, ...]:
     found = []
     for number, event in enumerate(table.events):
         mine = np.flatnonzero(table.value_event[value] == number)
-        carriers = np.bincount(signature[mine], rows[mine], len(table.signatures)).astype(float)
+        cases = np.bincount(signature[mine], rows[mine], len(table.signatures)).astype(float)
         chance, people = chances[:, number], table.signature_rows.astype(float)
-        auc = _auc(chance, carriers, people - carriers)
+        auc = _auc(chance, cases, people - cases)
         found.append(
             Quality(
                 event=event.label,
                 auc=None if auc is None else round(auc, 3),
                 expected=round(float(chance @ people), 1),
-                carriers=int(carriers.sum()),
-                calibration=round(_calibration(chance, carriers, people), 4),
+                carriers=int(cases.sum()),
+                calibration=round(_calibration(chance, cases, people), 4),
             )
         )
     return tuple(found)
 
 
-def _auc(chance: Floats, carriers: Floats, others: Floats) -> float | None:
-    """The chance that a carrier stands above somebody else; equal ones count half."""
-    pairs = carriers.sum() * others.sum()
+def _auc(chance: Floats, cases: Floats, others: Floats) -> float | None:
+    """The chance that a case stands above somebody else; equal ones count half."""
+    pairs = cases.sum() * others.sum()
     if not pairs:
         return None
     _, place = np.unique(chance, return_inverse=True)
-    mine, theirs = np.bincount(place, carriers), np.bincount(place, others)
+    mine, theirs = np.bincount(place, cases), np.bincount(place, others)
     below = np.cumsum(theirs) - theirs / 2
     return float(mine @ below / pairs)
 
 
-def _calibration(chance: Floats, carriers: Floats, people: Floats) -> float:
+def _calibration(chance: Floats, cases: Floats, people: Floats) -> float:
     # People of one chance are in one tenth: whatever their order, and however the last digit is
     # rounded, it comes out the same.
     _, place = np.unique(chance.round(SAME_CHANCE), return_inverse=True)
     alike = np.bincount(place, people)
     middle = np.cumsum(alike) - alike / 2
     tenth = (TENTHS * middle / people.sum()).astype(np.int64)
-    gap = np.bincount(tenth, np.bincount(place, chance * people - carriers))
+    gap = np.bincount(tenth, np.bincount(place, chance * people - cases))
     return float(np.abs(gap).sum() / people.sum())

@@ -1,20 +1,20 @@
-"""How many carriers can be hidden at most, whatever groups are made: a proven bound.
+"""How many cases can be hidden at most, whatever groups are made: a proven bound.
 
-Take a group with c carriers of an event, and the binary adversary in one view, to whom its people
+Take a group with c cases of an event, and the binary adversary in one view, to whom its people
 have the odds o_k. Their posteriors p_k add up to c, and p_k / (1 - p_k) = o_k R_k, where
 R_k = e_(c-1) / e_c of the odds of everybody else (e are the elementary symmetric sums). That ratio
 falls as any of these odds grows, so R_k is largest for the member m with the largest odds. The
 limit 1/r holds for m, hence R_m <= 1 / ((r-1) o_m), and for everybody
     p_k <= (o_k / o_m) / (r-1 + o_k / o_m)   and   p_k <= 1/r.
-The carriers' part of c = sum p_k is at most c/r, so the others make up the rest: c (r-1)/r is at
+The cases' part of c = sum p_k is at most c/r, so the others make up the rest: c (r-1)/r is at
 most the sum of these bounds over the group's people who do not carry the event.
 
-Now count only carriers with odds of at least t. A group that holds one has o_m >= t, and the bounds
-only grow if o_m is replaced by t. Summed over all groups, of those carriers at most
+Now count only cases with odds of at least t. A group that holds one has o_m >= t, and the bounds
+only grow if o_m is replaced by t. Summed over all groups, of those cases at most
     sum over people without the event of min(1, r q / (r-1 + q)) / (r-1),   q = o_k / t
 find a group, for every view and every t. Nothing is assumed of the groups: neither how many
-carriers they have, nor which other values, nor who is left out. It does not hold under the honest
-limit, which is above 1/r for some, nor if nobody answers the binary adversary.
+cases they have, nor which other values, nor who is left out. It does not hold under the limit
+relative to the prior, which is above 1/r for some, nor if nobody answers the binary adversary.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from shoal.knowledge.knowledge import Knowledge, View
 from shoal.knowledge.sides import Sides
 
 THRESHOLDS = 64
-"""How many values of t are tried in a view, by the carriers' odds: each gives a bound."""
+"""How many values of t are tried in a view, by the cases' odds: each gives a bound."""
 EVENTS = 64
-"""How many events are looked at, those with the most carriers."""
+"""How many events are looked at, those with the most cases."""
 SLACK = 1e-6
 """Rounding never proves anything impossible."""
 STEPS = 16
@@ -44,7 +44,7 @@ class Scarce:
     event: int
     view: View
     threshold: float
-    """The smallest odds of these carriers."""
+    """The smallest odds of these cases."""
     carriers: int
     hidden: int
     """How many of them can find a group at most."""
@@ -55,7 +55,7 @@ class Scarce:
 
     @property
     def chance(self) -> float:
-        """The smallest probability of the event among these carriers."""
+        """The smallest probability of the event among these cases."""
         return 1.0 if np.isinf(self.threshold) else self.threshold / (1.0 + self.threshold)
 
 
@@ -69,7 +69,7 @@ class Hiding:
 
     @cached_property
     def _tight(self) -> dict[int, tuple[int, list[Sides]]]:
-        """Of each event: where it stands, and the views in which some carriers are lost at the
+        """Of each event: where it stands, and the views in which some cases are lost at the
         asked r. In the others none are lost at any smaller r either."""
         tight = {}
         for place, event in enumerate(self._events.tolist()):
@@ -80,7 +80,7 @@ class Hiding:
         return tight
 
     def scarce(self, scale: float = 1.0) -> list[Scarce]:
-        """Of each event the view in which most carriers are lost for certain, if some are; with
+        """Of each event the view in which most cases are lost for certain, if some are; with
         every r multiplied by `scale`, which is at most 1, but not below 1."""
         found = []
         for event, (place, views) in self._tight.items():
@@ -106,16 +106,16 @@ class Hiding:
 
 
 def _scarce(sides: Sides, event: int, place: int, r: float) -> Scarce:
-    """The threshold by which most carriers are lost in one view."""
-    odds, carriers = sides.odds[:, place], sides.carriers[:, place]
-    some = np.unique(odds[(carriers > 0) & (odds > 0)])
+    """The threshold by which most cases are lost in one view."""
+    odds, cases = sides.odds[:, place], sides.cases[:, place]
+    some = np.unique(odds[(cases > 0) & (odds > 0)])
     if r <= 1.0 or not len(some):
         return Scarce(event, sides.view, 0.0, 0, 0)
     chosen = some[np.unique(np.linspace(0, len(some) - 1, THRESHOLDS).astype(np.int64))]
     enough = odds[:, None] >= chosen
     with np.errstate(invalid="ignore"):
         q = np.where(enough, 1.0, odds[:, None] / chosen)
-    asked = carriers @ enough
+    asked = cases @ enough
     bound = sides.others[:, place] @ (r * q / (r - 1.0 + q)) / (r - 1.0)
     bound = np.floor(bound * (1.0 + SLACK) + SLACK)
     worst = int(np.argmax(asked - bound))

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import IntArray
-from shoal.data.table import Table, factorize
+from shoal.data.table import Table
 from shoal.display import counted
 from shoal.errors import InputError, InternalError
-from shoal.knowledge.attributes import attribute_codes, attribute_sets
+from shoal.knowledge.attributes import attribute_sets, signature_keys
 from shoal.knowledge.fitted import Fitted
 from shoal.knowledge.size import check_size, check_views
 from shoal.wording import visible
@@ -45,7 +45,7 @@ class View:
     distributions: NDArray[np.float64]
     """Row 0 is the fall-back, the whole table's distribution; columns are published values."""
     fitted: Fitted | None = None
-    """The model that makes the view. Its people are no class whose carriers anybody has counted."""
+    """The model that makes the view. Its people are no class whose cases anybody has counted."""
     people: NDArray[np.int64] | None = None
     """How many people each distribution was counted from, if it was."""
     chances: NDArray[np.float64] | None = None
@@ -87,7 +87,7 @@ class Knowledge:
 
     @property
     def class_views(self) -> tuple[View, ...]:
-        """The views that know classes of people, so that their carriers can be counted."""
+        """The views that know classes of people, so that their cases can be counted."""
         return tuple(view for view in self.views if view.fitted is None)
 
     @property
@@ -143,17 +143,14 @@ class Knowledge:
     def from_table(cls, table: Table) -> Knowledge:
         """The worst case: the exact distributions of the table itself; where there are several
         sensitive columns, of their masks, from which those of every event follow."""
-        table, support = known_values(table), table.min_support
+        table = known_values(table)
         sets = attribute_sets(table)
         many = check_views(table, len(sets))
-        classes = [
-            one
-            for attributes in sets
-            if (one := _classes(table, attributes, support, many)) is not None
-        ]
-        check_size(table, sum(one.size for one in classes))
-        views = [_counted_view(table, one) for one in classes]
-        return cls(tuple(views) or (whole_view(table),), f"{OWN}, min_support {support}")
+        strata = [(one, found) for one in sets if (found := _strata(table, one, many)) is not None]
+        check_size(table, sum(size for _, (_, size) in strata))
+        views = [_counted_view(table, one, index, size) for one, (index, size) in strata]
+        source = f"{OWN}, min_support {table.min_support}"
+        return cls(tuple(views) or (whole_view(table),), source)
 
     @classmethod
     def model(
@@ -198,11 +195,7 @@ def known_values(table: Table) -> Table:
 
 def seen_in(view: View, table: Table) -> View:
     """The same classes of people, with the distributions of another table of theirs."""
-    counts = count_values(table, view.index, len(view.distributions))
-    counts[0] = table.value_rows
-    people = np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    number = people[:, 0].astype(np.int64)
-    return View(view.attributes, view.index, counts / people, view.fitted, number)
+    return _counted_view(table, view.attributes, view.index, len(view.distributions), view.fitted)
 
 
 def _check_one_column(table: Table, what: str) -> None:
@@ -286,47 +279,40 @@ def _pool(view: View, table: Table) -> NDArray[np.float64]:
     return pool
 
 
-@dataclass(frozen=True, eq=False)
-class _KnownClasses:
-    """The classes of people that a view tells apart."""
-
-    attributes: tuple[str, ...]
-    index: NDArray[np.integer]
-    """Of each signature; 0 for those whom too few share."""
-    size: int
-
-
-def _classes(
-    table: Table, attributes: tuple[str, ...], min_support: int, many: bool
-) -> _KnownClasses | None:
-    """Where there are `many` numbers to keep, they are kept as small ones if that is possible."""
+def _strata(
+    table: Table, attributes: tuple[str, ...], many: bool
+) -> tuple[NDArray[np.integer], int] | None:
+    """The stratum of each signature, 0 for those whom too few share, and one more than there are;
+    None if there is none. Where there are `many` numbers to keep, they are small ones."""
     if not attributes:
-        return _KnownClasses((), np.zeros(len(table.signatures), np.int32), 1)
-    coded = [attribute_codes(table, name) for name in attributes]
-    group, keys = factorize([codes for codes, _ in coded], [len(labels) for _, labels in coded])
+        return np.zeros(len(table.signatures), np.int32), 1
+    group, keys = signature_keys(table, attributes)
     support = np.bincount(group, weights=table.signature_rows, minlength=len(keys))
-    known = support >= min_support
+    known = support >= table.min_support
     if not known.any():
         return None
     size = int(known.sum()) + 1
     narrow = many and size <= 1 << 16
     rank = np.where(known, np.cumsum(known), 0)
-    index = (rank.astype(np.uint16) if narrow else rank.astype(np.int32))[group]
-    return _KnownClasses(attributes, index, size)
+    return (rank.astype(np.uint16) if narrow else rank.astype(np.int32))[group], size
 
 
-def _counted_view(table: Table, classes: _KnownClasses) -> View:
-    counts = count_values(table, classes.index, classes.size)
+def _counted_view(
+    table: Table,
+    attributes: tuple[str, ...],
+    index: NDArray[np.integer],
+    size: int,
+    fitted: Fitted | None = None,
+) -> View:
+    counts = count_values(table, index, size)
     counts[0] = table.value_rows
-    people = counts.sum(axis=1, keepdims=True)
-    number = people[:, 0].astype(np.int64)
-    return View(classes.attributes, classes.index, counts / people, people=number)
+    people = np.maximum(counts.sum(axis=1), 1)
+    return View(attributes, index, counts / people[:, None], fitted, people.astype(np.int64))
 
 
 def whole_view(table: Table) -> View:
     """The view that knows no attribute, in which everybody has the whole table's distribution."""
-    index = np.zeros(len(table.signatures), np.int32)
-    return View((), index, table_distribution(table)[None], people=np.array([table.rows]))
+    return _counted_view(table, (), np.zeros(len(table.signatures), np.int32), 1)
 
 
 def count_values(table: Table, index: NDArray[np.integer], size: int) -> NDArray[np.float64]:

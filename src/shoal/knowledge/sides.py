@@ -19,15 +19,15 @@ class Sides:
 
     view: View
     chance: Floats
-    carriers: Floats
+    cases: Floats
     others: Floats
 
     @classmethod
     def of(cls, view: View, table: Table, events: NDArray[np.int64]) -> Sides:
         classes, at = len(view.distributions), view.index[table.cells.signature]
-        carriers = _carriers(table, at, classes, events)
+        cases = _cases(table, at, classes, events)
         people = np.bincount(view.index, table.signature_rows, classes)
-        return cls(view, event_chances(view, table, events), carriers, people[:, None] - carriers)
+        return cls(view, event_chances(view, table, events), cases, people[:, None] - cases)
 
     @cached_property
     def odds(self) -> Floats:
@@ -35,7 +35,7 @@ class Sides:
             return np.asarray(self.chance / (1.0 - self.chance))
 
 
-def _carriers(
+def _cases(
     table: Table, at: NDArray[np.integer], classes: int, events: NDArray[np.int64]
 ) -> Floats:
     _, value, rows = table.cells
@@ -48,8 +48,8 @@ def _carriers(
         key = at[mine].astype(np.int64) * width + event[mine]
         counts = np.bincount(key, rows[mine], classes * width).astype(np.float64)
         return counts.reshape(classes, width)
-    carriers = np.empty((classes, width))
+    cases = np.empty((classes, width))
     for number, one in enumerate(events.tolist()):
         held = np.flatnonzero(table.holds(one)[value])
-        carriers[:, number] = np.bincount(at[held], rows[held], classes)
-    return carriers
+        cases[:, number] = np.bincount(at[held], rows[held], classes)
+    return cases

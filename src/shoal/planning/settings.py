@@ -242,7 +242,7 @@ def _slacks(
                     asks = (np.minimum(table.event_r, most) - 1.0) * sides.odds
                     asks = np.minimum(asks, 1.0) if limit == "prior" else asks
                     ratio = np.nan_to_num(
-                        offered / total_odds(sides.carriers, asks), nan=0.0, posinf=np.inf
+                        offered / total_odds(sides.cases, asks), nan=0.0, posinf=np.inf
                     )
                     least = slack[limit][place]
                     least[mask] = min(least[mask], ratio.min())

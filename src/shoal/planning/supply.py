@@ -77,7 +77,7 @@ def largest_r(table: Table, knowledge: Knowledge) -> float:
 
 
 def _largest(sides: Sides) -> Floats:
-    used = total_odds(sides.carriers, sides.odds)
+    used = total_odds(sides.cases, sides.odds)
     total = used + total_odds(sides.others, sides.odds)
     with np.errstate(divide="ignore", invalid="ignore"):
         largest = np.where(used > 0, total / used, np.inf)
@@ -87,9 +87,9 @@ def _largest(sides: Sides) -> Floats:
 def _ratio(sides: Sides) -> Floats:
     """The mean odds of carriers over those of everybody, infinite ones aside."""
     odds = np.where(np.isfinite(sides.odds), sides.odds, 0.0)
-    own = (sides.carriers * odds).sum(axis=0)
-    people = sides.carriers + sides.others
-    count, everybody = sides.carriers.sum(axis=0), (people * odds).sum(axis=0)
+    own = (sides.cases * odds).sum(axis=0)
+    people = sides.cases + sides.others
+    count, everybody = sides.cases.sum(axis=0), (people * odds).sum(axis=0)
     share = np.divide(own, count, out=np.zeros_like(own), where=count > 0)
     mean = everybody / people.sum(axis=0)
     return np.asarray(np.divide(share, mean, out=np.zeros_like(own), where=mean > 0))
@@ -98,7 +98,7 @@ def _ratio(sides: Sides) -> Floats:
 def _kept(sides: Sides, asked: Floats) -> Floats:
     """By event: as many carriers as ask for no more than the others offer, modest ones first."""
     certain = ~np.isfinite(sides.odds)
-    carriers = np.where(certain, 0.0, sides.carriers)
+    carriers = np.where(certain, 0.0, sides.cases)
     supply = total_odds(sides.others, sides.odds)
     kept = carriers.sum(axis=0)
     wanted = total_odds(carriers, asked)

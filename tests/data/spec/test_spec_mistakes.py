@@ -46,12 +46,12 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
     (
         {"identifiers": ["sex"]},
         "role-twice",
-        'Column "sex" is both a QI and identifier. Give each column one role.',
+        'Column "sex" is both a QI and an identifier. Give each column one role.',
     ),
     (
         {"identifiers": ["disease"]},
         "role-twice",
-        'Column "disease" is both sensitive and identifier. Give each column one role.',
+        'Column "disease" is both sensitive and an identifier. Give each column one role.',
     ),
     (
         {"r": 1},
@@ -73,17 +73,17 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
     (
         {"min_support": 0},
         "whole-number",
-        "min_support is 0. Give min_support a whole number of at least 1.",
+        "min_support is 0. Give a whole number of at least 1.",
     ),
     (
         {"min_support": 2.5},
         "whole-number",
-        "min_support is 2.5. Give min_support a whole number of at least 1.",
+        "min_support is 2.5. Give a whole number of at least 1.",
     ),
     (
         {"max_attributes": True},
         "whole-number",
-        "max_attributes is True. Give max_attributes a whole number of at least 1.",
+        "max_attributes is True. Give a whole number of at least 1.",
     ),
     ({"protect": "HIV"}, "spec-value", "protect is 'HIV', not a list. Give a list."),
     (

@@ -17,7 +17,7 @@ from shoal.knowledge import Knowledge
 from shoal.planning.comparison.trial import CLASS_ERRORS, Trial
 from shoal.release import Release
 from shoal.release.utility import ClassErrors, KnownClasses, Workload, summarize
-from shoal.release.utility.classes import ENOUGH_CARRIERS
+from shoal.release.utility.classes import ENOUGH_CASES
 from tests.release.utility.test_estimate import random_groups, release_of
 
 HEART = Event(("Hypertension", "Heart disease"), "heart")
@@ -53,9 +53,9 @@ def slow_classes(table: Table, release: Release) -> tuple[dict[Any, Any], int]:
                 for event, members in events.items():
                     carry = pl.col("diagnosis").is_in(members)
                     carriers = frame.filter(carry, **where).height
-                    if 0 < carriers < ENOUGH_CARRIERS:
+                    if 0 < carriers < ENOUGH_CASES:
                         smaller += 1
-                    if carriers < ENOUGH_CARRIERS:
+                    if carriers < ENOUGH_CASES:
                         continue
                     asked: dict[str, Any] = {**where, "diagnosis": event}
                     if "band" in asked:
@@ -151,6 +151,6 @@ def test_eighths_of_the_people_by_a_number_are_classes_too() -> None:
         before = high
         people = frame.filter(pl.col("age").is_between(low, high))
         assert 500 < people.height < 1_000
-        assert found[name].carriers == people.filter(heart).height >= ENOUGH_CARRIERS
+        assert found[name].carriers == people.filter(heart).height >= ENOUGH_CASES
         asked = {"age": range(low, high + 1), "diagnosis": "heart"}
         assert found[name].estimate == pytest.approx(release.count(asked))

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Ints
-from shoal.errors import InputError
+from shoal.data.spec import checked_whole
 
 HOSPITAL_QI = ("age", "sex", "region", "occupation", "insurance")
 HOSPITAL_SENSITIVE = "diagnosis"
@@ -99,9 +99,7 @@ def hospital(rows: int, seed: int = 0) -> pl.DataFrame:
     `patient` identifies, HOSPITAL_QI are quasi-identifiers, `diagnosis` is sensitive, and
     `ward` follows from the diagnosis, so it must not be published.
     """
-    if rows < 0:
-        problem = f"A hospital cannot have {rows} rows."
-        raise InputError("whole-number", problem, "Give a number of rows from 0 up.")
+    checked_whole("rows", rows, 0)
     rng = np.random.default_rng(seed)
     sex = (rng.random(rows) >= FEMALE_SHARE).astype(np.int64)
     age = _draw(rng, _age_weights(), rows_of=sex)

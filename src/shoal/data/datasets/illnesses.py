@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from shoal.errors import InputError
+from shoal.data.spec import checked_whole
 
 ILLNESSES_QI = ("age", "sex", "region", "education", "smoker")
 YES, NO = "Yes", "No"
@@ -48,8 +48,7 @@ def illnesses(rows: int = 20_000, *, seed: int = 0) -> pl.DataFrame:
     >>> survey.shape
     (1000, 16)
     """
-    if rows < 1:
-        raise InputError("whole-number", f"rows is {rows}.", "Give a whole number of at least 1.")
+    checked_whole("rows", rows)
     rng = np.random.default_rng(seed)
     age = np.minimum(rng.triangular(0, 6, len(AGES), rows).astype(int), len(AGES) - 1)
     sex, region = rng.integers(0, 2, rows), rng.integers(0, len(REGIONS), rows)

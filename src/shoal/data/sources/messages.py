@@ -45,8 +45,8 @@ def _batch_size(message: Any, *, dictionary: bool) -> int:
     rows = _number(head, at, "<q") if at else 0
     packed, size = _field(head, batch, _PACKED), 0
     for offset, length in _structs(head, batch, _BUFFERS, "<qq"):
-        told = _number(body, offset, "<q") if packed and length >= 8 else -1
-        size += length if told < 0 else told
+        said = _number(body, offset, "<q") if packed and length >= 8 else -1
+        size += length if said < 0 else said
     return max(rows, size)
 
 

@@ -98,8 +98,8 @@ def _parquet_file(file: BinaryIO | Path, first: pa.Table) -> Any:
         column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
         store_schema=False,
     )
-    told = b64encode(_of_texts(first.schema).serialize().to_pybytes())
-    writer.add_key_value_metadata({"ARROW:schema": told})
+    schema = b64encode(_of_texts(first.schema).serialize().to_pybytes())
+    writer.add_key_value_metadata({"ARROW:schema": schema})
     return writer
 
 

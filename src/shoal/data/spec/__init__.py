@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.data.spec.checks import checked_r, checked_seed
+from shoal.data.spec.checks import checked_r, checked_seed, checked_whole
 from shoal.data.spec.events import Event, as_event, parse_event
 from shoal.data.spec.person import ROWS_OF_PERSON, RowRule
 from shoal.data.spec.recipe import RARE, Recipe
@@ -37,6 +37,7 @@ __all__ = [
     "check_keys",
     "checked_r",
     "checked_seed",
+    "checked_whole",
     "parse_event",
     "support_for",
 ]

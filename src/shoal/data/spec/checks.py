@@ -39,6 +39,14 @@ def checked_seed(seed: Any) -> int:
     return number
 
 
+def checked_whole(name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least so much, or an InputError."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        remedy = f"Give a whole number of at least {least}."
+        raise InputError("whole-number", f"{name} is {value!r}.", remedy)
+    return value
+
+
 def checked_names(given: Any, what: str) -> tuple[str, ...]:
     if isinstance(given, str):
         given = [given]

@@ -25,13 +25,13 @@ class RowRule(NamedTuple):
     @classmethod
     def parse(cls, text: object) -> RowRule:
         """From what a spec says; an InputError if it is not understood."""
-        told = text.strip() if isinstance(text, str) else ""
-        if found := _FIRST.fullmatch(told):
+        rule = text.strip() if isinstance(text, str) else ""
+        if found := _FIRST.fullmatch(rule):
             return cls("first", int(found[1] or 1))
-        if told.startswith("last by ") and (by := told.removeprefix("last by ").strip()):
+        if rule.startswith("last by ") and (by := rule.removeprefix("last by ").strip()):
             return cls("last", 1, by)
-        if told in ("all", "event"):
-            return cls("all", None) if told == "all" else cls("event", 1)
+        if rule in ("all", "event"):
+            return cls("all", None) if rule == "all" else cls("event", 1)
         raise InputError(
             "rows-per-person", f"rows_per_person is {text!r}.", f"Write it as {RULES}."
         )

@@ -97,26 +97,26 @@ class Recipe:
 
     def words(self) -> str:
         """What is done, for whoever reads what was published."""
-        told = []
+        steps = []
         if self.missing:
-            told.append(f"{', '.join(self.missing)} counted as missing")
+            steps.append(f"{', '.join(self.missing)} counted as missing")
         if self.nominal:
-            told.append("numbers taken as categories")
+            steps.append("numbers taken as categories")
         if self.date:
-            told.append(f"dates by {self.date}")
+            steps.append(f"dates by {self.date}")
         if self.bands is not None:
-            told.append(f"numbers in bands of {self.bands:g}")
+            steps.append(f"numbers in bands of {self.bands:g}")
         if self.quantiles is not None:
-            told.append(f"numbers in {self.quantiles} parts with about as many rows each")
+            steps.append(f"numbers in {self.quantiles} parts with about as many rows each")
         if self.cuts:
-            told.append(f"numbers cut at {', '.join(f'{cut:g}' for cut in self.cuts)}")
+            steps.append(f"numbers cut at {', '.join(f'{cut:g}' for cut in self.cuts)}")
         if self.hierarchy is not None:
-            told.append(f"values raised to level {self.level} of {Path(self.hierarchy).name}")
+            steps.append(f"values raised to level {self.level} of {Path(self.hierarchy).name}")
         if self.suppress:
-            told.append(f"every value suppressed ({ANY})")
+            steps.append(f"every value suppressed ({ANY})")
         if self.rare is not None:
-            told.append(f"values with fewer than {self.rare:,} rows gathered as {RARE}")
-        return ", then ".join(told)
+            steps.append(f"values with fewer than {self.rare:,} rows gathered as {RARE}")
+        return ", then ".join(steps)
 
 
 KEYS = ", ".join(field.name for field in fields(Recipe))

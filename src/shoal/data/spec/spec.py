@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from shoal.data.spec.checks import checked_names, checked_r, listed
+from shoal.data.spec.checks import checked_names, checked_r, checked_whole, listed
 from shoal.data.spec.events import (
     Event,
     EventLike,
@@ -134,8 +135,8 @@ class Spec:
 
     def __repr__(self) -> str:
         given = ((field, getattr(self, field.name)) for field in fields(self))
-        told = (f"{field.name}={value!r}" for field, value in given if value != field.default)
-        return f"Spec({', '.join(told)})"
+        shown = (f"{field.name}={value!r}" for field, value in given if value != field.default)
+        return f"Spec({', '.join(shown)})"
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -176,27 +177,22 @@ class Spec:
             raise InputError(
                 "spec-missing", "No sensitive column is named.", "Name it with sensitive."
             )
-        for names, role, taken, other in (
-            (self.sensitive_columns, "sensitive", self.qi, "a QI"),
-            (self.identifiers, "identifier", self.qi, "a QI"),
-            (self.identifiers, "identifier", self.sensitive_columns, "sensitive"),
-            (self.named_person, "person", self.qi, "a QI"),
-            (self.named_person, "person", self.sensitive_columns, "sensitive"),
-            (self.named_person, "person", self.identifiers, "an identifier"),
-        ):
-            for name in names:
-                if name in taken:
-                    raise InputError(
-                        "role-twice",
-                        f'Column "{name}" is both {other} and {role}.',
-                        "Give each column one role.",
-                    )
+        roles = (
+            ("a QI", self.qi),
+            ("sensitive", self.sensitive_columns),
+            ("an identifier", self.identifiers),
+            ("a person", self.named_person),
+        )
+        for (other, taken), (role, names) in combinations(roles, 2):
+            if both := [name for name in names if name in taken]:
+                problem = f'Column "{both[0]}" is both {other} and {role}.'
+                raise InputError("role-twice", problem, "Give each column one role.")
         self._check_person()
         for name in ("min_support", "max_attributes"):
             if getattr(self, name) is not None:
-                _whole(name, getattr(self, name))
+                checked_whole(name, getattr(self, name))
         if self.k is not None:
-            _whole("k", self.k, least=2)
+            checked_whole("k", self.k, least=2)
         if self.limit not in LIMITS:
             raise unknown("limit", f"limit is {self.limit!r}", str(self.limit), LIMITS)
         for name in ("publish_members", "publish_apart"):
@@ -407,12 +403,3 @@ def _bands(given: Any) -> tuple[tuple[str, float], ...]:
             )
         bands.append(band)
     return tuple(bands)
-
-
-def _whole(name: str, value: Any, *, least: int = 1) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(
-            "whole-number",
-            f"{name} is {value!r}.",
-            f"Give {name} a whole number of at least {least}.",
-        )

@@ -134,13 +134,13 @@ class _Chain:
         self.above = [nodes[first] for nodes in made]
         """What recipes make of the first one's values."""
         share = rows / rows.sum()
-        told = [np.bincount(nodes, share) for nodes in made]
+        parts = [np.bincount(nodes, share) for nodes in made]
         known = -np.log2(np.where(share > 0, share, 1.0))
         entropy = float(share @ known) or 1.0
         own = np.bincount(made[0], share)
         self.loss = [
             np.bincount(made[0], share * (known + np.log2(part[nodes])) / entropy) / own
-            for part, nodes in zip(told, made, strict=True)
+            for part, nodes in zip(parts, made, strict=True)
         ]
         """Mean loss of the people with each of the first recipe's values."""
         self.most = np.bincount(made[0], share * known / entropy) / own

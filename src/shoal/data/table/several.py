@@ -6,7 +6,7 @@ same people with at most one event per value:
 - one column alone, for whoever knows its distribution;
 - all columns together, for whoever knows their joint distribution, one event at a time.
 
-Groups may be *pooled*: then all that is no event is published as "(other)", a carrier's other
+Groups may be *pooled*: then all that is no event is published as "(other)", a case's other
 columns too. What is left of a combination is its *mask*: the values with an event that it has.
 """
 

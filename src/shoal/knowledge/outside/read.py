@@ -20,14 +20,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats, IntArray
+from shoal.arrays import Floats
 from shoal.data.sources import read_table
 from shoal.data.sources.read import source_kind
 from shoal.data.storage import redact
-from shoal.data.table import Table, factorize
+from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
 from shoal.errors import InputError
 from shoal.knowledge import SUM_TOLERANCE, Knowledge, View, attribute_codes, table_distribution
+from shoal.knowledge.attributes import signature_keys
 from shoal.knowledge.outside.statements import Statements, statements
 
 ROUNDING = 1e-12
@@ -140,36 +141,32 @@ def _completed(group: _Group, table: Table, source: str) -> Floats:
         added, left = _spread(rest, unsaid[:, members] * share[members])
         full[:, members] += added
         unsaid[np.ix_(whole, members)] = False
-        if (np.abs(left) > SUM_TOLERANCE).any():
-            row = int(np.argmax(np.abs(left) > SUM_TOLERANCE))
-            raise InputError(
-                "knowledge-sum",
-                f'In {source}, the values of the event "{event.label}" do not add up to its own '
-                f"probability for {group.describe(row)}.",
-                "Give the event or its values, or make them agree.",
+        for row in np.flatnonzero(np.abs(left) > SUM_TOLERANCE).tolist():
+            raise _sum_error(
+                source,
+                f'the values of the event "{event.label}" do not add up to its own probability '
+                f"for {group.describe(row)}",
             )
     total = full.sum(axis=1)
-    if total.max() > 1 + SUM_TOLERANCE:
-        row = int(np.argmax(total > 1 + SUM_TOLERANCE))
-        raise InputError(
-            "knowledge-sum",
-            f"In {source}, the probabilities for {group.describe(row)} add up to "
-            f"{total[row]:.10g}, more than 1.",
-            "Make them add up to 1, or leave a value out: it gets the rest.",
-        )
     added, left = _spread(np.maximum(1 - total, 0.0), unsaid * share)
-    if left.max() > SUM_TOLERANCE:
-        row = int(np.argmax(left > SUM_TOLERANCE))
-        raise InputError(
-            "knowledge-sum",
-            f"In {source}, the probabilities for {group.describe(row)} add up to "
-            f"{total[row]:.10g}, though every value has one.",
-            "Make them add up to 1, or leave a value out: it gets the rest.",
-        )
+    over = total > 1 + SUM_TOLERANCE
+    for row in np.flatnonzero(over | (left > SUM_TOLERANCE)).tolist():
+        why = "more than 1" if over[row] else "though every value has one"
+        said = f"the probabilities for {group.describe(row)} add up to {total[row]:.10g}"
+        raise _sum_error(source, f"{said}, {why}")
     full += added
     total = full.sum(axis=1, keepdims=True)
     complete: Floats = np.where(total > 1 + ROUNDING, full / total, full)
     return complete
+
+
+def _sum_error(source: str, said: str) -> InputError:
+    return InputError(
+        "knowledge-sum",
+        f"In {source}, {said}.",
+        "Make them add up (to 1, an event's values to the event), or leave a value out: it gets "
+        "the rest.",
+    )
 
 
 def _spread(mass: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -182,7 +179,7 @@ def _spread(mass: Floats, weight: Floats) -> tuple[Floats, Floats]:
 
 def _view(group: _Group, members: Floats, table: Table) -> View | None:
     """The completed distributions as a view of the table; None if nobody has such a signature."""
-    place, keys = _signature_keys(group.attributes, table)
+    place, keys = signature_keys(table, group.attributes)
     wanted = _stated_keys(group, table)
     position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     present = np.flatnonzero(keys[position] == wanted)
@@ -194,13 +191,6 @@ def _view(group: _Group, members: Floats, table: Table) -> View | None:
     published[np.arange(len(table.members)), table.member_value] = 1.0
     rows = np.vstack([table_distribution(table)[None], members[present] @ published])
     return View(group.attributes, row_of_key[place], rows)
-
-
-def _signature_keys(attributes: tuple[str, ...], table: Table) -> tuple[IntArray, NDArray[Any]]:
-    if not attributes:
-        return np.zeros(len(table.signatures), np.int32), np.zeros(1, np.int64)
-    coded = [attribute_codes(table, name) for name in attributes]
-    return factorize([codes for codes, _ in coded], [len(labels) for _, labels in coded])
 
 
 def _stated_keys(group: _Group, table: Table) -> NDArray[Any]:

@@ -1,11 +1,3 @@
 """Anatomy: bucketization into groups where no event occurs twice."""
 
-from __future__ import annotations
-
-from shoal.methods.anatomy.anatomy import (
-    Anatomy,
-)
-
-__all__ = [
-    "Anatomy",
-]
+from shoal.methods.anatomy.anatomy import Anatomy as Anatomy

@@ -52,6 +52,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.arrays import Bools, IntArray, Ints
+from shoal.data.spec import checked_whole
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import SUPPRESSED, Grouping, Progress, silent
@@ -67,7 +68,7 @@ from shoal.methods.injector.kernels.joining import (
 from shoal.methods.injector.kinds import SortedRows
 from shoal.methods.injector.matching import in_perfect_matching
 from shoal.methods.injector.negative_rules import mine
-from shoal.methods.parameters import check_eligible, whole
+from shoal.methods.parameters import check_eligible, share, whole
 
 TRIES = 20_000_000
 """How many (row, bucket) pairs step 5 looks at, in all; at least 100 buckets for each row."""
@@ -93,14 +94,12 @@ class Injector:
     """The largest number of QIs in a rule; None means all of them."""
 
     def __post_init__(self) -> None:
-        for name, value in (("min_conf", self.min_conf), ("min_exp", self.min_exp)):
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not 0 <= value <= 1 or (name == "min_conf" and value == 0):
-                raise InputError("share", f"{name} is {value!r}.", "Give a number from 0 to 1.")
-        most = self.max_rule_attributes
-        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
-            problem = f"max_rule_attributes is {most!r}."
-            raise InputError("whole-number", problem, "Give a whole number of at least 1.")
+        share("min_conf", self.min_conf)
+        share("min_exp", self.min_exp)
+        if self.min_conf == 0:
+            raise InputError("share", "min_conf is 0.", "Give a number above 0 and up to 1.")
+        if self.max_rule_attributes is not None:
+            checked_whole("max_rule_attributes", self.max_rule_attributes)
 
     def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
         """Buckets of the table's rows; an InputError if an event is too frequent for l."""

@@ -59,6 +59,7 @@ from shoal.data.table import Table
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError, unknown
 from shoal.groups import SUPPRESSED, Grouping, Progress, Recoding, silent
+from shoal.methods.parameters import share
 from shoal.methods.tcloseness.emd import equal, hierarchical, ordered
 from shoal.methods.tcloseness.lattice import Lattice, LatticeVerdict, Levels, search
 
@@ -87,8 +88,8 @@ class TCloseness:
     """The largest share of the rows that may be suppressed."""
 
     def __post_init__(self) -> None:
-        _share("t", self.t)
-        _share("max_suppression", self.max_suppression)
+        share("t", self.t)
+        share("max_suppression", self.max_suppression)
         if self.emd not in DISTANCES:
             raise unknown("emd", f"{self.emd!r} is no form of EMD", str(self.emd), DISTANCES)
         if self.emd == "equal" and self.sensitive_hierarchy is not None:
@@ -202,8 +203,3 @@ def _order(table: Table, hierarchy: Hierarchy | None) -> NDArray[np.int64]:
     texts = [path[0] for path in hierarchy.bind(members.values.to_list()).paths]
     place = {path[0]: number for number, path in enumerate(hierarchy.paths)}
     return np.argsort([place.get(text, len(place)) for text in texts], kind="stable")
-
-
-def _share(name: str, value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InputError("share", f"{name} is {value!r}.", f"Give {name} a number from 0 to 1.")

@@ -103,7 +103,7 @@ def _together(table: Table, kept: NDArray[np.bool_]) -> float:
     fewest = np.inf
     for view in Knowledge.of(table).views:
         sides = Sides.of(view, table, np.flatnonzero(kept))
-        people, cases = (sides.carriers + sides.others)[1:, 0], sides.carriers[1:].sum(axis=1)
+        people, cases = (sides.cases + sides.others)[1:, 0], sides.cases[1:].sum(axis=1)
         fewest = min(fewest, (people / np.maximum(cases, 1)).min(initial=np.inf))
     return float(fewest)
 

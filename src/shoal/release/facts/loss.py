@@ -14,7 +14,7 @@ from shoal.release.facts.bins import Record
 from shoal.release.forms import form_named
 from shoal.release.forms.bucketized import true_values
 from shoal.release.utility import ClassErrors, ErrorSummary, Workload, summarize
-from shoal.release.utility.classes import ENOUGH_CARRIERS
+from shoal.release.utility.classes import ENOUGH_CASES
 
 MOST_VALUES = 12
 """Bars per chart: the commonest values, and the rest as one; numbers in as many ranges."""
@@ -151,7 +151,7 @@ def _classes(counted: ClassErrors) -> Record:
     """Counts by class of people: the errors' sizes, and the classes that are worst."""
     return {
         "smaller": counted.smaller,
-        "enough": ENOUGH_CARRIERS,
+        "enough": ENOUGH_CASES,
         "counted": {
             "classes": len(counted.classes),
             "mean": counted.average,

@@ -25,7 +25,7 @@ from shoal.release.utility.estimate import estimate_counts, estimate_errors
 from shoal.release.utility.published import Published
 from shoal.release.utility.workload import Queries
 
-ENOUGH_CARRIERS = 100
+ENOUGH_CASES = 100
 """Classes with fewer carriers of an event are counted, not judged: chance alone moves them."""
 FAR_OFF = 0.25
 """An estimate that is off by more than this part of the truth is called far off."""
@@ -154,9 +154,9 @@ class KnownClasses:
             if any(attribute_qi(table, name) is None for name in view.attributes):
                 continue
             counts = _event_counts(table, view)
-            smaller += int(((counts > 0) & (counts < ENOUGH_CARRIERS)).sum())
+            smaller += int(((counts > 0) & (counts < ENOUGH_CASES)).sum())
             shown = [attribute_codes(table, name) for name in view.attributes]
-            for number, event in np.argwhere(counts >= ENOUGH_CARRIERS):
+            for number, event in np.argwhere(counts >= ENOUGH_CASES):
                 somebody = int(np.argmax(view.index == number))
                 values = tuple(labels[codes[somebody]] for codes, labels in shown)
                 names.append((view.attributes, values, table.events[event].label))
@@ -164,8 +164,8 @@ class KnownClasses:
                 chosen.append((_alike(table, view.attributes, somebody, alike), int(event)))
         for place, band, inside in _eighths(table) if knowledge.of_the_table else ():
             counts = _band_counts(table, place, inside)
-            smaller += int(((counts > 0) & (counts < ENOUGH_CARRIERS)).sum())
-            for event in np.flatnonzero(counts >= ENOUGH_CARRIERS).tolist():
+            smaller += int(((counts > 0) & (counts < ENOUGH_CASES)).sum())
+            for event in np.flatnonzero(counts >= ENOUGH_CASES).tolist():
                 names.append(((table.spec.qi[place],), (band,), table.events[event].label))
                 carriers.append(int(counts[event]))
                 chosen.append(([(place, inside)], event))
