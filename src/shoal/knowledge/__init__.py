@@ -1,67 +1,33 @@
 """What is known beforehand: views of the table, files from outside, fitted models."""
 
-from __future__ import annotations
-
-from shoal.knowledge.assumed import Assumed
-from shoal.knowledge.attributes import MAX_VIEWS, attribute_codes, attribute_qi, known_attributes
-from shoal.knowledge.fitted import Fitted, Quality
-from shoal.knowledge.hiding import Hiding, Scarce
-from shoal.knowledge.knowledge import (
-    OWN,
-    SUM_TOLERANCE,
-    Knowledge,
-    View,
-    count_values,
-    event_chances,
-    known_values,
-    seen_in,
-    table_distribution,
-    value_chances,
-    whole_view,
-    with_pool,
-)
-from shoal.knowledge.odds import (
-    READERS,
-    BinaryReader,
-    JointReader,
-    Reader,
-    against,
-    against_all_else,
-    as_readers,
-)
-from shoal.knowledge.sides import Sides
-from shoal.knowledge.size import check_groups, warn_of_time
-
-__all__ = [
-    "MAX_VIEWS",
-    "OWN",
-    "READERS",
-    "SUM_TOLERANCE",
-    "Assumed",
-    "BinaryReader",
-    "Fitted",
-    "Hiding",
-    "JointReader",
-    "Knowledge",
-    "Quality",
-    "Reader",
-    "Scarce",
-    "Sides",
-    "View",
-    "against",
-    "against_all_else",
-    "as_readers",
-    "attribute_codes",
-    "attribute_qi",
-    "check_groups",
-    "count_values",
-    "event_chances",
-    "known_attributes",
-    "known_values",
-    "seen_in",
-    "table_distribution",
-    "value_chances",
-    "warn_of_time",
-    "whole_view",
-    "with_pool",
-]
+from shoal.knowledge.assumed import Assumed as Assumed
+from shoal.knowledge.attributes import MAX_VIEWS as MAX_VIEWS
+from shoal.knowledge.attributes import attribute_codes as attribute_codes
+from shoal.knowledge.attributes import attribute_qi as attribute_qi
+from shoal.knowledge.attributes import known_attributes as known_attributes
+from shoal.knowledge.fitted import Fitted as Fitted
+from shoal.knowledge.fitted import Quality as Quality
+from shoal.knowledge.hiding import Hiding as Hiding
+from shoal.knowledge.hiding import Scarce as Scarce
+from shoal.knowledge.knowledge import OWN as OWN
+from shoal.knowledge.knowledge import SUM_TOLERANCE as SUM_TOLERANCE
+from shoal.knowledge.knowledge import Knowledge as Knowledge
+from shoal.knowledge.knowledge import View as View
+from shoal.knowledge.knowledge import count_values as count_values
+from shoal.knowledge.knowledge import event_chances as event_chances
+from shoal.knowledge.knowledge import known_values as known_values
+from shoal.knowledge.knowledge import seen_in as seen_in
+from shoal.knowledge.knowledge import table_distribution as table_distribution
+from shoal.knowledge.knowledge import value_chances as value_chances
+from shoal.knowledge.knowledge import whole_view as whole_view
+from shoal.knowledge.knowledge import with_pool as with_pool
+from shoal.knowledge.odds import READERS as READERS
+from shoal.knowledge.odds import BinaryReader as BinaryReader
+from shoal.knowledge.odds import JointReader as JointReader
+from shoal.knowledge.odds import Reader as Reader
+from shoal.knowledge.odds import against as against
+from shoal.knowledge.odds import against_all_else as against_all_else
+from shoal.knowledge.odds import as_readers as as_readers
+from shoal.knowledge.sides import Sides as Sides
+from shoal.knowledge.size import check_groups as check_groups
+from shoal.knowledge.size import warn_of_time as warn_of_time

@@ -5,24 +5,10 @@ name asked for; `recover_folder` ends what a power cut left in between. Nothing 
 table is, so that it costs nothing to import.
 """
 
-from __future__ import annotations
-
-from shoal.data.storage.location import redact
-from shoal.data.storage.moves import recover_folder
-from shoal.data.storage.replace import (
-    Place,
-    refuse_overlap,
-    replace_file,
-    replace_folder,
-    replace_folders,
-)
-
-__all__ = [
-    "Place",
-    "recover_folder",
-    "redact",
-    "refuse_overlap",
-    "replace_file",
-    "replace_folder",
-    "replace_folders",
-]
+from shoal.data.storage.location import redact as redact
+from shoal.data.storage.moves import recover_folder as recover_folder
+from shoal.data.storage.replace import Place as Place
+from shoal.data.storage.replace import refuse_overlap as refuse_overlap
+from shoal.data.storage.replace import replace_file as replace_file
+from shoal.data.storage.replace import replace_folder as replace_folder
+from shoal.data.storage.replace import replace_folders as replace_folders
