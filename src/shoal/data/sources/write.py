@@ -50,37 +50,52 @@ def part_writer(path: str | Path) -> Iterator[Callable[[pl.DataFrame], None]]:
     """The same for whoever has the parts at hand one by one: gives what writes the next of them."""
     target = Path(path)
     kind = file_kind(target)
-    if kind in (None, "excel"):
-        raise unknown_kind(target) if kind is None else _no_excel(target)
-    writer = {"text": _text_writer, "parquet": _parquet_writer, "arrow": _arrow_writer}[kind]
+    if kind is None:
+        raise unknown_kind(target)
+    if kind == "excel":
+        problem = f'shoal does not write Excel files such as "{target}".'
+        raise InputError("output-excel", problem, "Write .csv.")
     with replace_file(target) as new, new.open("wb") as file:
         try:
-            with writer(target, file) as write:
-                yield write
+            with ExitStack() as stack:
+                yield _writer(kind, target, file, stack)
         except pl.exceptions.PolarsError as error:
             raise _as_os_error(error) from None
 
 
-@contextmanager
-def _text_writer(target: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
-    separator = "\t" if ".tsv" in target.suffixes else ","
-    packed = target.suffix.lower() == ".gz"
-    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else nullcontext(file) as out:
-        begun = False
+def _writer(
+    kind: str, target: Path, file: BinaryIO, stack: ExitStack
+) -> Callable[[pl.DataFrame], None]:
+    """What writes one part after the other. Parquet and Arrow need the first of them to begin."""
+    out: Any = None
+    begun = False
+    if kind == "text":
+        packed = target.suffix.lower() == ".gz"
+        zipped = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else nullcontext(file)
+        out = stack.enter_context(zipped)
 
-        def write(part: pl.DataFrame) -> None:
-            nonlocal begun
-            lines = guarded(bare(part))
-            lines.write_csv(out, separator=separator, include_header=not begun)  # type: ignore[arg-type]
-            begun = True
+    def text(part: pl.DataFrame) -> None:
+        nonlocal begun
+        separator = "\t" if ".tsv" in target.suffixes else ","
+        guarded(bare(part)).write_csv(out, separator=separator, include_header=not begun)
+        begun = True
 
-        yield write
+    def parquet(part: pl.DataFrame) -> None:
+        nonlocal out
+        table = coded_arrow(part)
+        out = out or stack.enter_context(_parquet_file(file, table))
+        out.write_table(table)
 
+    def arrow(part: pl.DataFrame) -> None:
+        from pyarrow import ipc
 
-@contextmanager
-def _parquet_writer(_: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
-    with ExitStack() as stack:
-        yield _opened(lambda first: _parquet_file(file, first), stack, coded_arrow)
+        nonlocal out
+        table = bare_arrow(part)
+        options = ipc.IpcWriteOptions(compression="zstd")
+        out = out or stack.enter_context(ipc.new_file(file, table.schema, options=options))
+        out.write_table(table)
+
+    return {"text": text, "parquet": parquet, "arrow": arrow}[kind]
 
 
 def _parquet_file(file: BinaryIO | Path, first: pa.Table) -> Any:
@@ -124,32 +139,6 @@ def _rises(column: pa.ChunkedArray) -> bool:
     return bool((numbers[1:] >= numbers[:-1]).all())
 
 
-@contextmanager
-def _arrow_writer(_: Path, file: BinaryIO) -> Iterator[Callable[[pl.DataFrame], None]]:
-    from pyarrow import ipc
-
-    options = ipc.IpcWriteOptions(compression="zstd")
-    with ExitStack() as stack:
-        yield _opened(
-            lambda first: ipc.new_file(file, first.schema, options=options), stack, bare_arrow
-        )
-
-
-def _opened(
-    begin: Callable[[Any], Any], stack: ExitStack, as_arrow: Callable[[pl.DataFrame], Any]
-) -> Callable[[pl.DataFrame], None]:
-    """Writes parts with a writer that needs the first of them to begin."""
-    writer: Any = None
-
-    def write(part: pl.DataFrame) -> None:
-        nonlocal writer
-        table = as_arrow(part)
-        writer = writer or stack.enter_context(begin(table))
-        writer.write_table(table)
-
-    return write
-
-
 def parquet_again(file: Path, again: Path) -> None:
     """Writes what `write_table` would write of a Parquet file's columns, and of nothing else in it;
     some lines are read at a time."""
@@ -181,9 +170,3 @@ def _as_os_error(error: pl.exceptions.PolarsError) -> Exception:
     """What the disk said, when Polars wraps it; anything else is for us to mend."""
     said = re.search(r"(?:IO error: )?([^:]*) \(os error (\d+)\)", str(error))
     return error if said is None else OSError(int(said[2]), said[1].strip())
-
-
-def _no_excel(target: Path) -> InputError:
-    return InputError(
-        "output-excel", f'shoal does not write Excel files such as "{target}".', "Write .csv."
-    )
