@@ -9,7 +9,7 @@ from typing import Any
 from shoal.data.sources import read_table
 from shoal.data.spec import Spec
 from shoal.data.table import Table
-from shoal.data.table.lookalikes import warn_of_lookalikes
+from shoal.data.table.alike import warn_of_lookalikes
 from shoal.engines import Engine, default_engine, engine_of
 from shoal.errors import InputError
 from shoal.groups import Progress, silent

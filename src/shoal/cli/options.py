@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from shoal.data.spec import InputWarning, Spec, check_keys, parse_event
-from shoal.data.spec.places import read_spec_file
 from shoal.data.spec.recipe import parse_recipes
+from shoal.data.spec.toml_text import read_spec_file
 from shoal.errors import InputError, nearest
 from shoal.names import ENGINES
 

@@ -20,7 +20,7 @@ from pyarrow import ipc, parquet
 import shoal
 from shoal import memory
 from shoal.data.sources import read_table, write_table
-from shoal.data.sources.messages import unpacked_sizes
+from shoal.data.sources.weighed import unpacked_sizes
 from shoal.data.table.hierarchy import read_hierarchy
 from shoal.memory import allowed_memory, machine_memory, memory_limit, parse_size, size_words
 from tests.cli.program import refused, shoal_

@@ -13,7 +13,7 @@ import pytest
 from shoal.data.datasets import HOSPITAL_QI, adult, hospital
 from shoal.data.spec import InputWarning, Spec
 from shoal.data.table import Table
-from shoal.data.table.lookalikes import alike_values, warn_of_alike, warn_of_lookalikes
+from shoal.data.table.alike import alike_values, warn_of_alike, warn_of_lookalikes
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.planning.propose import Proposal, propose_spec

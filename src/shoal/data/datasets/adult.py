@@ -76,17 +76,14 @@ def _find(path: Path) -> list[Path]:
     """The raw pair in reading order, or the one CSV file."""
     folder = path if path.is_dir() else path.parent
     raw = [folder / name for name in _RAW]
+    choices = [raw if path.name in _RAW else [path]]
     if path.is_dir():
-        if all(file.is_file() for file in raw):
-            return raw
-        wanted = [folder / name for name in _TABLES if (folder / name).is_file()][:1] or raw
-    else:
-        wanted = raw if path.name in _RAW else [path]
-    missing = [file for file in wanted if not file.is_file()]
-    if missing:
-        names = " and ".join(f'"{file}"' for file in missing)
-        raise InputError("adult", f"Adult was not found: there is no {names}.", _REMEDY)
-    return wanted
+        choices = [raw, *([folder / name] for name in _TABLES)]
+    for files in choices:
+        if all(file.is_file() for file in files):
+            return files
+    names = " and ".join(f'"{file}"' for file in choices[0] if not file.is_file())
+    raise InputError("adult", f"Adult was not found: there is no {names}.", _REMEDY)
 
 
 def _read(file: Path) -> pl.DataFrame:

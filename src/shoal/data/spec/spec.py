@@ -22,9 +22,8 @@ from shoal.data.spec.events import (
     of_columns,
 )
 from shoal.data.spec.person import RowRule
-from shoal.data.spec.places import read_spec_file
 from shoal.data.spec.recipe import Recipe, RecipeLike, as_recipes, public_recipes
-from shoal.data.spec.toml_text import toml_text
+from shoal.data.spec.toml_text import read_spec_file, toml_text
 from shoal.declared import Parameter, fields_of
 from shoal.errors import InputError, nearest, unknown
 

@@ -1,4 +1,4 @@
-"""Reading and writing TOML."""
+"""Reading and writing TOML, spec files among it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import tomli_w
 
+from shoal.data.spec.entries import located_event
 from shoal.errors import InputError
 from shoal.memory import read_text
 
@@ -29,6 +30,27 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise InputError(
             "spec-file", f"{path} is nested too deeply.", "Write it as the example does."
         ) from None
+
+
+def read_spec_file(path: str | Path) -> dict[str, Any]:
+    """The contents of a spec file. The files that it names lie beside it, or else in the working
+    folder."""
+    folder = Path(path).parent
+
+    def place(file: str) -> str:
+        beside = folder / file
+        return str(beside) if beside.is_file() else file
+
+    given = read_toml(path)
+    if isinstance(given.get("knowledge"), str):
+        given["knowledge"] = place(given["knowledge"])
+    if isinstance(given.get("protect"), list):
+        given["protect"] = [located_event(event, place) for event in given["protect"]]
+    recipes = given.get("recode")
+    for recipe in recipes.values() if isinstance(recipes, dict) else ():
+        if isinstance(recipe, dict) and isinstance(recipe.get("hierarchy"), str):
+            recipe["hierarchy"] = place(recipe["hierarchy"])
+    return given
 
 
 def toml_text(data: Mapping[str, Any]) -> str:

@@ -18,8 +18,8 @@ import polars as pl
 
 from shoal.data.spec import MAX_QI, MISSING, Event, Spec
 from shoal.data.spec.toml_text import toml_string
+from shoal.data.table.alike import SAME_BUT_FOR, alike_values
 from shoal.data.table.frames import to_polars
-from shoal.data.table.lookalikes import SAME_BUT_FOR, alike_values
 from shoal.errors import InputError
 from shoal.knowledge import MAX_VIEWS
 from shoal.planning.propose.feasible import Feasible, feasible, without_rare

@@ -7,7 +7,7 @@ from typing import Literal
 
 from shoal.data.spec import Event, Recipe, support_for
 from shoal.data.spec.toml_text import toml_string
-from shoal.data.table.lookalikes import SAME_BUT_FOR, alike_values
+from shoal.data.table.alike import SAME_BUT_FOR, alike_values
 from shoal.planning.propose.feasible import PROPOSED_R
 from shoal.wording import plain_percent, visible
 
