@@ -121,11 +121,11 @@ def test_whoever_has_no_time_is_named(made: Path) -> None:
     [
         (["release"], "attack-table"),
         (["release", "--table", "table.csv", "-r", "3"], "attack-spec"),
-        (["release", "--table", "table.csv", "--key", "patient"], "key-alone"),
+        (["release", "--table", "table.csv", "--key", "patient"], "attack-argument"),
         (["release", "--table", "table.csv", "--budget", "0"], "budget"),
         (["release", "--table", "table.csv", "--attacker", "medoids"], "attacker"),
         (["table.csv", "--groups", "a", "--released", "b", *SPEC], "audit-what"),
-        (["table.csv", "--groups", "a", "--table", "b", *SPEC], "attack-release-options"),
+        (["table.csv", "--groups", "a", "--table", "b", *SPEC], "attack-argument"),
         (["release", "--table", "grouped.csv", *QUICK], "private-other"),
     ],
 )

@@ -15,7 +15,7 @@ import shoal
 from shoal.auditing import audit as auditing
 from shoal.release.stated import read_certificate
 from shoal.wording import WHOLE
-from tests.cli.program import SPEC, refused, shoal_
+from tests.cli.program import EVENT, SPEC, refused, shoal_
 from tests.release.fixed import CERTAIN, SEXES
 
 
@@ -178,3 +178,15 @@ def test_audit_with_a_model_has_one_more_view(home: Path) -> None:
     found = json.loads(shoal_(*asked, "--model", "kernel", "--json").stdout)
     assert found["fitted"][0]["quality"][0]["carriers"] > 0
     assert shoal_(*asked, "--model", "forest").returncode == 2
+
+
+def test_what_another_tool_made_is_held_against_k_and_not_recoded_for_it(home: Path) -> None:
+    """As in Python: recoding the table first would say of any file that it keeps k."""
+    table = home / "table.csv"
+    done = shoal_("audit", table, "--released", table, *SPEC, "--k", "5", "--json")
+    asked = shoal.Spec(
+        qi=["age", "sex", "region"], sensitive="diagnosis", protect=[EVENT.split("|")], r=3, k=5
+    )
+    lookup = shoal.audit(table, asked, released=table).to_dict()["lookup"]
+    assert lookup["fewer_than"]["people"] > 0
+    assert json.loads(done.stdout)["lookup"] == lookup

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shoal.api.audit import check_named
 from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
-from shoal.api.released import align, by_cells, recorded, spec_of_own
+from shoal.api.released import align, by_cells, is_own, recorded, spec_of_own
 from shoal.attacks import Attack, Attacker, Scene, as_attackers, run
 from shoal.attacks.scene import Remake
 from shoal.auditing.align import align_column
@@ -94,7 +95,7 @@ def attack(
     """
     until = float("inf") if budget is None else time.monotonic() + _checked_budget(budget)
     team, seed = as_attackers(attackers), checked_seed(seed)
-    _refuse_idle(
+    refuse_idle(
         spec=spec,
         table=table,
         private=private,
@@ -143,7 +144,7 @@ def _one_column(scene: Scene, column: str | None) -> Scene:
     )
 
 
-def _refuse_idle(**given: Any) -> None:
+def refuse_idle(**given: Any) -> None:
     """An InputError for an argument that what is attacked has no use for."""
     foreign = given["groups"] is not None or given["released"] is not None
     for name in ("table", "private", "hierarchies", "engine") if foreign else ("spec", "key"):
@@ -153,14 +154,8 @@ def _refuse_idle(**given: Any) -> None:
                 f"{name} goes with {'a release' if foreign else 'groups or a released table'}.",
                 "Leave it out.",
             )
-    if given["groups"] is not None and given["released"] is not None:
-        raise InputError(
-            "audit-what",
-            "Two things to judge are named.",
-            "Give either groups or a released table.",
-        )
-    if given["key"] is not None and given["released"] is None:
-        raise InputError("key-alone", "key has nothing to align.", "Use it with released.")
+    if foreign:
+        check_named(given["groups"], given["released"], given["key"])
 
 
 def _of_release(
@@ -267,6 +262,8 @@ def _of_table(
 ) -> Scene:
     asked = spec_of(data, spec or spec_of_own(released), knowledge=knowledge)
     if released is not None:
+        # The table is not recoded for what another tool made.
+        asked = asked if is_own(released) else asked.with_(k=None)
         table, grouping, _ = align(frame_of(data), released, asked, key=key)
     elif isinstance(groups, str):
         table, grouping, _ = align_column(frame_of(data), groups, asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from shoal.api.inputs import Known, frame_of, spec_of, table_of
 from shoal.api.released import align, align_large, is_own, no_audit_by_engine, spec_of_own
@@ -15,10 +15,11 @@ from shoal.auditing.align import labels_of
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import Limit, Spec
+from shoal.data.table import Table
 from shoal.engines import Engine, engine_of
 from shoal.errors import InputError
 from shoal.groups import Progress, silent
-from shoal.groups.lookup import lookup_of
+from shoal.groups.lookup import Lookup, lookup_of
 from shoal.knowledge import Knowledge, warn_of_time
 from shoal.release.folder import load
 
@@ -96,6 +97,48 @@ def audit(
     """
     if spec is not None and not isinstance(spec, Spec) and groups is None:
         spec, groups = None, spec
+    check_named(groups, released, key)
+    found = published_of(
+        data,
+        spec,
+        groups=groups,
+        released=released,
+        key=key,
+        knowledge=knowledge,
+        engine=engine or engine_of(data),
+        progress=progress,
+    )
+    known = Knowledge.of(found.table, knowledge, model=model)
+    warn_of_time(found.table, len(known.views))
+    return judge(
+        found.table,
+        found.groups,
+        knowledge=known,
+        r=r,
+        limit=limit,
+        adversary=adversary,
+        budget=budget,
+        seed=seed,
+        rows=rows if found.rows is None else found.rows,
+        models=models,
+        lookup=found.lookup,
+        progress=progress,
+    )
+
+
+class Published(NamedTuple):
+    """What was published of a table."""
+
+    table: Table
+    groups: Any
+    """A Grouping, or labels of the rows."""
+    rows: IntArray | None = None
+    """The group of each row, where that is known."""
+    lookup: Lookup | None = None
+
+
+def check_named(groups: Any, released: Any, key: str | None) -> None:
+    """An InputError unless one thing to judge is named, and no key without two files."""
     if (groups is None) == (released is None):
         raise InputError(
             "audit-what",
@@ -104,43 +147,38 @@ def audit(
         )
     if key is not None and released is None:
         raise InputError("key-alone", "key has nothing to align.", "Use it with released.")
-    engine = engine or engine_of(data)
-    lookup = None
+
+
+def published_of(
+    data: Any,
+    spec: Spec | None,
+    *,
+    groups: Any,
+    released: Any,
+    key: str | None = None,
+    knowledge: Known = None,
+    engine: Engine | None = None,
+    progress: Progress = silent,
+) -> Published:
+    """A table, and the groups of it that are to be judged."""
     if released is not None:
         asked = spec_of(data, spec or spec_of_own(released), knowledge=knowledge)
         k, own = asked.k, is_own(released)
         # What another tool made is held against k, and the table is not recoded for it.
         asked = asked if own else asked.with_(k=None)
         if engine is None:
-            aligned = align(frame_of(data), released, asked, key=key)
+            table, made, rows = align(frame_of(data), released, asked, key=key)
         else:
-            aligned = align_large(data, released, asked, key=key, engine=engine, progress=progress)
-        table, groups, rows = aligned
-        if own:
-            lookup = replace(load(Path(released)).lookup, cost=table.cost)
-        else:
-            lookup = lookup_of(table, groups, k=k, exact=False)
-    elif engine is not None:
+            large = align_large(data, released, asked, key=key, engine=engine, progress=progress)
+            table, made, rows = large
+        if not own:
+            return Published(table, made, rows, lookup_of(table, made, k=k, exact=False))
+        lookup = replace(load(Path(released)).lookup, cost=table.cost)
+        return Published(table, made, rows, lookup)
+    if engine is not None:
         raise no_audit_by_engine()
-    elif isinstance(groups, str):
+    if isinstance(groups, str):
         frame = frame_of(data)
         table = table_of(frame, spec_of(data, spec), knowledge=knowledge)
-        groups = labels_of(frame, groups)
-    else:
-        table = table_of(data, spec, knowledge=knowledge)
-    known = Knowledge.of(table, knowledge, model=model)
-    warn_of_time(table, len(known.views))
-    return judge(
-        table,
-        groups,
-        knowledge=known,
-        r=r,
-        limit=limit,
-        adversary=adversary,
-        budget=budget,
-        seed=seed,
-        rows=rows,
-        models=models,
-        lookup=lookup,
-        progress=progress,
-    )
+        return Published(table, labels_of(frame, groups))
+    return Published(table_of(data, spec, knowledge=knowledge), groups)

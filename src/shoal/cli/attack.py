@@ -51,24 +51,19 @@ def attack(
         table: The original table of the release.
     """
     foreign = groups is not None or released is not None
-    if groups is not None and released is not None:
-        raise InputError(
-            "audit-what",
-            "Two things to judge are named.",
-            "Give either --groups COLUMN or --released FILE.",
-        )
-    if key is not None and released is None:
-        raise InputError("key-alone", "--key has nothing to align.", "Use it with --released.")
-    if foreign and (table is not None or private is not None):
-        raise InputError(
-            "attack-release-options",
-            "--table and --private go with the folder of a release.",
-            "Name the table first, and what was made of it with --released or --groups.",
-        )
-    if foreign and engine is not None:
-        raise InputError(
-            "attack-argument", "--engine goes with the folder of a release.", "Leave it out."
-        )
+    from shoal.api.attack import attack as attack_
+    from shoal.api.attack import refuse_idle
+
+    refuse_idle(
+        spec=None,
+        table=table,
+        private=private,
+        hierarchies=hierarchy or None,
+        groups=groups,
+        released=released,
+        key=key,
+        engine=engine,
+    )
     if not foreign and asked.keys() - {"knowledge"}:
         raise InputError(
             "attack-spec",
@@ -90,7 +85,6 @@ def attack(
     check_reports(report, public_report, table=table)
     spec = asked.make_spec(released) if foreign else None
 
-    from shoal.api.attack import attack as attack_
     from shoal.api.released import is_own
     from shoal.data.sources import read_table
     from shoal.data.storage import recover_folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,7 +13,6 @@ from shoal.auditing.check_words import in_full, lines, stratum_words
 from shoal.cli import options as o
 from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import echo_table, emit_json, progress_bar
-from shoal.errors import InputError
 from shoal.names import ENGINES, Model
 from shoal.wording import (
     EXIT_CODES,
@@ -78,55 +77,50 @@ def audit(
             unused=unused,
         )
         raise typer.Exit(code)
-    if (groups is None) == (released is None):
-        raise InputError(
-            "audit-what",
-            "Nothing to judge is named." if groups is None else "Two things to judge are named.",
-            "Give either --groups COLUMN or --released FILE.",
-        )
-    if key is not None and released is None:
-        raise InputError("key-alone", "--key has nothing to align.", "Use it with --released.")
+    from shoal.api.audit import check_named, published_of
 
+    check_named(groups, released, key)
     check_reports(report, public_report, table=table)
     spec = asked.make_spec(released)
 
-    from shoal.api.released import align, align_large, is_own, no_audit_by_engine
+    from shoal.api.released import is_own
     from shoal.auditing.adversaries.adversary import USUAL
-    from shoal.auditing.align import align_column, labels_of
     from shoal.auditing.audit import audit as judge
+    from shoal.auditing.audit import grouped
     from shoal.data.sources import read_table, write_table
     from shoal.knowledge import Knowledge, warn_of_time
 
-    own = released is not None and is_own(released)
+    holds = None
     if engine not in (None, ENGINES[0]):
-        if released is None:
-            raise no_audit_by_engine()
-        holds, labels = o.make_engine(engine, separator=separator, encoding=encoding), None
-        with progress_bar(quiet=json) as progress:
-            aligned = align_large(table, released, spec, key=key, engine=holds, progress=progress)
-    else:
-        frame = read_table(table, separator=separator, encoding=encoding)
-        labels = None if groups is None else labels_of(frame, groups)
-        if groups is not None:
-            aligned = align_column(frame, groups, spec)
-        elif own:
-            aligned = align(frame, released, spec, key=key)
-        else:
-            assert released is not None
-            other = read_table(released, separator=separator, encoding=encoding)
-            aligned = align(frame, other, spec, key=key)
-    original = aligned.table
-    known = Knowledge.of(original, model=model)
-    warn_of_time(original, len(known.views))
+        holds = o.make_engine(engine, separator=separator, encoding=encoding)
+
+    def read(path: str | None) -> Any:
+        if path is None or holds is not None or is_own(path):
+            return path
+        return read_table(path, separator=separator, encoding=encoding)
+
     with progress_bar(quiet=json) as progress:
+        found = published_of(
+            read(table),
+            spec,
+            groups=groups,
+            released=read(released),
+            key=key,
+            engine=holds,
+            progress=progress,
+        )
+        original = found.table
+        known = Knowledge.of(original, model=model)
+        warn_of_time(original, len(known.views))
         result = judge(
             original,
-            aligned.grouping if labels is None else labels,
+            found.groups,
             knowledge=known,
             adversary=adversary or USUAL,
             seed=seed,
-            rows=aligned.rows,
+            rows=found.rows,
             models=models,
+            lookup=found.lookup,
             progress=progress,
         )
     pages: dict[Path, str] = {}
@@ -135,7 +129,8 @@ def audit(
         from shoal.report.words import command_line
 
         repeat = Repeat(command=command_line(sys.argv[1:]), seed=seed)
-        facts = audit_facts(result, original, grouping=aligned.grouping, repeat=repeat)
+        grouping, _, _ = grouped(original, found.groups, found.rows)
+        facts = audit_facts(result, original, grouping=grouping, repeat=repeat)
         pages = render_reports(facts, report=report, public_report=public_report)
     with placed_together(pages):
         if rows is not None:

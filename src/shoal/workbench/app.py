@@ -17,9 +17,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from shoal.workbench.bench import Bench, Endpoint, Visit, endpoint
+from shoal.errors import ShoalError
+from shoal.workbench.bench import Bench, Endpoint, Visit, broken, endpoint
 from shoal.workbench.security import Guard, Keys
 
+INTO = "uploads"
+"""The folder of a project that files of the browser come to."""
 STATIC = {
     "page.css": ("shoal.report", "templates", "text/css"),
     "workbench.css": ("shoal.workbench", "static", "text/css"),
@@ -63,14 +66,14 @@ PAGES = {
     "GET /verify": "verify.show",
     "POST /verify": "verify.start",
 }
-UPLOADS = {"/table/upload": "table.upload", "/audit/upload": "audit.upload"}
+UPLOADS = ("table", "audit")
 """Pages are named and not imported: a first page is there before Polars is."""
 
 
 def make_app(bench: Bench, keys: Keys) -> Starlette:
     """The workbench of a project."""
     routes = [_route(where, _shown(bench, page)) for where, page in PAGES.items()]
-    routes += [_route(f"POST {path}", _upload(bench, page)) for path, page in UPLOADS.items()]
+    routes += [_route(f"POST /{page}/upload", _upload(bench, page)) for page in UPLOADS]
     routes.append(Route("/static/{name}", _static, methods=["GET"]))
     routes.append(Route("/favicon.ico", _nothing, methods=["GET"]))
     return Starlette(
@@ -82,7 +85,7 @@ def make_app(bench: Bench, keys: Keys) -> Starlette:
 
 def import_pages() -> None:
     """Imports every page, so that none makes its first visitor wait."""
-    for page in (*PAGES.values(), *UPLOADS.values()):
+    for page in PAGES.values():
         _named(page)
 
 
@@ -96,9 +99,23 @@ def _shown(bench: Bench, page: str) -> Endpoint:
 
 
 def _upload(bench: Bench, page: str) -> Endpoint:
+    """Takes a file from the browser, piece by piece, and hands it to its page."""
+
     async def answer(request: Request) -> Response:
-        take = await run_in_threadpool(_named, page)
-        return cast(Response, await take(bench)(request))
+        visit = Visit(bench, request, FormData())
+        refuse = await run_in_threadpool(_named, f"{page}.refuse")
+        from shoal.workbench.uploads import save_upload
+
+        try:
+            folder = bench.project.folder
+            path = await save_upload(request, folder / INTO, limit=bench.upload_limit)
+            take = _named(f"{page}.take")
+            told = await run_in_threadpool(take, visit, str(path.relative_to(folder)))
+        except ShoalError as error:
+            told = await run_in_threadpool(refuse, visit, error)
+        except Exception as error:
+            return broken(visit, error)
+        return cast(Response, told)
 
     return answer
 

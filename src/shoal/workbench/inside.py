@@ -10,7 +10,7 @@ from pathlib import Path
 from shoal.data.sources.read import file_kind
 from shoal.errors import InputError
 
-UPLOADS, DEEPEST, MOST = "uploads", 4, 500
+DEEPEST, MOST = 4, 500
 LONGEST_NAME, LONGEST_PATH = 255, 1000
 """In bytes; longer ones are no files on any usual system."""
 

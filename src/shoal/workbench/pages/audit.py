@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from functools import partial
 
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData
-from starlette.requests import Request
 from starlette.responses import Response
 
 from shoal.errors import InputError, ShoalError
 from shoal.workbench.asked import Asked, after_roles, begin
-from shoal.workbench.bench import Bench, Visit, broken, go
+from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import AUDIT, beside, failed_before
-from shoal.workbench.inside import UPLOADS, inside, table_files
+from shoal.workbench.inside import inside, table_files
 from shoal.workbench.project import audit_steps
 from shoal.workbench.same import same_as
-from shoal.workbench.uploads import save_upload
 
 
 @after_roles
@@ -55,22 +50,14 @@ def start(visit: Visit, asked: Asked) -> Response:
     return go(f"/runs/{run.name}")
 
 
-def upload(bench: Bench) -> Callable[[Request], Awaitable[Response]]:
-    """Takes the file of another tool from the browser."""
+def take(visit: Visit, path: str) -> Response:
+    """The file of another tool has arrived."""
+    return go("/audit")
 
-    async def answer(request: Request) -> Response:
-        visit = Visit(bench, request, FormData())
-        try:
-            folder = bench.project.folder
-            await save_upload(request, folder / UPLOADS, limit=bench.upload_limit)
-        except ShoalError as error:
-            refused = after_roles(partial(_page, error=error))
-            return await run_in_threadpool(refused, visit)
-        except Exception as error:
-            return broken(visit, error)
-        return go("/audit")
 
-    return answer
+def refuse(visit: Visit, error: ShoalError) -> Response:
+    """It has not."""
+    return after_roles(partial(_page, error=error))(visit)
 
 
 def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Response:

@@ -38,7 +38,7 @@ STRENGTH = {
 }
 """The fields of a spec that say how strongly, under their headings."""
 USUAL = {
-    "min_support": "10 to 100, by rows",
+    "min_support": "by rows",
     "max_attributes": "all",
     "knowledge": say("strength.knowledge.own"),
     "rows_per_person": "all",
@@ -143,7 +143,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         draft=draft,
         strength=STRENGTH,
         choices=CHOICES,
-        figures=FIGURES,
+        figures=("r", "k", "min_support", "max_attributes"),
         usual=USUAL,
         meanings={one.name: one.help for one in parameters()},
         filled=_filled(draft),

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData
-from starlette.requests import Request
 from starlette.responses import Response
 
 from shoal.data.storage.location import parse_url
 from shoal.errors import InputError, ShoalError
 from shoal.memory import size_words
-from shoal.workbench.bench import Bench, Visit, broken, go
+from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import CHOSEN, DATABASE, UPLOADED, Fields, beside, failed_before
 from shoal.workbench.drafting import fits, proposed
 from shoal.workbench.held import Held
-from shoal.workbench.inside import UPLOADS, inside, table_files
+from shoal.workbench.inside import inside, table_files
 from shoal.workbench.profiles import BINS, FEW, Profile
 from shoal.workbench.project import Source
 from shoal.workbench.same import same_as_init
 from shoal.workbench.texts import say
-from shoal.workbench.uploads import save_upload
 
 HOW = ("separator", "encoding")
 TAB = {"tab": "\t", "\\t": "\t"}
@@ -56,24 +51,12 @@ def again(visit: Visit) -> Response:
     return go("/table")
 
 
-def upload(bench: Bench) -> Callable[[Request], Awaitable[Response]]:
-    """Takes a file from the browser, piece by piece, and then as the table."""
-
-    async def answer(request: Request) -> Response:
-        visit = Visit(bench, request, FormData())
-        try:
-            folder = bench.project.folder
-            path = await save_upload(request, folder / UPLOADS, limit=bench.upload_limit)
-            return await run_in_threadpool(_take_upload, visit, str(path.relative_to(folder)))
-        except ShoalError as error:
-            return await run_in_threadpool(_page, visit, {}, error, UPLOADED)
-        except Exception as error:
-            return broken(visit, error)
-
-    return answer
+def refuse(visit: Visit, error: ShoalError) -> Response:
+    """The page for a file that has not arrived."""
+    return _page(visit, {}, error, UPLOADED)
 
 
-def _take_upload(visit: Visit, path: str) -> Response:
+def take(visit: Visit, path: str) -> Response:
     """Takes a file that has arrived. One that cannot be read as it is stands among those to
     choose from, beside the fields that say how it is written."""
     try:
