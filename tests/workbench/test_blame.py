@@ -45,6 +45,7 @@ NO_FIELD = {
     "probability": "Theorem 1 in Python",
     "project-": "the folder as a whole",
     "query-dimensions": "a query in Python",
+    "releases-": "several releases together, which pages do not judge",
     "report-": "where a report is written, which runs decide",
     "rows-unknown": "an audit in Python",
     "run-": "the run as a whole",

@@ -9,7 +9,6 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.show import echo_table, emit_json, progress_bar
-from shoal.display import counted
 from shoal.errors import InputError
 from shoal.wording import percent
 
@@ -53,6 +52,7 @@ def find(
     spec = asked.make_spec()
     from shoal.api.find import find as run
     from shoal.data.storage import refuse_overlap, replace_file
+    from shoal.display import counted
     from shoal.release.stated import as_json
     from shoal.report.charts.found import found_chart
     from shoal.report.charts.theme import save_chart
