@@ -14,6 +14,7 @@ BEGINNING = {
     "nav.table": "Table",
     "nav.roles": "Roles",
     "nav.plan": "Plan",
+    "nav.find": "Try what would work",
     "nav.run": "Run",
     "nav.runs": "Decide",
     "nav.audit": "Audit",
