@@ -35,9 +35,9 @@ def measure_several(say: Say) -> list[dict[str, Any]]:
                 "suppressed_with_event": rows["suppressed_with_event"],
                 "alike_groups": claims["alike_groups"],
                 "other_groups": claims["pure_groups"],
-                "search_seconds": round(release.seconds["search"], 1),
-                "audit_seconds": round(release.seconds["audit"], 1),
-                "seconds": round(sum(release.seconds.values()), 1),
+                "search_seconds": round(release.made.seconds["search"], 1),
+                "audit_seconds": round(release.made.seconds["audit"], 1),
+                "seconds": round(sum(release.made.seconds.values()), 1),
             }
             say(f"  {line}")
             lines.append(line)

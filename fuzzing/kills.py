@@ -142,7 +142,7 @@ def _prepare(folder: Path) -> None:
     )
     for seed, name in enumerate(NAMES):
         made = shoal.anonymize(table, spec, seed=seed)
-        facts = release_facts(made, made.original)  # type: ignore[arg-type]
+        facts = release_facts(made, made.made.table)
         (folder / name).mkdir()
         made.save(folder / name / "release", private=folder / name / "private", facts=facts)
         (folder / name / "kept").write_bytes(pickle.dumps((made, facts)))

@@ -85,7 +85,7 @@ def _published(
         )
     except shoal.InputError:
         return None
-    grouping, told = release.grouping, release.certificate["person"].get("any_row")
+    grouping, told = release.made.grouping, release.certificate["person"].get("any_row")
     if told is None or grouping is None or grouping.sizes.max() > LARGEST:
         return None
     assert release.row_groups is not None

@@ -49,7 +49,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "audit": audit,
         "release": release,
         "loaded": loaded,
-        "unjudged": replace(release, certificate={}, audit=None),
+        "unjudged": replace(release, certificate={}, run=None),
         "comparison": shoal.compare(table, methods=methods, released=released, workload=workload),
         "plan": shoal.plan(table),
         "far": shoal.plan(FRAME, SPEC.with_(protect=None, r=50)),

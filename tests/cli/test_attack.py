@@ -12,7 +12,6 @@ import pytest
 import shoal
 from shoal.attacks import attacker_names
 from shoal.data.datasets import HOSPITAL_EVENT, hospital
-from shoal.data.table import Table
 from shoal.engines import engine_named
 from shoal.errors import InputError
 from shoal.names import ATTACKERS
@@ -141,11 +140,10 @@ def test_a_release_is_the_groups_it_was_made_of(method: str) -> None:
         qi=["age", "sex"], sensitive="diagnosis", protect=[EVENT.split("|")], r=3, min_support=50
     )
     release = shoal.anonymize(hospital(1_000, seed=0), spec, method=method)
-    assert isinstance(release.original, Table)
     assert release.row_groups is not None
-    grouping = regroup(release, release.original, release.row_groups)
-    values = [*release.original.values, "(other)"]
-    shown = grouping.published_values(release.original)
+    grouping = regroup(release, release.made.table, release.row_groups)
+    values = [*release.made.table.values, "(other)"]
+    shown = grouping.published_values(release.made.table)
     counted: dict[tuple[int, str], int] = {}
     for group, value, people in zip(grouping.group, shown, grouping.people, strict=True):
         key = (int(group) + 1, values[value])
@@ -281,7 +279,7 @@ def test_reports_tell_of_every_column_that_was_attacked(tmp_path: Path) -> None:
     for report in ("own.html", "public.html"):
         text = (tmp_path / report).read_text("utf-8")
         for column in ("diagnosis", "region"):
-            assert text.count(f"carriers of “{column}”: likeliest") == 1, report
+            assert text.count(f"a protected value of “{column}”: likeliest") == 1, report
 
 
 def figures(told: Any) -> Any:

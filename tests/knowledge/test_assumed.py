@@ -137,8 +137,7 @@ def test_certificate_report_and_verify_say_it(tmp_path: Path) -> None:
     assert release.audit is not None
     assert release.certificate["knowledge"]["assumed"] == release.audit.assumed.public()
     assert release.certificate["spec"]["min_support"] == 100
-    assert release.original is not None
-    told = dict(assumptions(release_facts(release, release.original)))
+    told = dict(assumptions(release_facts(release, release.made.table)))
     assert release.audit.assumed.hollow_words in told["What they know besides"]
     release.save(tmp_path / "made", private=tmp_path / "private")
     page = (tmp_path / "made" / "README.txt").read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ WORKLOAD = Workload(queries=2_000)
 def _errors(release: Release, table: Table) -> list[float]:
     """Mean errors of all queries and of those for the event, over the values before recoding: a
     label counts as any of the values that bear it, each as likely (as ARX's are counted)."""
-    made, published = release.original, release.coded
+    made, published = release.made.table, release.coded
     assert made is not None
     covers = []
     for place, (mine, own) in enumerate(zip(made.qi, table.qi, strict=True)):

@@ -46,15 +46,14 @@ def test_tables_of_another_form_do_not_fit(release: shoal.Release) -> None:
 
 
 def test_people_are_found_again_in_the_table(release: shoal.Release) -> None:
-    assert release.original is not None
     assert release.row_groups is not None
     qi, _ = same_groups(release, apart=True)
-    record = Record.of_rows(release.row_groups, None, release.original)
-    found, problem = form_named(release.form).people(release, qi, release.original, record)
+    record = Record.of_rows(release.row_groups, None, release.made.table)
+    found, problem = form_named(release.form).people(release, qi, release.made.table, record)
     assert not problem
     assert found is not None
     kept = release.row_groups >= 0
-    truth = zip(release.row_groups[kept], release.original.row_signature[kept], strict=True)
+    truth = zip(release.row_groups[kept], release.made.table.row_signature[kept], strict=True)
     everybody = np.repeat(np.arange(len(found.people)), found.people)
     gid = qi.first[found.group[everybody]]
     assert sorted(zip(gid, found.signature[everybody], strict=True)) == sorted(truth)

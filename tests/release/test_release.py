@@ -366,7 +366,7 @@ def test_a_loaded_release_has_no_private_records_to_save(release: Release, tmp_p
     loaded = Release.load(tmp_path / "out")
     with pytest.raises(InputError) as raised:
         loaded.save(tmp_path / "again", private=tmp_path / "inside")
-    assert raised.value.code == "private-unknown"
+    assert raised.value.code == "release-loaded"
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 
 

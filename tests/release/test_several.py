@@ -88,8 +88,7 @@ def test_one_column_of_a_release_is_a_release(release: Release) -> None:
 
 
 def test_the_loss_is_measured_column_by_column(release: Release) -> None:
-    assert release.original is not None
-    found = summarize(release.original, release)
+    found = summarize(release.made.table, release)
     assert set(found.attributes["attribute"]) == {*ILLNESSES_QI, *NAMES}
     assert found.classes.classes
     assert all(one.event.startswith(NAMES) for one in found.classes.classes)

@@ -26,10 +26,9 @@ def attacked() -> Facts:
         qi=("age", "sex", "region"), sensitive="diagnosis", protect=(HOSPITAL_EVENT,), r=3
     )
     release = shoal.anonymize(hospital(8_000, seed=1), spec, method="anatomy", l=3)
-    assert release.original is not None
     found = shoal.attack(release, attackers=TEAM)
     found = replace(found, not_run=(NotRun("sleeper", "The time budget was spent."),))
-    return replace(recorded.release_facts(release, release.original), attack=found.to_dict())
+    return replace(recorded.release_facts(release, release.made.table), attack=found.to_dict())
 
 
 def test_the_internal_edition_draws_and_tells_all_of_it(attacked: Facts) -> None:

@@ -47,8 +47,8 @@ def test_wrong_arguments(made: tuple[shoal.Release, Table], facts: Facts) -> Non
     release, table = made
     with pytest.raises(InputError, match='no edition "secret"'):
         report.render(facts, edition="secret")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no audit to report"):
-        report.render_release(replace(release, audit=None), table)
+    with pytest.raises(InputError, match="was loaded"):
+        report.render_release(replace(release, run=None), table)
     with pytest.raises(InputError, match="The audit is of"):
         report.render_audit(release.audit, marked_table())  # type: ignore[arg-type]
 

@@ -10,10 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from shoal.api.inputs import Known, is_location, table_of
-from shoal.arrays import IntArray
 from shoal.auditing.adversaries.adversary import (
     USUAL,
     Adversaries,
@@ -24,7 +21,7 @@ from shoal.auditing.adversaries.adversary import (
 from shoal.auditing.audit import audit as judge
 from shoal.data.spec import Spec, checked_seed
 from shoal.data.table import Table
-from shoal.engines import Dealt, Engine, default_engine, engine_of
+from shoal.engines import Engine, default_engine, engine_of
 from shoal.errors import InputError, InternalError
 from shoal.groups import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge, check_groups, warn_of_time
@@ -32,6 +29,7 @@ from shoal.methods.registry import check_columns, inform, make_method
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
 from shoal.release.models import describe_models, model_files
+from shoal.release.run import Run
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.wording import TRY
 
@@ -176,16 +174,7 @@ def anonymize(
         members=members,
         ranges=ranges,
         certificate=certificate,
-        row_groups=None if dealt is None else _gids(dealt),
-        row_weights=None if dealt is None else dealt.weight,
-        grouping=grouping,
-        seed=drawn,
-        models=models,
-        audit=audit,
-        original=table,
-        seconds=clock.laps,
-        native=table.native,
-        engine=rows_with,
+        run=Run(table, grouping, audit, drawn, rows_with, dealt, models, clock.laps),
     )
 
 
@@ -232,11 +221,6 @@ def _chosen(method: str | Anonymizer, parameters: Mapping[str, Any]) -> Anonymiz
 def _answered(grouping: Grouping) -> list[str]:
     """Whom the method claims to answer: they judge in any case."""
     return list(grouping.claims.get("readers", ()))
-
-
-def _gids(dealt: Dealt) -> IntArray:
-    """The gid of every row, -1 where it is not published."""
-    return np.where(dealt.group >= 0, dealt.group + 1, -1).astype(np.int32)
 
 
 def _of_at_least(method: Anonymizer, table: Table) -> Anonymizer:

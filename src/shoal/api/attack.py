@@ -208,13 +208,13 @@ def _known_groups(
             "Leave the engine out, or make the release with --private cells.",
         )
     if original is None:
-        if release.original is None:
+        if release.run is None:
             raise InputError(
                 "attack-table",
                 "Without the original table nobody knows who is right.",
                 "Give the table that the release was made of.",
             )
-        table = release.original
+        table = release.run.table
     else:
         if rows is None and not cells:
             recorded(private)  # before a table is read in vain
@@ -226,9 +226,10 @@ def _known_groups(
     if cells:
         assert private is not None
         return table, regroup_cells(release, table, private)
-    if rows is None and original is None and release.grouping is not None and not table.several:
-        return table, replace(release.grouping, form="bucketized", recodings=())
-    weights = release.row_weights
+    made = release.run
+    if rows is None and original is None and made is not None and not table.several:
+        return table, replace(made.grouping, form="bucketized", recodings=())
+    weights = None if made is None else made.row_weights
     if rows is None:
         rows, weights = rows_recorded(recorded(private), table)
     return table, regroup(release, table, rows, weights)

@@ -100,13 +100,11 @@ def anonymize(
             progress=progress,
             **parameters,
         )
-    audit = release.audit
-    assert release.original is not None, "a release that was just made has its table"
-    assert audit is not None, "and its audit"
+    audit = release.made.audit
     written, facts = release.robust is True or write_anyway, None
     if written:
         repeat = Repeat(command_line(sys.argv[1:]), seed)
-        facts = release_facts(release, release.original, repeat=repeat)
+        facts = release_facts(release, release.made.table, repeat=repeat)
         pages = render_reports(facts, report=report, public_report=public_report)
         with placed_together(pages):
             release.save(
@@ -154,7 +152,7 @@ def _figures(release: Release, audit: Audit) -> dict[str, Any]:
             for event in certificate["events"]
         ],
         "claims": method["claims"],
-        "seconds": release.seconds,
+        "seconds": release.made.seconds,
     }
 
 
@@ -208,4 +206,7 @@ def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
         from shoal.report.measured import errors_in_short
 
         say(errors_in_short(facts))
-    say("Time: " + ", ".join(f"{name} {value:.2f} s" for name, value in release.seconds.items()))
+    say(
+        "Time: "
+        + ", ".join(f"{name} {value:.2f} s" for name, value in release.made.seconds.items())
+    )

@@ -76,7 +76,7 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     say(
         f"   the largest link is {percent(after.worst_posterior)}, "
         f"{release.certificate['rows']['suppressed']:,} rows suppressed, "
-        f"in {sum(release.seconds.values()):.1f} s."
+        f"in {sum(release.made.seconds.values()):.1f} s."
     )
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "release"

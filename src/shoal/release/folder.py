@@ -197,7 +197,7 @@ def _said_of(release: Release, column: pl.Series) -> dict[str, str]:
 
 
 def _write_tables(release: Release, folder: Path, format: str) -> dict[str, str]:
-    write = default_engine().write if release.engine is None else release.engine.write
+    write = default_engine().write if release.run is None else release.run.engine.write
     names = {name: f"{name}.{format}" for name in release.parts}
     for name, runs in (("qi", release.qi_runs), ("sensitive", release.sensitive_runs)):
         write(runs, folder / names[name])

@@ -22,6 +22,7 @@ from shoal.errors import InputError
 from shoal.groups.grouping import WEIGHT
 from shoal.release.pair import CELL_GROUPS, KEY_GROUPS, ROW_GROUPS, SEED
 from shoal.release.release import Release
+from shoal.release.run import Run
 from shoal.release.stated import as_json
 from shoal.release.tables import shown_parts
 from shoal.release.weights import weight_column
@@ -37,8 +38,8 @@ def facts_of(release: Release, given: Facts | None) -> Facts:
     """What a report says of the release: as given, or gathered from its table."""
     from shoal.release.facts import certificate_digest, release_facts
 
-    known = release.grouping is not None and release.audit is not None
-    if known and given is not None:
+    made = release.made
+    if given is not None:
         if given.certificate != certificate_digest(release.certificate):
             raise InputError(
                 "facts-other",
@@ -46,13 +47,7 @@ def facts_of(release: Release, given: Facts | None) -> Facts:
                 "Leave them out: they are gathered when the release is saved.",
             )
         return given
-    if known and release.original is not None:
-        return release_facts(release, release.original)
-    raise InputError(
-        "private-unknown",
-        "This release has no private records: it was loaded.",
-        "Save them when the release is made.",
-    )
+    return release_facts(release, made.table)
 
 
 def keeper(release: Release, record: str | None) -> Keep:
@@ -61,55 +56,45 @@ def keeper(release: Release, record: str | None) -> Keep:
         raise InputError(
             "record-kind", f'There is no record by "{record}".', "Choose rows or cells."
         )
-    parts = None if record == "cells" else _parts(release)
+    made = release.made
+    parts = (
+        None if record == "cells" else made.engine.parts(made.table, made.grouping, seed=made.seed)
+    )
     if parts is not None:
         return lambda folder: _keep_rows(release, parts, folder)
-    if record == "rows" and isinstance(release.engine, Distant):
-        return _distant_keeper(release, release.engine)
+    if record == "rows" and isinstance(made.engine, Distant):
+        return _distant_keeper(made, made.engine)
     if record == "rows":
         raise InputError(
             "rows-elsewhere",
             "The table was counted elsewhere, and its rows are not here.",
             "Keep the record by cells, or give the table itself.",
         )
-    return lambda folder: write_table(_cell_groups(release), folder / CELL_GROUPS)
+    return lambda folder: write_table(_cell_groups(made), folder / CELL_GROUPS)
 
 
-def _distant_keeper(release: Release, engine: Distant) -> Keep:
+def _distant_keeper(made: Run, engine: Distant) -> Keep:
     """The group of everybody by what identifies them, dealt and written where they are."""
-    table, grouping, seed = release.original, release.grouping, release.seed
-    assert table is not None
-    assert grouping is not None
-    assert seed is not None
-    dealt = engine.row_groups(table, grouping, seed=seed)
-    return lambda folder: engine.write_rows(dealt, folder / KEY_GROUPS, rows=table.rows)
+    dealt = engine.row_groups(made.table, made.grouping, seed=made.seed)
+    return lambda folder: engine.write_rows(dealt, folder / KEY_GROUPS, rows=made.table.rows)
 
 
 def save_private(release: Release, facts: Facts, keep: Keep, folder: Path) -> None:
     """Everything that is never part of the release."""
     from shoal.release.facts import keep_facts
 
-    assert release.audit is not None, "facts are those of an audit"
+    made = release.made
     keep(folder)
-    (folder / "audit.json").write_text(as_json(release.audit.to_dict()), encoding="utf-8")
+    (folder / "audit.json").write_text(as_json(made.audit.to_dict()), encoding="utf-8")
     (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
-    (folder / SEED).write_text(as_json({"seed": release.seed}), encoding="utf-8")
-    for name, content in release.models.items():
+    (folder / SEED).write_text(as_json({"seed": made.seed}), encoding="utf-8")
+    for name, content in made.models.items():
         (folder / name).write_bytes(content)
     keep_facts(facts, folder)
 
 
-def _parts(release: Release) -> Iterator[Part] | None:
-    """Everybody's signature and group, some rows after the other."""
-    table, grouping, engine = release.original, release.grouping, release.engine
-    if table is None or grouping is None or engine is None or release.seed is None:
-        return None
-    return engine.parts(table, grouping, seed=release.seed)
-
-
 def _keep_rows(release: Release, parts: Iterator[Part], folder: Path) -> None:
-    assert release.audit is not None
-    risks, first = release.audit.risks, 0
+    risks, first = release.made.audit.risks, 0
     with (
         part_writer(folder / ROW_GROUPS) as write_groups,
         part_writer(folder / "row_risks.parquet") as write_risks,
@@ -132,13 +117,11 @@ def copies_name(table: Table) -> str:
     return free_name(COPIES, columns_of(table.spec))
 
 
-def _cell_groups(release: Release) -> pl.DataFrame:
+def _cell_groups(made: Run) -> pl.DataFrame:
     """The gid of the first copy of each group and how many there are, with its people by cell:
     their QI values, their own value, what is published, how many of them each copy has, and their
     weight if anybody has one."""
-    table, grouping = release.original, release.grouping
-    assert table is not None
-    assert grouping is not None
+    table, grouping = made.table, made.grouping
     parts = shown_parts(table)
     values = {
         name: pl.Series([part[c] for part in parts], dtype=pl.String)

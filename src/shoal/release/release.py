@@ -17,25 +17,25 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from shoal.arrays import Floats, IntArray
+from shoal.arrays import IntArray
 from shoal.auditing.check_words import in_short
 from shoal.auditing.checks import verdict
 from shoal.auditing.findings import Judged
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import OTHER, Spec
-from shoal.data.table import Table, code_column, factorize
+from shoal.data.table import code_column, factorize
 from shoal.data.table.frames import like
 from shoal.display import at_r, card, counted
 from shoal.engines import GID, Distant, Runs
 from shoal.errors import InputError
-from shoal.groups import FormName, Grouping
+from shoal.groups import FormName
 from shoal.groups.lookup import Lookup
 from shoal.release.forms import form_named
+from shoal.release.run import Run
 from shoal.release.weights import weight_column
 from shoal.wording import limit_named, verdict_words, visible
 
 if TYPE_CHECKING:
-    from shoal.engines import Engine
     from shoal.release.facts import Facts
     from shoal.release.utility.errors import Estimate
     from shoal.release.utility.published import Published
@@ -60,31 +60,35 @@ class Release:
     certificate: dict[str, Any]
     totals: pl.DataFrame | None = None
     """attribute, value, event, count: people by value of an attribute, in older releases."""
-    row_groups: IntArray | None = None
-    """For the publisher only: the gid of every input row, -1 if suppressed."""
-    row_weights: Floats | None = field(default=None, repr=False)
-    """For the publisher only: the weight of every input row, if anybody has one."""
-    grouping: Grouping | None = field(default=None, repr=False)
-    """For the publisher only: how many people of each cell are in which group."""
-    seed: int | None = field(default=None, repr=False)
-    """For the publisher only: where everything random came from."""
-    models: dict[str, bytes] = field(default_factory=dict, repr=False)
-    """For the publisher only: what models say of everybody, as files by name."""
-    audit: Audit | None = None
-    """For the publisher only: the audit behind the certificate."""
-    original: Table | None = field(default=None, repr=False)
-    """For the publisher only: the table that it was made of."""
+    run: Run | None = field(default=None, repr=False)
+    """How it was made, for the publisher; None if it was loaded."""
     written: dict[str, Runs] = field(default_factory=dict, repr=False)
     """Of a loaded release, its large tables as their cells are written."""
     loaded_from: str | None = None
     """The format of the folder that it was loaded from: csv or parquet."""
     parted: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     """Of tables that are folders of parts there, the parts in order."""
-    seconds: dict[str, float] = field(default_factory=dict)
-    """How long each stage took: never saved, so that the same input gives the same bytes."""
-    native: Any = field(default=None, repr=False)
-    engine: Engine | None = field(default=None, repr=False)
-    """Who writes the tables; None: they are written from here."""
+
+    @property
+    def made(self) -> Run:
+        """How it was made, or an InputError if it was loaded."""
+        if self.run is None:
+            raise InputError(
+                "release-loaded",
+                "This release was loaded, and how it was made is not in its folder.",
+                "Use the release as it was made, or its private folder.",
+            )
+        return self.run
+
+    @property
+    def audit(self) -> Audit | None:
+        """The audit behind the certificate; None if it was loaded."""
+        return None if self.run is None else self.run.audit
+
+    @property
+    def row_groups(self) -> IntArray | None:
+        """The gid of every input row, -1 if suppressed; None if that is not known here."""
+        return None if self.run is None else self.run.row_groups
 
     def __repr__(self) -> str:
         lines = (": ".join(line) for line in self._figures())
@@ -163,8 +167,7 @@ class Release:
             spec=self.spec.alone(column),
             sensitive_held=self.sensitive_runs.added_up(column, "count"),
             members=mine.with_columns(pl.col("event").str.strip_prefix(front)),
-            audit=None,
-            original=None,
+            run=None,
         )
 
     @cached_property
@@ -195,19 +198,19 @@ class Release:
     @property
     def qi_table(self) -> Any:
         """The QI table as the kind of frame that the caller gave."""
-        if isinstance(self.engine, Distant):
-            return self.engine.frame(self.qi_runs)
+        if self.run is not None and isinstance(self.run.engine, Distant):
+            return self.run.engine.frame(self.qi_runs)
         return self._for_caller(self.qi)
 
     @property
     def sensitive_table(self) -> Any:
         """The sensitive table as the kind of frame that the caller gave."""
-        if isinstance(self.engine, Distant):
-            return self.engine.frame(self.sensitive_runs)
+        if self.run is not None and isinstance(self.run.engine, Distant):
+            return self.run.engine.frame(self.sensitive_runs)
         return self._for_caller(self.sensitive)
 
     def _for_caller(self, frame: pl.DataFrame) -> Any:
-        return like(_with_texts(frame), self.native)
+        return like(_with_texts(frame), None if self.run is None else self.run.table.native)
 
     @cached_property
     def robust(self) -> bool | None:

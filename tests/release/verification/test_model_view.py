@@ -176,8 +176,7 @@ def test_what_is_said_of_a_model_is_measured_again(
 def test_texts_speak_of_the_model(saved: tuple[Path, Path], release: Release) -> None:
     readme = " ".join((saved[0] / "README.txt").read_text().split())
     assert "what a model of all published attributes" in readme
-    assert release.original is not None
-    facts = release_facts(release, release.original)
+    facts = release_facts(release, release.made.table)
     for edition in EDITIONS:
         page = " ".join(render(facts, edition=edition).split())
         assert "what a model of all these attributes says of each person (kernel" in page

@@ -62,8 +62,7 @@ def saved(release: Release, home: Path, **changed: pl.DataFrame) -> Path:
         sensitive_held=changed.get("sensitive", release.sensitive),
         members=changed.get("members", release.members),
     )
-    assert release.original is not None
-    facts = release_facts(release, release.original)
+    facts = release_facts(release, release.made.table)
     forged.save(home / "release", private=home / "private", facts=facts)
     return home / "release"
 

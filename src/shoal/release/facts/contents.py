@@ -108,13 +108,7 @@ def audit_facts(
 
 def release_facts(release: Release, table: Table, *, repeat: Repeat | None = None) -> Facts:
     """The facts of a release that `anonymize` made of the table."""
-    if release.audit is None:
-        raise InputError(
-            "report-loaded",
-            "A release that was loaded from a folder has no audit to report.",
-            "Use the report.json of its private folder, or audit it against the table.",
-        )
-    _check(release.audit, table)
+    _check(release.made.audit, table)
     certificate = release.certificate
     queries, distances = loss.query_errors(table, release)
     columns = [
@@ -122,7 +116,7 @@ def release_facts(release: Release, table: Table, *, repeat: Repeat | None = Non
         for column in loss.released(table, release)
     ]
     return _facts(
-        release.audit,
+        release.made.audit,
         table,
         columns=columns,
         certificate=certificate_digest(certificate),
