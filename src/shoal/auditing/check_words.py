@@ -227,6 +227,18 @@ def lookup_words(found: Looked) -> str:
     )
 
 
+def known_words(count: int, limit: str, shown: Shown = "{:,}".format) -> str:
+    """Whom general knowledge links above the limit already."""
+    told = shown(count)
+    whom = "1 person is" if told == "1" else f"{told} people are"
+    if not count:
+        return f"Nobody published is known above {limit} before anything is published."
+    return (
+        f"{whom[0].upper()}{whom[1:]} known above {limit} before anything is published; no release "
+        "changes that."
+    )
+
+
 def stratum_words(one: TellingClass) -> str:
     """A stratum that counting or suppression tells of: for those who hold the table."""
     return (

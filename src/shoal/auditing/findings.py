@@ -199,13 +199,13 @@ class Judged:
         return found if found.checks else replace(found, checks=checks_of(found))
 
 
-@dataclass(frozen=True, kw_only=True)
-class PublicFindings(Judged):
-    """All that may stand beside a release: nothing of one person, nothing that was measured with
-    the truth in hand."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Figures:
+    """Counts and averages of a judgement that tell of nobody."""
 
     r: float
     limit: Limit
+    """absolute: nobody above 1/r; prior: or above what a view says before publication."""
     rows: int
     published: int
     suppressed: int
@@ -218,18 +218,31 @@ class PublicFindings(Judged):
     with these attributes publish the same one."""
     views: int
     knowledge: str
+    average_delta: float
+    """The paper's measure 4, over all groups."""
+    average_delta_carrying: float
+    """The same over the groups that hold an event."""
+    average_bound: float
+    """The mean of Theorem 1's bound over the groups that hold an event."""
+    theorem1_groups: int
+    """Groups with an event that meet Theorem 1 in every view."""
+    assumed: Assumed | None = None
+    """How much whoever judged is taken to know; older records do not say."""
+    fitted: tuple[Fitted, ...] = ()
+    """The models among the views, with their quality."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicFindings(Judged, Figures):
+    """All that may stand beside a release: nothing of one person, nothing that was measured with
+    the truth in hand."""
+
     reasoning: dict[str, str] = field(default_factory=dict)
     """How each adversary reasons, by name."""
     exact_share: float
-    average_delta: float
-    average_delta_carrying: float
-    average_bound: float
-    theorem1_groups: int
     worst: PublicWitness | None = None
     as_exposed: int = 0
     """How many people are at least as exposed as the last of those who are shown."""
-    assumed: Assumed | None = None
-    fitted: tuple[Fitted, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from shoal.auditing.findings import (
     Absence,
     Counted,
     Counter,
+    Figures,
     Findings,
     Judge,
     Judged,
@@ -28,11 +29,10 @@ from shoal.auditing.findings import (
 from shoal.auditing.models import Models
 from shoal.auditing.persons import PersonVerdict
 from shoal.auditing.row_risks import RowRisks
-from shoal.data.spec import Limit
 from shoal.data.table.frames import like
 from shoal.display import at_r, card, counted, risk_histogram
 from shoal.groups.lookup import Lookup
-from shoal.knowledge import Assumed, Fitted
+from shoal.knowledge import Assumed
 from shoal.plain import plain, typed
 from shoal.wording import (
     WHOLE,
@@ -126,50 +126,27 @@ class ViewRisk:
     """The mean of Theorem 1's bound over the same groups."""
 
 
-@dataclass(frozen=True, eq=False)
-class Audit:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Audit(Figures):
     """The judgement of one grouping of one table."""
 
     checks: tuple[Check, ...]
     """All that the verdict is made of, and what was not asked."""
-    r: float
-    limit: Limit
-    """absolute: nobody above 1/r; prior: or above what a view says before publication."""
     by_adversary: dict[str, AdversaryVerdict]
     """Whom the groups were judged against, with a verdict for each."""
-    rows: int
-    published: int
-    suppressed: int
-    suppressed_carriers: int
-    groups: int
     readable: int
     """People in a group that publishes one value, in some sensitive column: whoever knows their
     group reads it."""
-    readable_by_attributes: int
-    """Those of them whose value whoever knows their attributes reads: all groups of people with
-    these attributes publish the same one."""
-    views: int
-    knowledge: str
     worst: Witness | None
     """The worst case of all; None when no group holds an event."""
     worst_by_event: dict[str, Witness]
     problematic: int
     """Published tuples linked to some event above its limit."""
-    carriers: int
     problematic_carriers: int
     undecided: int
     """Tuples for whom neither safety nor a breach could be shown."""
     contradictory: int
     """Groups whose published values no possible world explains (distorting methods)."""
-    average_delta: float
-    """The paper's measure 4, over all groups."""
-    average_delta_carrying: float
-    """The same over the groups that hold the event."""
-    average_bound: float
-    """The mean of Theorem 1's bound over the groups that hold the event."""
-    theorem1_groups: int
-    """Groups with an event that meet Theorem 1 in every view."""
-    event_groups: int
     guess_rate: GuessRate
     by_view: dict[str, ViewRisk]
     """By the view's name: its worst posterior, whom it exposes, its deviation."""
@@ -186,12 +163,9 @@ class Audit:
     lookup: Lookup
     """How many people have a published combination of QI values that few share."""
     assumed: Assumed
-    """How much whoever judged is taken to know."""
     risks: RowRisks = field(repr=False)
     """Everybody's worst case, ready to be asked."""
     native: Any = None
-    fitted: tuple[Fitted, ...] = ()
-    """The models among the views, with their quality."""
     models: Models | None = None
     """The thresholds of other models of privacy that it satisfies, if they were asked for."""
     persons: PersonVerdict | None = None

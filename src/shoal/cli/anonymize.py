@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from shoal.auditing.check_words import known_words
 from shoal.cli import options as o
 from shoal.cli.audit import (
     breach_words,
     common_r,
-    known_line,
     own_limit,
     show_checks,
 )
@@ -180,7 +180,7 @@ def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
     else:
         say(f"{word}: {breach_words(r, audit.limit)}.")
     show_checks(audit, _why_readable(audit.readable, method))
-    say(known_line(audit.known_before, limit="their event's limit" if r is None else "1/r"))
+    say(known_words(audit.known_before, "their event's limit" if r is None else "1/r"))
     for line in audit.assumed.sentences:
         say(line)
     say(

@@ -166,14 +166,6 @@ def own_limit(label: str, r: float, limit: str, worst: float | None, *, least: b
     return f"{line}; the largest{' that was found' if least else ''} is {percent(worst)}."
 
 
-def known_line(count: int, *, limit: str) -> str:
-    """Whom general knowledge links above the limit already, as one sentence."""
-    if not count:
-        return f"Nobody published is known above {limit} before anything is published."
-    known = "1 person is" if count == 1 else f"{count:,} people are"
-    return f"{known} known above {limit} before anything is published; no release changes that."
-
-
 def show_checks(audit: Audit, more: str = "") -> None:
     """The list of checks, and the strata that two of them tell of most."""
     for line in lines(audit.checks, in_full(audit.findings, audit.column, more=more)):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from shoal.auditing.check_words import lines, lookup_words
+from shoal.auditing.check_words import known_words, lines, lookup_words
 from shoal.data.spec import support_for
 from shoal.knowledge import OWN, Assumed
 from shoal.plain import typed
@@ -78,7 +78,7 @@ def _claim(release: Release) -> str:
         _hollow(release),
         _apart(release),
         _verdict(release),
-        _known_before(release.judged.known_before),
+        known_words(release.judged.known_before, "1/r"),
         weights_words(certificate["weights"]["people"]) if "weights" in certificate else "",
         "certificate.json has the details; `shoal verify` checks it.",
     ]
@@ -164,16 +164,6 @@ def _looked_up(release: Release) -> list[str]:
     """Who can be looked up; older certificates do not say."""
     lookup = release.judged.lookup
     return [] if lookup is None else [lookup_words(lookup)]
-
-
-def _known_before(known: int) -> str:
-    if not known:
-        return "Nobody published is known above 1/r before anything is published."
-    verb = "is" if known == 1 else "are"
-    return (
-        f"{_counted(known, 'person')} {verb} known above 1/r before anything is published; no "
-        "release changes that."
-    )
 
 
 def _counted(count: int, thing: str) -> str:

@@ -9,6 +9,7 @@ from shoal.auditing.check_words import (
     VERDICT_TONES,
     coloured,
     in_full,
+    known_words,
     largest_words,
     lookup_words,
     words,
@@ -84,18 +85,9 @@ def _asked(facts: Facts) -> str:
 
 def known_sentence(facts: Facts, *, public: bool) -> str:
     """Whom general knowledge links above the limit already."""
-    count = facts.verdict.known_before
     limit = "their event's limit" if _by_event(facts) else f"1/r ({percent(facts.limits[0])})"
-    if not count:
-        return f"Nobody published is known above {limit} before anything is published."
-    shown = (
-        people(1) if count == 1 and not public else f"{hidden_count(count, public=public)} people"
-    )
-    verb = "is" if shown == people(1) else "are"
-    return (
-        f"{shown[0].upper()}{shown[1:]} {verb} known above {limit} before anything is published; "
-        "no release changes that."
-    )
+    count = facts.verdict.known_before
+    return known_words(count, limit, lambda one: hidden_count(one, public=public))
 
 
 def story(witness: PublicWitness | None, *, public: bool, undecided: int = 0) -> str:
