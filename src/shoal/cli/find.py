@@ -91,6 +91,8 @@ def find(
     if found.obstacle:
         say(found.obstacle)
     else:
+        from shoal.display import counted
+
         say(
             f"Run in {found.seconds:.0f} s: {counted(len(found.tried), 'setting')}, of which "
             f"{len(found.holding)} hold; best first."
