@@ -23,6 +23,10 @@ Nearest = Mapping[str, tuple[float, float]]
 BEFORE_CHECKS = ("one-view", "all-views", "suppression")
 """What verdicts were made of before certificates listed checks."""
 
+DRAWN = ("all-views", "certainty", "counting", "suppression")
+"""The checks that no search answers beforehand."""
+HANDFUL, TURNS, APART = 10, 4, 1_000_003
+
 
 @dataclass(frozen=True)
 class Check:
@@ -62,6 +66,20 @@ def checks_of(found: Judged, nearest: Nearest | None = None) -> tuple[Check, ...
 def most_people(checks: Iterable[Check]) -> int:
     """Of the broken checks, the most people that one is about."""
     return max((check.people or 0 for check in checks if check.state == "broken"), default=0)
+
+
+def by_chance(checks: Iterable[Check]) -> bool:
+    """Whether all that is broken is what a handful of people break, and groups drawn anew may
+    keep."""
+    broken = [check for check in checks if check.state == "broken"]
+    return bool(broken) and all(
+        check.name in DRAWN and (check.people or 0) <= HANDFUL for check in broken
+    )
+
+
+def seeds(first: int) -> list[int]:
+    """By which groups are drawn, one after the other, as long as chance alone breaks a check."""
+    return [first + turn * APART for turn in range(TURNS)]
 
 
 def attacked(checks: Iterable[Check], attack: Mapping[str, Any] | None) -> tuple[Check, ...]:
