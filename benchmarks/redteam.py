@@ -1,4 +1,5 @@
-"""The red team on releases of Adult by several methods, and on the file that ARX made of it."""
+"""The red team on releases of Adult by methods to compare ART with, and on the file that ARX made
+of it; ART's own are attacked in the worst case (worst_case.py)."""
 
 from __future__ import annotations
 
@@ -19,8 +20,6 @@ from shoal.planning.comparison.trial import Trial, equip
 
 R = 5.0
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "ART": ("art", {}),
-    "ART, Theorem 1": ("art", {"condition": "bound", "max_suppression": 1}),
     "Anatomy": ("anatomy", {}),
     "Mondrian": ("mondrian", {}),
     "t-closeness": ("t-closeness", {}),

@@ -22,7 +22,7 @@ _BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 METHODS = ("art", "anatomy", "mask", "injector", "t-closeness", "mondrian")
 
 
-EVERY_VALUE = (2.0, 3.0)
+EVERY_VALUE = (1.5, 2.0)
 """The r at which every value of the sensitive column is an event."""
 ICD9_CHAPTERS = (
     (1, 139, "infectious"),

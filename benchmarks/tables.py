@@ -8,27 +8,31 @@ from typing import Any
 
 from benchmarks import attack_tables, speed_tables, worst_tables
 from benchmarks.markdown import percent, seconds, table
+from shoal.auditing.check_words import LABELS
 from shoal.wording import verdict_words
 
 
 def every(results: dict[str, Any]) -> str:
     """ART where each value is an event."""
-    head = ("r", "suppressed rows", "mean group size", "worst posterior", "absence", "guess rate",
-            "seconds")  # fmt: skip
+    checks = ("one-view", "suppression", "counting", "certainty", "all-views")
+    head = ("r", "suppressed rows", "mean group size", "guess rate",
+            *checks)  # fmt: skip
     rows = [
         (
             f"{line['r']:g}",
             f"{line['suppressed']:,} of {line['rows']:,} "
             f"({percent(line['suppressed'] / line['rows'], 2)})",
             f"{line['mean_size']:.1f}",
-            f"{line['worst_posterior']:.3f}",
-            "tells nothing" if line["absence"] else "tells",
             percent(line["guess_rate"]),
-            seconds(line["search_seconds"]),
+            *(_state(*line["checks"][name]) for name in checks),
         )
         for line in results["every"]["lines"]
     ]
     return table(head, rows)
+
+
+def _state(state: str, people: int | None) -> str:
+    return LABELS[state] if state != "broken" else f"{LABELS[state]}: {people:,} people"  # type: ignore[index]
 
 
 def arx(results: dict[str, Any]) -> str:
@@ -74,7 +78,7 @@ def undecided(results: dict[str, Any]) -> str:
 def methods(results: dict[str, Any]) -> str:
     """Every method on Adult."""
     head = ("r", "method", "robust", "problematic", "people not decided", "worst posterior",
-            "guess rate", "suppressed rows", "values changed", "seconds")  # fmt: skip
+            "guess rate", "suppressed rows", "values changed", "CPU seconds")  # fmt: skip
     verdict = {True: "yes", False: "no", None: "not shown"}
     rows: list[tuple[Any, ...]] = []
     for line in results["methods"]["lines"]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.markdown import Lines, percent, table
-from shoal.auditing.check_words import TITLES
 
 RUNS = Path(__file__).with_name("results") / "worst_case.jsonl"
 Figure = Callable[[dict[str, Any]], float]
@@ -50,7 +49,7 @@ def _reached(lines: Lines) -> tuple[str, ...]:
 
 def _broken(made: Lines) -> str:
     found = Counter(
-        TITLES[name]
+        name
         for one in made
         for name, (state, _) in one["checks"].items()
         if state in ("broken", "undecided")
