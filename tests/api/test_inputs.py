@@ -184,7 +184,7 @@ def test_values_written_in_two_ways_are_warned_of_by_every_verb() -> None:
             lambda: shoal.anonymize(
                 FRAME, SPEC, method=Art(knowledge=elsewhere()), knowledge=elsewhere()
             ),
-            "knowledge-row",
+            "knowledge-other",
         ),
     ],
 )
