@@ -72,7 +72,7 @@ def _block(told: Constraints, rows: Ints, release: int, *, pooled: bool) -> _Blo
     order = np.argsort(column, kind="stable")
     first = np.searchsorted(column[order], np.arange(len(codes)))
     width = len(told.shown[release].table.values) + 1
-    keys = np.repeat(np.arange(len(told.release)), np.diff(told.start)) * width + told.code
+    keys = told.owner * width + told.code
     asked = group[mine][:, None] * width + codes
     place = np.searchsorted(keys, asked).clip(max=len(keys) - 1)
     line = np.where(keys[place] == asked, place, len(keys))

@@ -20,7 +20,7 @@ from shoal.arrays import Bools, IntArray, Ints
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Grouping
-from shoal.groups.pairs import ragged, starts
+from shoal.groups.ragged import Ragged
 
 
 class Shown(NamedTuple):
@@ -39,11 +39,7 @@ def shown_by(table: Table, grouping: Grouping, rows: IntArray) -> Shown:
     """A grouping that was dealt to the rows of its table: `rows` has the group of each."""
     kept = np.flatnonzero(rows >= 0)
     by_row = kept[np.argsort(rows[kept], kind="stable")]
-    number = grouping.first_number
-    group, line = ragged(
-        starts(grouping.group, len(grouping.copies)),
-        np.repeat(np.arange(len(number)), grouping.copies),
-    )
+    group, line = grouping.lines.entries(Ragged.of_lengths(grouping.copies).owner)
     value = table.row_value.copy()
     value[by_row] = np.repeat(grouping.published_values(table)[line], grouping.rows[line])
     told = np.bincount(group, grouping.rows[line])
@@ -57,8 +53,8 @@ def shown_by(table: Table, grouping: Grouping, rows: IntArray) -> Shown:
 
 
 @dataclass(frozen=True, eq=False)
-class Constraints:
-    """All that some releases say of the rows of one table."""
+class Constraints(Ragged):
+    """All that some releases say of the rows of one table: the lines of all their groups."""
 
     table: Table
     """How readers tell values apart."""
@@ -71,8 +67,6 @@ class Constraints:
     last: Ints
     """Of each group, the release that has it last."""
     pooled: Bools
-    start: Ints
-    """Where the lines of each group begin, and where the last end."""
     code: Ints
     """The published code of each line."""
     count: Ints
@@ -98,13 +92,13 @@ class Constraints:
             first += size
         all_groups = np.concatenate(groups)
         made = cls(
+            Ragged.of_owners(all_groups, first).start,
             table,
             shown,
             place,
             np.concatenate(release),
             np.concatenate(last),
             np.concatenate(pooled),
-            starts(all_groups, first),
             np.concatenate(codes),
             np.concatenate(counts).astype(np.int64),
         )
@@ -138,11 +132,10 @@ class Constraints:
         return one.values == other.values and np.array_equal(one.masked, other.masked)
 
     def _same_lines(self, mine: Ints, other: Ints) -> Bools:
-        many = np.diff(self.start)
-        same = np.asarray(many[mine] == many[other])
+        same = np.asarray(self.lengths[mine] == self.lengths[other])
         left, right = mine[same], other[same]
-        owner, here = ragged(self.start, left)
-        _, there = ragged(self.start, right)
+        owner, here = self.entries(left)
+        _, there = self.entries(right)
         differ = (self.code[here] != self.code[there]) | (self.count[here] != self.count[there])
         same[same] = np.bincount(owner, differ, len(left)) == 0
         return same
@@ -150,8 +143,7 @@ class Constraints:
     @cached_property
     def sizes(self) -> Ints:
         """How many people each group has."""
-        people = np.append(0, np.cumsum(self.count))
-        return np.asarray(np.diff(people[self.start]))
+        return self.summed(self.count)
 
     @cached_property
     def component(self) -> IntArray:
@@ -186,7 +178,7 @@ class Constraints:
     def held(self) -> Ints:
         """groups x events: how many people of each group have each event, as it is published."""
         held = np.zeros((len(self.release), len(self.table.events)), np.int64)
-        group = np.repeat(np.arange(len(self.release)), np.diff(self.start))
+        group = self.owner
         for release, one in enumerate(self.shown):
             event = np.full(len(one.table.values) + 1, -1)
             event[self.shows(release, pooled=False)] = self.table.value_event
