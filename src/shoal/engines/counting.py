@@ -12,7 +12,7 @@ from shoal.arrays import IntArray
 from shoal.data.sources.streamed import Rows
 from shoal.data.spec import Spec
 from shoal.data.table import Table
-from shoal.data.table.frames import free_name
+from shoal.data.table.frames import free_name, places_in
 from shoal.data.table.persons import Persons
 from shoal.errors import InputError
 from shoal.groups.grouping import Progress, silent
@@ -173,21 +173,13 @@ class CountedRows:
     """Where the rows of a counted table are: each has the values of one counted line."""
 
     def __init__(self, lines: pl.DataFrame, rows: Rows) -> None:
-        self._columns, self._rows = lines.columns, rows
-        self._line = free_name("line", lines.columns)
-        self._lines = lines.with_row_index(self._line)
+        self._lines, self._rows = lines, rows
 
     def coded(self, table: Table) -> Iterator[tuple[IntArray, IntArray]]:
         """The signature and the sensitive value of the rows, some after the other."""
         assert table.counted is not None
-        for frame in self._rows.frames(self._columns):
-            found = frame.join(
-                self._lines,
-                on=self._columns,
-                how="left",
-                nulls_equal=True,
-                maintain_order="left",
-            )[self._line]
+        for frame in self._rows.frames(self._lines.columns):
+            found = places_in(self._lines, frame)
             if found.null_count():
                 raise InputError(
                     "source-changed",

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal.arrays import Ints
-from shoal.data.table.frames import free_name
+from shoal.data.table.frames import places_in
 from shoal.engines.kernels import gathered
 from shoal.engines.runs import GID, Runs
 from shoal.groups.ragged import Ragged
@@ -39,7 +39,6 @@ class _Known:
 
     def __init__(self, empty: pl.DataFrame) -> None:
         self.lines = empty
-        self._code = free_name("code", empty.columns)
 
     def codes(self, frame: pl.DataFrame) -> Ints:
         columns = self.lines.columns
@@ -48,14 +47,7 @@ class _Known:
         )
         if fresh.height:
             self.lines = pl.concat([self.lines, fresh])
-        found = frame.join(
-            self.lines.with_row_index(self._code),
-            on=columns,
-            how="left",
-            nulls_equal=True,
-            maintain_order="left",
-        )
-        return found[self._code].to_numpy().astype(np.int64)
+        return places_in(self.lines, frame).to_numpy().astype(np.int64)
 
 
 def _coded(frames: Iterable[pl.DataFrame], known: _Known) -> Iterator[tuple[Ints, Ints]]:

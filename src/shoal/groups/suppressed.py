@@ -33,9 +33,11 @@ def left_out(table: Table, grouping: Grouping) -> Ints:
     keys, left = cell_keys(table), table.cells.rows.copy()
     for first in range(0, len(grouping.group), BLOCK):
         some = slice(first, first + BLOCK)
-        mine = cell_key(table, grouping.signature[some], grouping.value[some])
+        place = np.searchsorted(
+            keys, cell_key(table, grouping.signature[some], grouping.value[some])
+        )
         people = grouping.rows[some] * grouping.copies[grouping.group[some]]
-        left -= np.bincount(np.searchsorted(keys, mine), people, len(left)).astype(np.int64)
+        left -= np.bincount(place, people, len(left)).astype(np.int64)
     return left
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from shoal.arrays import IntArray
 from shoal.data.spec import OTHER, Spec
 from shoal.data.table import Table
-from shoal.data.table.frames import free_name
+from shoal.data.table.frames import places_in
 from shoal.release.release import Release
 from shoal.release.tables import shown_parts
 
@@ -20,14 +20,8 @@ def value_codes(release: Release, table: Table) -> IntArray:
     it is pooled; -1 for what never occurs in the table."""
     runs, names = release.sensitive_runs, list(release.spec.sensitive_columns)
     shown = runs.lines.select(pl.col(names).cast(pl.String))
-    distinct, line = shown.unique(maintain_order=True), free_name("line", names)
-    place = shown.join(
-        distinct.with_row_index(line),
-        on=names,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )[line].to_numpy()
+    distinct = shown.unique(maintain_order=True)
+    place = places_in(distinct, shown).to_numpy()
     lines, parts = list(distinct.iter_rows()), shown_parts(table)
     if table.several is None:
         return np.asarray(_codes_of(lines, parts)[place])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.arrays import Floats, IntArray, Ints
 from shoal.data.sources import read_table
 from shoal.data.table import Table, digits, factorize
-from shoal.data.table.frames import free_name
+from shoal.data.table.frames import free_name, places_in
 from shoal.data.table.table import Cells, People
 from shoal.engines import GID
 from shoal.engines.counting import CountedRows, columns_of
@@ -184,14 +184,7 @@ def _places(
 ) -> IntArray | None:
     """Where each line stands among some others; None if one does not, unless it is told what then
     stands in its place."""
-    place = free_name("place", known.columns)
-    found = lines.cast(known.schema).join(
-        known.with_row_index(place),
-        on=lines.columns,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )[place]
+    found = places_in(known, lines.cast(known.schema))
     if unknown is not None:
         found = found.cast(pl.Int32).fill_null(unknown)
     return None if found.null_count() else found.cast(pl.Int32).to_numpy()

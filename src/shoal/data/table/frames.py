@@ -47,6 +47,19 @@ def free_name(name: str, taken: Collection[str]) -> str:
     return name
 
 
+def places_in(known: pl.DataFrame, lines: pl.DataFrame) -> pl.Series:
+    """Where each line stands among others, which are distinct and have the same columns; missing
+    where it does not."""
+    place = free_name("place", known.columns)
+    return lines.join(
+        known.with_row_index(place),
+        on=known.columns,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )[place]
+
+
 def like(frame: pl.DataFrame, original: Any) -> Any:
     """`frame` as the kind of data frame that `original` is; Polars where that is not known."""
     if original is None or isinstance(original, pl.DataFrame | pl.LazyFrame):

@@ -17,7 +17,7 @@ import polars as pl
 from shoal.arrays import Bools, Floats, IntArray, Ints, Whole, Words
 from shoal.data.spec import MISSING, Spec
 from shoal.data.table import Column, Table, code_column, factorize
-from shoal.data.table.frames import free_name
+from shoal.data.table.frames import places_in
 from shoal.engines import Runs
 from shoal.groups import FormName, Grouping
 from shoal.release.forms.form import Coded, PublishedPeople
@@ -69,13 +69,8 @@ class Bucketized:
         for name, codes in lines.items():
             if codes.null_count():
                 return None, f'"{name}" has a value that is not in the table'
-        number = free_name("signature", table.spec.qi)
-        known = pl.DataFrame(
-            {column.name: table.signatures[:, i] for i, column in enumerate(table.qi)}
-        ).with_row_index(number)
-        found = pl.DataFrame(lines).join(
-            known, on=list(table.spec.qi), how="left", maintain_order="left"
-        )[number]
+        known = {column.name: table.signatures[:, i] for i, column in enumerate(table.qi)}
+        found = places_in(pl.DataFrame(known), pl.DataFrame(lines))
         if found.null_count():
             return None, "some people have attributes that nobody in the table has"
         return PublishedPeople(found.cast(pl.Int32).to_numpy(), qi.group, qi.times), ""
@@ -142,12 +137,8 @@ def true_values(table: Table, people: Ints) -> list[Floats]:
 
 def _codes(series: pl.Series, column: Column) -> pl.Series:
     """Codes of published values, null where unknown."""
-    given, domain = _comparable(series, column)
-    known = pl.DataFrame({"value": domain, "code": np.arange(len(column), dtype=np.int32)})
-    frame = pl.DataFrame({"value": given})
-    return frame.join(known, on="value", how="left", nulls_equal=True, maintain_order="left")[
-        "code"
-    ]
+    given, domain = (one.alias("value").to_frame() for one in _comparable(series, column))
+    return places_in(domain, given).cast(pl.Int32)
 
 
 def _comparable(series: pl.Series, column: Column) -> tuple[pl.Series, pl.Series]:
