@@ -10,14 +10,14 @@ import pytest
 
 from shoal.methods.art.columns import Columns
 from shoal.methods.art.kernels.boxes import boxes_of
-from shoal.methods.art.kernels.candidates import MARGIN, THRIFT, People
+from shoal.methods.art.kernels.candidates import MARGIN, THRIFT, Candidates
 from shoal.methods.art.kernels.fill import (
     ALMOST,
     CLOSE,
     RAISES,
     STRIDE,
     Filled,
-    Seeds,
+    SeedArrays,
     Terms,
     fill,
 )
@@ -27,7 +27,7 @@ CARRIERS = [1, 2, 3, 4]
 LIMITS = ["absolute", "prior"]
 
 
-def some_people(seed: int, limit: str, spread: float = 0.5, kinds: int = 30) -> People:
+def some_people(seed: int, limit: str, spread: float = 0.5, kinds: int = 30) -> Candidates:
     """Kinds whose odds scatter, and what is asked for each: r, or less for those known before."""
     rng = np.random.default_rng(seed)
     odds = rng.lognormal(0, spread, (kinds, 4)) * rng.lognormal(-2, 1, 4)
@@ -37,35 +37,35 @@ def some_people(seed: int, limit: str, spread: float = 0.5, kinds: int = 30) -> 
     return people_of(odds, strength, place, rng.integers(0, 5, kinds))
 
 
-def people_of(odds: Any, strength: Any, place: Any, free: Any) -> People:
+def people_of(odds: Any, strength: Any, place: Any, free: Any) -> Candidates:
     """From kinds x columns."""
     weights = Columns.one_by_one(odds, strength, np.zeros(len(odds))).weights
-    return People(weights, boxes_of(place), free)
+    return Candidates(weights, boxes_of(place), free)
 
 
-def odds_of(people: People) -> Any:
+def odds_of(people: Candidates) -> Any:
     """kinds x columns."""
     return people.weights.odds.reshape(-1, len(people.free)).T
 
 
-def strength_of(people: People) -> Any:
+def strength_of(people: Candidates) -> Any:
     return people.weights.strength.reshape(-1, len(people.free)).T
 
 
-def some_cells(seed: int, carriers: int, cells: int = 6, kinds: int = 30) -> Seeds:
+def some_cells(seed: int, carriers: int, cells: int = 6, kinds: int = 30) -> SeedArrays:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(carriers + 1, carriers + 6, cells)
     start = np.concatenate([[0], np.cumsum(sizes)])
     return seeds_of(start, rng.integers(0, kinds, start[-1]), np.full(cells, carriers))
 
 
-def seeds_of(start: Any, kind: Any, carriers: Any, copies: Any = None) -> Seeds:
+def seeds_of(start: Any, kind: Any, carriers: Any, copies: Any = None) -> SeedArrays:
     """Cells from the kind of each of their people, one of each unless told."""
     once = np.ones(len(carriers), np.int64) if copies is None else copies
-    return Seeds(start, kind, np.ones(len(kind), np.int64), carriers, once)
+    return SeedArrays(start, kind, np.ones(len(kind), np.int64), carriers, once)
 
 
-def filled(seeds: Seeds, people: People, terms: Terms) -> tuple[Any, Any, Any]:
+def filled(seeds: SeedArrays, people: Candidates, terms: Terms) -> tuple[Any, Any, Any]:
     """Which seeds are safe, where the people added to each begin, and their kinds."""
     made = fill(seeds, people, terms)
     assert (made.copies == 1).all()
@@ -75,7 +75,7 @@ def filled(seeds: Seeds, people: People, terms: Terms) -> tuple[Any, Any, Any]:
     return safe, np.concatenate([[0], np.cumsum(sizes)]), made.kind
 
 
-def slow_worst(members: list[int], carriers: int, people: People) -> Fraction:
+def slow_worst(members: list[int], carriers: int, people: Candidates) -> Fraction:
     """The largest posterior over its limit, from the elementary symmetric sums in fractions."""
     worst = Fraction(0)
     for w in range(odds_of(people).shape[1]):
@@ -100,7 +100,7 @@ def _sums(odds: list[Fraction], most: int) -> list[Fraction]:
 class SlowFill:
     """One group, one obvious step after another, in double precision."""
 
-    def __init__(self, cell: list[int], carriers: int, people: People, terms: Terms) -> None:
+    def __init__(self, cell: list[int], carriers: int, people: Candidates, terms: Terms) -> None:
         self.cell, self.carriers, self.people, self.terms = cell, carriers, people, terms
         self.h = 0.0 if carriers == 1 else 1.0
         self.demand = odds_of(people) * strength_of(people) - self.h * odds_of(people)
@@ -284,7 +284,7 @@ def test_a_seed_of_one_kind_is_no_case_apart(carriers: int, r: float) -> None:
     for size in range(carriers, int(r * carriers) + 3):
         kind, one = np.zeros(size, np.int64), np.ones(1, np.int64)
         each = seeds_of(np.array([0, size]), kind, np.array([carriers]))
-        whole = Seeds(np.array([0, 1]), kind[:1], size * one, carriers * one, one)
+        whole = SeedArrays(np.array([0, 1]), kind[:1], size * one, carriers * one, one)
         slow, fast = (
             fill(seeds, people_of(odds, strength, place, np.zeros(1, np.int64)), Terms(9, 50, 4))
             for seeds in (each, whole)

@@ -17,7 +17,7 @@ from shoal.methods.art import Art
 from shoal.methods.art.kernels.absorbing import Whereabouts, absorb
 from shoal.methods.art.kernels.mixed import Known, excess, is_safe
 from shoal.methods.art.kernels.mixing import (
-    Groups,
+    MixedGroups,
     Places,
     add_swaps,
     grow,
@@ -190,16 +190,16 @@ def test_nearest_are_the_nearest() -> None:
 
 def searched(
     seed: int, event: list[int], r: list[float], readers: tuple[str, ...], limit: str
-) -> tuple[Known, Groups, Places]:
+) -> tuple[Known, MixedGroups, Places]:
     rng = np.random.default_rng(seed)
     known = asking(random_known(rng, event, r), readers, limit)
     free = rng.integers(0, 4, len(known.value))
-    groups = Groups(free, np.zeros((80, 12), np.int64), np.zeros(80, np.int64))
+    groups = MixedGroups(free, np.zeros((80, 12), np.int64), np.zeros(80, np.int64))
     place = rng.standard_normal((5, 3)).astype(np.float32)
     return known, groups, Places(place, np.arange(6) * len(event))
 
 
-def check(known: Known, groups: Groups, made: int, rows: np.ndarray[Any, Any]) -> None:
+def check(known: Known, groups: MixedGroups, made: int, rows: np.ndarray[Any, Any]) -> None:
     """Every group is safe, and every row is free or in one group."""
     used = np.zeros(len(rows), np.int64)
     for g in range(made):

@@ -17,18 +17,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
+from shoal.groups.ragged import Ragged
 from shoal.methods.art.asked import Asked, Promise
 from shoal.methods.art.assembly import Assembly
 from shoal.methods.art.classes import Counts, Lack, class_counts
 from shoal.methods.art.columns import Columns
 from shoal.methods.art.kernels.boxes import boxes_of
-from shoal.methods.art.kernels.candidates import People
-from shoal.methods.art.kernels.fill import Seeds, Terms, fill
+from shoal.methods.art.kernels.candidates import Candidates
+from shoal.methods.art.kernels.fill import SeedArrays, Terms, fill
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 ROUNDS = 12
 """How often groups are asked for a member."""
 NEAR = 300
@@ -235,7 +234,7 @@ class _Givers:
                 [self._kind(one) for one in rest],
                 np.array([(cells.value[one] == self._x).sum() for one in rest], np.int64),
             ),
-            People(self._weights, self._boxes, free),
+            Candidates(self._weights, self._boxes, free),
             Terms(NEAR, MORE, least),
         )
         instead = {
@@ -266,8 +265,8 @@ class _Givers:
         return np.searchsorted(self._kinds, self._groups.cells.signature[cells])
 
 
-def _seeds(cells: list[Ints], carriers: Ints) -> Seeds:
+def _seeds(cells: list[Ints], carriers: Ints) -> SeedArrays:
     """Cells as the kernel takes them, from the kind of each of their people."""
-    start = np.concatenate([[0], np.cumsum([len(one) for one in cells])]).astype(np.int64)
+    start = Ragged.of_lengths(np.array([len(one) for one in cells], np.int64)).start
     kind, each = np.concatenate(cells), np.ones(len(cells), np.int64)
-    return Seeds(start, kind, np.ones_like(kind), carriers, each)
+    return SeedArrays(start, kind, np.ones_like(kind), carriers, each)

@@ -12,20 +12,20 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
+from shoal.groups.ragged import Ragged
 from shoal.knowledge import event_chances, seen_in
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.assembly import Assembly
 from shoal.methods.art.kernels.alike import choose_alike
 from shoal.methods.art.limits import strengths
 
-Floats = NDArray[np.float64]
-
 
 def group_alike(groups: Assembly, asked: Asked, least: int) -> None:
     """One group of each signature, of at least `least` people, with as many of its carriers as it
     can hide."""
     cells, table = groups.cells, groups.table
-    start = np.searchsorted(cells.signature, np.arange(len(table.signatures) + 1)).astype(np.int64)
+    start = Ragged.of_owners(cells.signature, len(table.signatures)).start
     chosen = np.zeros(len(cells.free), np.int64)
     read = list(_read(asked))
     carries = np.column_stack([one for one, _ in read])

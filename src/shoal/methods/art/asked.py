@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
+from shoal.arrays import Floats, IntArray
+from shoal.data.table import Table
 from shoal.knowledge import (
     Knowledge,
     Reader,
@@ -22,12 +23,11 @@ from shoal.knowledge.entropy import all_counts
 from shoal.methods.art.limits import strengths
 from shoal.methods.art.masks import Masks
 
-Floats = NDArray[np.float64]
 LEAST, MOST = 1e-9, 1.0 - 1e-4
 """Chances that a search goes by: nobody is impossible or certain to it."""
 
 
-class Column(NamedTuple):
+class OddsColumn(NamedTuple):
     """One reader's odds in one view."""
 
     view: View
@@ -104,7 +104,7 @@ class Asked:
         """By view: distributions x events of the table as it was given."""
         return [event_chances(view, self.whole) for view in self.knowledge.views]
 
-    def columns(self, x: int, y: IntArray) -> Iterator[Column]:
+    def columns(self, x: int, y: IntArray) -> Iterator[OddsColumn]:
         """Every reader's odds of the event value x against the values y, view by view."""
         event, some = int(self.table.value_event[x]), np.append(np.int32(x), y)
         for reader in self.readers:
@@ -112,7 +112,9 @@ class Asked:
                 odds, chance = reader.odds(view, self.table, x, y), self._chances[number][:, event]
                 r = float(self.table.event_r[event])
                 strength = strengths(r, chance, prior=self.prior)
-                yield Column(view, odds, strength, chance, value_chances(view, self.table, some))
+                yield OddsColumn(
+                    view, odds, strength, chance, value_chances(view, self.table, some)
+                )
 
     @cached_property
     def _counts(self) -> Floats:

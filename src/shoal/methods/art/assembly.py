@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.data.table import Table
 from shoal.groups import Grouping
-from shoal.groups.pairs import starts
+from shoal.groups.ragged import Ragged
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.cells import Cells
 from shoal.methods.art.members import Members
@@ -19,8 +21,6 @@ from shoal.methods.art.weights import member_weights
 GroupKind = Literal["pure", "pooled", "mixed", "bound", "alike"]
 """Alike: of people of one signature, whatever they hold."""
 GROUP_KINDS: tuple[GroupKind, ...] = ("pure", "pooled", "mixed", "bound", "alike")
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Assembly:
@@ -66,7 +66,7 @@ class Assembly:
         people = np.bincount(cell, number * copies[owner], len(self.cells.free))
         self.cells.free[:] -= people.astype(np.int64)
         kinds = np.full(len(copies), GROUP_KINDS.index(kind))
-        start = starts(owner, len(copies))
+        start = Ragged.of_owners(owner, len(copies)).start
         members = Members(start, cell.astype(np.int64), number.astype(np.int64), sampled)
         self._new.append((members, kinds, copies))
 
@@ -78,32 +78,25 @@ class Assembly:
         """Who is in which group, with all that was added and changed since."""
         if self._new:
             parts = [self._members, *(members for members, _, _ in self._new)]
-            sizes = np.concatenate([np.diff(one.start) for one in parts])
-            self._members = Members(
-                np.concatenate([[0], np.cumsum(sizes)]),
-                np.concatenate([one.cell for one in parts]),
-                np.concatenate([one.number for one in parts]),
-                np.concatenate([one.is_sampled for one in parts]),
-            )
+            self._members = Members.joined(parts)
             self._kind = np.concatenate([self._kind, *(kinds for _, kinds, _ in self._new)])
             self._copies = np.concatenate([self._copies, *(copies for _, _, copies in self._new)])
             more = np.zeros(len(self._kind) - len(self._checked), bool)
             self._checked = np.append(self._checked, more)
             self._new = []
         if self._changed:
-            changed, (start, cell, number, _) = self._changed, self._members
-            sampled = self._members.is_sampled
-            kept = np.ones(len(start) - 1, bool)
+            changed, members = self._changed, self._members
+            kept = np.ones(members.owners, bool)
             kept[list(changed)] = self._checked[list(changed)] = False
-            old = kept[self._members.owner]
+            old = kept[members.owner]
             joined = [len(one) for one in changed.values()]
-            owner = np.concatenate([self._members.owner[old], np.repeat(list(changed), joined)])
+            owner = np.concatenate([members.owner[old], np.repeat(list(changed), joined)])
             order = np.argsort(owner, kind="stable")
-            cell = np.concatenate([cell[old], *changed.values()])[order]
-            number = np.concatenate([number[old], np.ones(sum(joined), np.int64)])[order]
-            still = [_still(self._members.of(np.array([g])), one) for g, one in changed.items()]
-            sampled = np.concatenate([sampled[old], *still])[order]
-            start = starts(owner, len(start) - 1)
+            cell = np.concatenate([members.cell[old], *changed.values()])[order]
+            number = np.concatenate([members.number[old], np.ones(sum(joined), np.int64)])[order]
+            still = [_still(members.some(np.array([g])), one) for g, one in changed.items()]
+            sampled = np.concatenate([members.is_sampled[old], *still])[order]
+            start = Ragged.of_owners(owner, members.owners).start
             self._members, self._changed = Members(start, cell, number, sampled), {}
         return self._members
 
@@ -123,13 +116,12 @@ class Assembly:
             return self._changed[group]
         if group >= len(self._kind):
             self._settle()
-        start, cell, number, _ = self._members
-        mine = slice(start[group], start[group + 1])
-        return np.repeat(cell[mine], number[mine])
+        mine = self._members.stretch(group)
+        return np.repeat(self._members.cell[mine], self._members.number[mine])
 
     def lines(self, groups: Ints) -> Members:
         """The members of some groups."""
-        return self._settle().of(groups)
+        return self._settle().some(groups)
 
     def all_lines(self) -> tuple[Members, Ints]:
         """The members of all groups, and how many copies each has."""
@@ -142,7 +134,7 @@ class Assembly:
 
     def of_kind(self, kind: GroupKind) -> list[int]:
         """The groups of a kind."""
-        there = np.diff(self._settle().start) > 0
+        there = self._settle().lengths > 0
         return np.flatnonzero(there & (self._kind == GROUP_KINDS.index(kind))).tolist()
 
     def open_up(self, which: Ints, most: int, random: np.random.Generator) -> Ints:
@@ -156,7 +148,7 @@ class Assembly:
         whole = taken == copies
         more = np.repeat(which, taken - whole)
         first = len(self)
-        self._new.append((self._members.of(more), self._kind[more], np.ones_like(more)))
+        self._new.append((self._members.some(more), self._kind[more], np.ones_like(more)))
         self._copies[which] = np.where(whole, 1, copies - taken)
         self._settle()
         return np.concatenate([which[whole], np.arange(first, first + len(more))])
@@ -167,7 +159,7 @@ class Assembly:
         copied = self._copies[which] > 1
         more, singles = which[copied], which.copy()
         singles[copied] = len(self) + np.arange(len(more))
-        self._new.append((self._members.of(more), self._kind[more], np.ones_like(more)))
+        self._new.append((self._members.some(more), self._kind[more], np.ones_like(more)))
         self._copies[more] -= 1
         self._settle()
         return singles
@@ -176,7 +168,7 @@ class Assembly:
         """Every copy becomes a group of its own."""
         members, copies = self._settle(), self._copies
         which = np.repeat(np.arange(len(copies)), copies)
-        self._members, self._kind = members.of(which), self._kind[which]
+        self._members, self._kind = members.some(which), self._kind[which]
         self._copies = np.ones(len(which), np.int64)
         self._checked = self._checked[which]
 
@@ -241,8 +233,8 @@ class Assembly:
 
     def united(self, ones: Ints, others: Ints) -> Members:
         """Pairs of groups as one."""
-        both = self._settle().of(np.ravel(np.column_stack([ones, others])))
-        return both._replace(start=both.start[::2])
+        both = self._settle().some(np.ravel(np.column_stack([ones, others])))
+        return replace(both, start=both.start[::2])
 
     def unite(self, pairs: list[tuple[int, int, bool]]) -> None:
         """Makes one group of a copy of each of two; whether it is published pooled from then on is
@@ -257,7 +249,7 @@ class Assembly:
         kept = np.ones(len(self._kind), bool)
         kept[ones] = kept[others] = False
         which = np.flatnonzero(kept)
-        self._members, self._kind = members.of(which), self._kind[which]
+        self._members, self._kind = members.some(which), self._kind[which]
         self._copies, self._checked = self._copies[which], self._checked[which]
         self._new.append((both, kinds, np.ones(len(pairs), np.int64)))
         self._settle()
@@ -302,7 +294,7 @@ class Assembly:
         it is said what was asked."""
         cells, members = self.cells, self._settle()
         alone = np.flatnonzero((cells.event < 0) & (cells.free > 0))
-        there = np.diff(members.start) > 0
+        there = members.lengths > 0
         count, codes = int(there.sum()), [GROUP_KINDS.index(kind) for kind in hidden]
         pooled = np.append(np.isin(self._kind[there], codes), np.zeros(len(alone), bool))
         number = np.append((np.cumsum(there) - 1)[members.owner], count + np.arange(len(alone)))
@@ -325,7 +317,7 @@ class Assembly:
     def drop_unsafe(self, asked: Asked) -> None:
         """Checks pure and pooled groups in double precision and takes apart what fails."""
         members = self._settle()
-        kept = np.diff(members.start) > 0
+        kept = members.lengths > 0
         for (x, y), which in self.by_values(~self._checked).items():
             kept[which] = self._checked[which] = self.are_safe(which, x, y, asked)
         gone = ~kept[members.owner]
@@ -333,13 +325,13 @@ class Assembly:
         freed = np.bincount(members.cell[gone], people, len(self.cells.free))
         self.cells.free[:] += freed.astype(np.int64)
         which = np.flatnonzero(kept)
-        self._members, self._before = members.of(which), {}
+        self._members, self._before = members.some(which), {}
         self._kind, self._copies = self._kind[which], self._copies[which]
         self._checked = self._checked[which]
 
     def are_safe(self, which: Ints, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
         """Whether every posterior is within its limit, by the closed form (kernels/links.py)."""
-        return safe_groups(self._settle().of(which), self.cells, x, y, asked)
+        return safe_groups(self._settle().some(which), self.cells, x, y, asked)
 
     def by_values(self, some: NDArray[np.bool_] | None = None) -> dict[tuple[int, int], Ints]:
         """The pure and pooled groups, or `some` of them, by their event value and by the value of
@@ -348,14 +340,13 @@ class Assembly:
         pooled = self._kind == GROUP_KINDS.index("pooled")
         there = (self._kind == GROUP_KINDS.index("pure")) | pooled
         there &= True if some is None else some
-        held = np.flatnonzero(np.diff(members.start))
+        held = np.flatnonzero(members.lengths)
         if not there[held].any():
             return {}
-        begin, value = members.start[held], cells.value[members.cell]
+        which, value = held[there[held]], cells.value[members.cell]
         carries = (cells.event >= 0)[members.cell]
-        x = np.maximum.reduceat(np.where(carries, value, np.int32(-1)), begin)[there[held]]
-        y = np.maximum.reduceat(np.where(carries, np.int32(-1), value), begin)[there[held]]
-        which = held[there[held]]
+        x = members.largest(np.where(carries, value, np.int32(-1)))[which]
+        y = members.largest(np.where(carries, np.int32(-1), value))[which]
         y = np.where(pooled[which] | (y < 0), other, y).astype(np.int64)
         keys, line = np.unique(x.astype(np.int64) * (other + 1) + y, return_inverse=True)
         by_key = np.split(which[np.argsort(line, kind="stable")], np.cumsum(np.bincount(line))[:-1])

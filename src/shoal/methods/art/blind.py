@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.data.table import Table
 from shoal.groups import Progress
 from shoal.methods.art.asked import Asked
@@ -42,7 +43,6 @@ from shoal.methods.art.kernels.fill import Terms
 from shoal.methods.art.lookalikes import Lookalikes
 from shoal.methods.art.matched import hide_matched
 
-Ints = NDArray[np.int64]
 ROUNDS, SHRINK = 4, 0.7
 """Where nothing is pooled: how often a carrier draws a filler value, and how much smaller cells
 become each time."""

@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray, Table
-
-Ints = NDArray[np.int64]
+from shoal.arrays import IntArray
+from shoal.data.table import Table
 
 
 @dataclass(frozen=True, eq=False)

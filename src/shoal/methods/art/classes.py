@@ -13,10 +13,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray
+from shoal.arrays import IntArray, Ints
 from shoal.knowledge import Knowledge
 
-Ints = NDArray[np.int64]
 Counts = list[Ints]
 """For each view that has classes, a number for each of them."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.kernels.weights import (
     Weights,
@@ -17,8 +18,6 @@ from shoal.methods.art.kernels.weights import (
 )
 from shoal.methods.art.masks import Block, Masks
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 FEATURES = 12
 """Principal components that tell who is alike."""
 PRESSURE = 3

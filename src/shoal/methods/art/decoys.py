@@ -17,15 +17,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.knowledge.entropy import Strata
 from shoal.methods.art.asked import Asked, Promise
 from shoal.methods.art.assembly import Assembly
 from shoal.methods.art.classes import Lack, Waiting, class_counts
 from shoal.methods.art.columns import Columns
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 MARGIN = 1 + 1e-9
 OPEN = 20_000
 """Most groups that can be joined, of those with the same values; by chance where there are more."""

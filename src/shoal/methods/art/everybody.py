@@ -12,11 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.data.table import Table
 from shoal.groups import Grouping
 from shoal.methods.art.kernels.gather import gather
-
-Ints = NDArray[np.int64]
 
 
 def gather_everybody(

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import IntArray
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.knowledge.entropy import (
     Groups,
     Strata,
@@ -32,8 +32,6 @@ from shoal.methods.art.asked import Asked
 from shoal.methods.art.assembly import Assembly
 from shoal.methods.art.safety import safe_groups
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 NEAR, FEWEST, TRIED = 1_500, 4, 250_000
 """Groups that one is tried with, the best ones first, but not fewer than some; and, where none of
 them does, pairs that are tried at the same time: divided by the number of columns (views times
@@ -158,7 +156,7 @@ def _read(
     carries = np.where(holds[cells.value[members.cell]], members.number, 0)
     carriers = members.summed(carries).astype(np.int64)
     which = np.flatnonzero(carriers)
-    some = members.of(which)
+    some = members.some(which)
     told = Groups(
         some.start,
         cells.signature[some.cell],

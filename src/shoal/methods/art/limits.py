@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from shoal.arrays import Floats
 
 
 def strengths(r: float, chance: Floats, *, prior: bool) -> Floats:

@@ -7,19 +7,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.groups.pairs import ragged
+from shoal.arrays import Ints
+from shoal.groups.ragged import Ragged
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.assembly import Assembly, GroupKind
 from shoal.methods.art.columns import Columns
 from shoal.methods.art.kernels.boxes import boxes_of
-from shoal.methods.art.kernels.candidates import People
+from shoal.methods.art.kernels.candidates import Candidates
 from shoal.methods.art.kernels.cut import cut
 from shoal.methods.art.kernels.deal import JOINED
 from shoal.methods.art.kernels.fill import Filled, Terms, fill
 from shoal.methods.art.pooling import deal_people
 from shoal.methods.art.seeds import Seeds, spread
 
-Ints = NDArray[np.int64]
 LARGEST_ODDS = 1e5
 """Whoever has larger odds in some column holds a value that is nearly impossible there."""
 NOISE = np.float32(1e-3)
@@ -94,7 +94,7 @@ class Lookalikes:
         seeds = Seeds.dealt(*cells, carrying, share, random, together)
         taken = (seeds.people - seeds.carrying) * seeds.copies[seeds.cell]
         free -= np.bincount(seeds.kind, taken, kinds).astype(np.int64)
-        people = People(self._columns.weights, boxes_of(place), free)
+        people = Candidates(self._columns.weights, boxes_of(place), free)
         hidden = np.zeros(kinds, np.int64)
         for parted in (False, True)[: 1 + parting]:
             now = seeds.parted(random) if parted else seeds  # 6
@@ -133,11 +133,11 @@ class Lookalikes:
 
     def _add(self, seeds: Seeds, filled: Filled) -> Ints:
         """The groups that seeds became; how many carriers of each kind are hidden in them."""
-        owner, entry = ragged(seeds.start, filled.seed)
+        owner, entry = Ragged(seeds.start).entries(filled.seed)
         kind, carrying = seeds.kind[entry], seeds.carrying[entry]
         hidden = np.bincount(kind, carrying * filled.copies[owner], len(self._kinds))
         mine, rest = np.flatnonzero(carrying), np.flatnonzero(seeds.people[entry] > carrying)
-        added = np.repeat(np.arange(len(filled.seed)), np.diff(filled.start))
+        added = Ragged(filled.start).owner
         cell = self._cells.find(self._kinds[kind[mine]], self._x)
         carriers = _Lines(owner[mine], cell, carrying[mine], np.ones(len(mine), bool))
         filler = _Lines(
@@ -167,8 +167,7 @@ class Lookalikes:
         code = (keys % kinds).astype(np.int64)
         made = deal_people(keys // kinds, code // 2, number, copies, behind, self._random, code % 2)
         carriers = carriers.in_order()
-        start = np.searchsorted(carriers.owner, np.arange(len(copies) + 1))
-        group, entry = ragged(start, made.source)
+        group, entry = Ragged.of_owners(carriers.owner, len(copies)).entries(made.source)
         mine = _Lines(
             group, carriers.kind[entry], carriers.number[entry], np.ones(len(entry), bool)
         )
@@ -198,8 +197,7 @@ def _given(owner: Ints, wanted: Ints, there: Ints) -> Ints:
     """How many each line gets, when its owner has so many to give: the first ones first."""
     order = np.argsort(owner, kind="stable")
     mine, want = owner[order], wanted[order]
-    before = np.cumsum(want) - want
-    before -= before[np.searchsorted(mine, mine)]
+    before = Ragged.of_owners(mine, len(there)).before(want)
     given = np.empty(len(owner), np.int64)
     given[order] = np.clip(there[mine] - before, 0, want)
     return given

@@ -10,13 +10,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data.table import Table
 from shoal.knowledge import Knowledge, against, event_chances, seen_in, with_pool
 from shoal.methods.art.limits import strengths
-
-Floats = NDArray[np.float64]
 
 
 class Block(NamedTuple):

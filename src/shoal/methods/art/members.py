@@ -2,49 +2,45 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.groups.pairs import ragged, starts
+from shoal.arrays import Bools, Floats, Ints
+from shoal.groups.ragged import Ragged
 
-Ints = NDArray[np.int64]
 
-
-class Members(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Members(Ragged):
     """Who is in groups: lines of so many people of a cell, group after group."""
 
-    start: Ints
-    """Where the lines of each group begin, and where the last ends."""
     cell: Ints
     number: Ints
-    sampled: NDArray[np.bool_] | None = None
+    sampled: Bools | None = None
     """Whether they are of a matched sample; None: nobody is."""
 
     @property
-    def is_sampled(self) -> NDArray[np.bool_]:
+    def is_sampled(self) -> Bools:
         return np.zeros(len(self.cell), bool) if self.sampled is None else self.sampled
 
-    @property
-    def owner(self) -> Ints:
-        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
-
-    def of(self, groups: Ints) -> Members:
-        """Those of some groups."""
-        owner, line = ragged(self.start, groups)
-        start = starts(owner, len(groups))
-        return Members(start, self.cell[line], self.number[line], self.is_sampled[line])
-
-    def with_one_more(self, cell: int) -> Members:
-        """The same groups, with one more person of that cell in each."""
-        ends = self.start[1:]
+    @staticmethod
+    def joined(parts: Sequence[Members]) -> Members:
+        """All groups of the parts, one part after another."""
         return Members(
-            self.start + np.arange(len(self.start)),
-            np.insert(self.cell, ends, cell),
-            np.insert(self.number, ends, 1),
+            Ragged.of_lengths(np.concatenate([one.lengths for one in parts])).start,
+            np.concatenate([one.cell for one in parts]),
+            np.concatenate([one.number for one in parts]),
+            np.concatenate([one.is_sampled for one in parts]),
         )
 
-    def summed(self, numbers: NDArray[np.generic]) -> NDArray[np.float64]:
-        """A number of each line, added up by group."""
-        return np.asarray(np.bincount(self.owner, numbers, len(self.start) - 1), np.float64)
+    def some(self, groups: Ints) -> Members:
+        """Those of some groups."""
+        line = self.entries(groups)[1]
+        start = Ragged.of_lengths(self.lengths[groups]).start
+        return Members(start, self.cell[line], self.number[line], self.is_sampled[line])
+
+    def summed(self, numbers: NDArray[np.generic]) -> Floats:
+        """A number of each line, added up by group, line by line."""
+        return np.asarray(np.bincount(self.owner, numbers, self.owners), np.float64)

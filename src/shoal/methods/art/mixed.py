@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from shoal.data.table import Table
 from shoal.groups import Progress
+from shoal.groups.ragged import Ragged
 from shoal.knowledge import Knowledge, event_chances
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.assembly import Assembly
 from shoal.methods.art.kernels.absorbing import Whereabouts, absorb
 from shoal.methods.art.kernels.mixed import Known
-from shoal.methods.art.kernels.mixing import Groups, Places, grow, pack_alike
+from shoal.methods.art.kernels.mixing import MixedGroups, Places, grow, pack_alike
 
 DIRECTIONS = 24
 CHUNK = 256
@@ -91,9 +92,9 @@ class _Mix:
         signatures = len(groups.table.signatures)
         self._places = Places(
             _places(signatures, knowledge, seed),
-            np.searchsorted(cells.signature, np.arange(signatures + 1)).astype(np.int64),
+            Ragged.of_owners(cells.signature, signatures).start,
         )
-        self._groups = Groups(
+        self._groups = MixedGroups(
             cells.free, np.zeros((waiting, self._joined), np.int64), np.zeros(waiting, np.int64)
         )
         self._odds, self._cover = _odds(groups.table, knowledge)

@@ -10,12 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.groups.pairs import ragged
+from shoal.arrays import Ints
+from shoal.groups.ragged import Ragged
 from shoal.methods.art.seeds import spread
-
-Ints = NDArray[np.int64]
 
 
 class Pooled(NamedTuple):
@@ -53,13 +51,13 @@ def deal_people(
     ends, line_ends = np.cumsum(taken), np.cumsum(wanted)
     begins, line_begins = ends - taken, line_ends - wanted
     source, first, last = _stretches(owner, number, copies, ends, line_begins, line_ends)
-    line, piece = ragged(np.searchsorted(source, np.arange(len(copies) + 1)), owner)
+    line, piece = Ragged.of_owners(source, len(copies)).entries(owner)
     here = line_begins[line] + first[piece] * number[line]
     there = line_begins[line] + last[piece] * number[line]
     at = np.searchsorted(ends, here, "right")
     spans = np.searchsorted(ends, there - 1, "right") - at + 1
-    each = np.repeat(np.arange(len(line)), spans)
-    run = at[each] + np.arange(len(each)) - np.repeat(np.cumsum(spans) - spans, spans)
+    pieces = Ragged.of_lengths(spans)
+    each, run = pieces.owner, pieces.spread(at) + pieces.nth
     people = np.minimum(ends[run], there[each]) - np.maximum(begins[run], here[each])
     some = np.flatnonzero(people > 0)
     group = piece[each[some]].astype(np.int64)

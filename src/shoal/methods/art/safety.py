@@ -7,28 +7,27 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.cells import Cells
 from shoal.methods.art.kernels.links import drop_linked
 from shoal.methods.art.members import Members
 
-Floats = NDArray[np.float64]
 TOLERANCE = 1e-12
 
 
 def safe_groups(lines: Members, cells: Cells, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
     """Which groups of x and y are safe."""
-    start, cell, number, _ = lines
+    start, cell, number = lines.start, lines.cell, lines.number
     signature = cells.signature[cell]
     carriers = lines.summed(np.where(cells.value[cell] == x, number, 0)).astype(np.int64)
     safe = np.ones(len(start) - 1, bool)
     if not len(safe):
         return safe
     # People of one signature are alike to everybody.
-    alike = np.maximum.reduceat(signature, start[:-1]) == signature[start[:-1]]
-    alike &= np.minimum.reduceat(signature, start[:-1]) == signature[start[:-1]]
+    alike = lines.largest(signature) == lines.least(signature)
     mixed = np.flatnonzero(~alike)
-    some = lines.of(mixed)
+    some = lines.some(mixed)
     kinds, kind = np.unique(signature[start[:-1][alike]], return_inverse=True)
     strongest = np.zeros(len(kinds))
     found, others = np.ones(len(mixed), bool), cells.signature[some.cell]

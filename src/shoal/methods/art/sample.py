@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.methods.art.cells import Cells
-
-Ints = NDArray[np.int64]
 
 
 def matched_sample(

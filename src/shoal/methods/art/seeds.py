@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.groups.pairs import ragged, starts
+from shoal.arrays import Ints
+from shoal.groups.ragged import Ragged
 from shoal.methods.art.kernels import fill as kernels
 from shoal.methods.art.kernels.deal import JOINED, deal
 
-Ints = NDArray[np.int64]
 MOST_DRAWN = 10**9
 """NumPy draws from fewer people than that."""
 
@@ -59,9 +59,13 @@ class Seeds:
         return cls(name, kind, people, mine, copies[np.flatnonzero(np.diff(name, prepend=-1))])
 
     @property
+    def _lines(self) -> Ragged:
+        return Ragged.of_owners(self.cell, len(self))
+
+    @property
     def start(self) -> Ints:
         """Where each cell begins, and where the last ends."""
-        return starts(self.cell, len(self))
+        return self._lines.start
 
     @property
     def carriers(self) -> Ints:
@@ -82,7 +86,7 @@ class Seeds:
 
     def ordered(self, order: Ints) -> Seeds:
         """The cells in another order."""
-        cell, by = ragged(self.start, order)
+        cell, by = self._lines.entries(order)
         return Seeds(
             cell.astype(np.int64),
             self.kind[by],
@@ -112,8 +116,8 @@ class Seeds:
             np.repeat(self.copies, parts),
         )
 
-    def for_kernel(self) -> kernels.Seeds:
-        return kernels.Seeds(self.start, self.kind, self.people, self.carriers, self.copies)
+    def for_kernel(self) -> kernels.SeedArrays:
+        return kernels.SeedArrays(self.start, self.kind, self.people, self.carriers, self.copies)
 
 
 def _joined(

@@ -10,14 +10,12 @@ taken for the cell.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.cells import Cells
 from shoal.methods.art.kernels.links import weigh
 from shoal.methods.art.members import Members
-
-Floats = NDArray[np.float64]
 
 
 def member_weights(members: Members, cells: Cells, asked: Asked, rate: float) -> Floats:
@@ -29,7 +27,7 @@ def member_weights(members: Members, cells: Cells, asked: Asked, rate: float) ->
     event[members.owner[carries]] = cells.event[members.cell[carries]]
     for number in np.unique(event[event >= 0]):
         mine = np.flatnonzero(event == number)
-        some = members.of(mine)
+        some = members.some(mine)
         signature = cells.signature[some.cell]
         answer = np.full(len(some.cell), np.nan)
         weigh(

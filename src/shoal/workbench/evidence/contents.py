@@ -28,7 +28,7 @@ STATED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class ShownColumn:
     """A column of the table, its role, and why it has it."""
 
     name: str
@@ -77,7 +77,7 @@ class Evidence:
     verified: dict[str, Any] | None
     """What `shoal verify` said; None if it was not asked."""
     stated: list[tuple[str, str | None]]
-    columns: list[Column]
+    columns: list[ShownColumn]
     attacks: list[Attacked]
     before: Risk
     after: Risk
@@ -149,7 +149,7 @@ def _role(spec: Mapping[str, Any], column: str) -> str | None:
     return None
 
 
-def _columns(private: Path, reasons: dict[str, str]) -> list[Column]:
+def _columns(private: Path, reasons: dict[str, str]) -> list[ShownColumn]:
     """The columns that the spec or a reason names. Others are not published either."""
     spec = Spec.from_mapping(read_toml(private / "spec.toml"))
     recoded = dict(spec.recode)
@@ -162,7 +162,7 @@ def _columns(private: Path, reasons: dict[str, str]) -> list[Column]:
     named = {name for names in roles.values() for name in names}
     roles["not published"] = tuple(name for name in reasons if name not in named)
     return [
-        Column(
+        ShownColumn(
             name=name,
             role=role,
             recoded=recoded[name].words() if name in recoded else "",

@@ -20,7 +20,7 @@ from shoal.compiling import kernel, search_kernel
 from shoal.methods.art.kernels.mixed import Known, excess
 from shoal.methods.art.kernels.mixing import (
     NOTHING,
-    Groups,
+    MixedGroups,
     Places,
     add_swaps,
     count_event,
@@ -60,7 +60,7 @@ def absorb(
     starts: NDArray[np.int64],
     known: Known,
     places: Places,
-    groups: Groups,
+    groups: MixedGroups,
     where: Whereabouts,
     made: int,
     order: NDArray[np.int64],
@@ -102,7 +102,7 @@ def _find_blocks(
     near: NDArray[np.int64],
     known: Known,
     places: Places,
-    groups: Groups,
+    groups: MixedGroups,
     where: Whereabouts,
     largest: int,
     blocks: Blocks,
@@ -228,7 +228,7 @@ def _append(
 def _merge(
     union: NDArray[np.int64],
     chosen: NDArray[np.int64],
-    groups: Groups,
+    groups: MixedGroups,
     where: Whereabouts,
     made: int,
 ) -> int:

@@ -21,7 +21,7 @@ THRIFT = np.float32(0.05)
 """What it costs to use odds that close no deficit, per unit: others will need them."""
 
 
-class People(NamedTuple):
+class Candidates(NamedTuple):
     """What is known of each kind of people, and how many of them are free."""
 
     weights: Weights
@@ -66,7 +66,7 @@ def room_for(kinds: int, weights: Weights) -> Near:
 
 @search_kernel
 def look_up(
-    kind: int, several: int, place: int, people: People, known: NDArray[np.float32], near: Near
+    kind: int, several: int, place: int, people: Candidates, known: NDArray[np.float32], near: Near
 ) -> None:
     """Writes down what is known of a kind."""
     near.kind[place], near.free[place] = kind, people.free[kind]

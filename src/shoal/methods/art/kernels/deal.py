@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.compiling import kernel
 
-Ints = NDArray[np.int64]
 JOINED = 4
 """Most cells that are joined to one, unless it is said otherwise."""
 SEED, KIND, PEOPLE, CARRIERS, COPIES = 0, 1, 2, 3, 4

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from shoal.compiling import search_kernel
 from shoal.methods.art.kernels.boxes import count_free, nearest_to
 from shoal.methods.art.kernels.candidates import (
+    Candidates,
     Near,
-    People,
     gain_of,
     known_by_class,
     largest_strength,
@@ -48,7 +48,7 @@ STRIDE, ACTIVE = 8, 128
 NONE = np.float32(-1e30)
 
 
-class Seeds(NamedTuple):
+class SeedArrays(NamedTuple):
     """The cells that become groups."""
 
     start: NDArray[np.int64]
@@ -84,7 +84,7 @@ class Terms(NamedTuple):
 
 
 @search_kernel
-def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
+def fill(seeds: SeedArrays, people: Candidates, terms: Terms) -> Filled:
     """Adds free people to each seed in turn, until it is safe with its carriers, and takes them out
     of `people.free`. A seed that finds nobody keeps what it has for itself. Seeds that are alike
     are filled alike, as long as that is what each of them would choose."""
@@ -138,7 +138,7 @@ def fill(seeds: Seeds, people: People, terms: Terms) -> Filled:
 
 
 @search_kernel
-def _people(seeds: Seeds, i: int) -> NDArray[np.int64]:
+def _people(seeds: SeedArrays, i: int) -> NDArray[np.int64]:
     """The entry of each person of a cell."""
     size, at = 0, 0
     for e in range(seeds.start[i], seeds.start[i + 1]):
@@ -192,7 +192,7 @@ def _fill_one(
     carriers: int,
     known: NDArray[np.float32],
     near: Near,
-    people: People,
+    people: Candidates,
     left_in: NDArray[np.int64],
     terms: Terms,
 ) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
@@ -295,7 +295,7 @@ def _fill_one(
 def _nearest(
     cell: NDArray[np.int64],
     near: Near,
-    people: People,
+    people: Candidates,
     left_in: NDArray[np.int64],
     length: int,
 ) -> NDArray[np.int64]:

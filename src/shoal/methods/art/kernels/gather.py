@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.compiling import search_kernel
 
-Ints = NDArray[np.int64]
 MANY, DIFFERENT = 1, 2
 
 

@@ -26,7 +26,7 @@ NOTHING = np.float32(0.0)
 NEVER = np.float32(np.inf)
 
 
-class Groups(NamedTuple):
+class MixedGroups(NamedTuple):
     """The groups made so far, and the rows that are still free; changed in place."""
 
     free: NDArray[np.int64]
@@ -52,7 +52,7 @@ def pack_alike(
     class_start: NDArray[np.int64],
     class_cells: NDArray[np.int64],
     known: Known,
-    groups: Groups,
+    groups: MixedGroups,
     made: int,
     left: NDArray[np.int64],
 ) -> int:
@@ -165,7 +165,7 @@ def grow(
     starts: NDArray[np.int64],
     known: Known,
     places: Places,
-    groups: Groups,
+    groups: MixedGroups,
     made: int,
     order: NDArray[np.int64],
     near_count: int,
