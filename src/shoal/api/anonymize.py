@@ -8,9 +8,10 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from shoal.api.inputs import Known, is_location, table_of
+from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
 from shoal.auditing.adversaries.adversary import (
     USUAL,
     Adversaries,
@@ -21,20 +22,26 @@ from shoal.auditing.adversaries.adversary import (
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.checks import by_chance, seeds
 from shoal.data.spec import Spec, checked_seed
+from shoal.data.storage import recover_folder
 from shoal.data.table import Table
+from shoal.data.table.frames import to_polars
 from shoal.engines import Engine, default_engine, engine_of
 from shoal.errors import InputError, InternalError
 from shoal.groups import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge, check_groups, warn_of_time
 from shoal.methods.registry import check_columns, inform, make_method
+from shoal.names import ENGINES
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
+from shoal.release.ledger import Ledger, begin, check_same, follow, secret
 from shoal.release.models import describe_models, model_files
 from shoal.release.run import Run
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.wording import TRY
 
 SEED_BITS = 62
+HOPELESS = ("r-impossible", "suppression-limit")
+"""How a method says that there are too few people to hide somebody among."""
 
 
 def anonymize(
@@ -46,6 +53,9 @@ def anonymize(
     model: Any = None,
     adversary: Adversaries = USUAL,
     engine: Engine | None = None,
+    after: str | Path | None = None,
+    ledger: bool = False,
+    key: str | None = None,
     seed: int | None = None,
     progress: Progress = silent,
     **parameters: Any,
@@ -65,6 +75,10 @@ def anonymize(
         adversary: Who judges, one or several; joint, binary and all-views unless named. ART makes
             its groups for those of them who take one view at a time.
         engine: Who counts, deals and writes the rows; Polars on this machine unless given.
+        after: The private folder of the release before this one: whoever is published there stays
+            in their group with the value that they had, and newcomers are in groups of their own.
+        ledger: Keep a ledger in the private folder, so that another release can follow.
+        key: The column by which a ledger knows people again; else all that is published of them.
         seed: Seed of everything random, for tests and studies; the certificate then says so. A
             secret one is drawn otherwise, and kept with the private records: whoever knew it could
             repeat the run.
@@ -96,6 +110,12 @@ def anonymize(
         chosen = inform(chosen, readers=readers)
     engine = engine or engine_of(data)
     rows_with = engine or default_engine()
+    chain = None
+    if ledger or after is not None:
+        chain = _chain(data, spec, after, key, engine, knowledge=knowledge, seed=drawn)
+        data, spec = chain.frame, spec_of(data, spec).with_(identifiers=())
+    elif key is not None:
+        raise InputError("key-alone", "key names people of no ledger.", "Use it with ledger.")
     if isinstance(knowledge, Knowledge):
         chosen = inform(chosen, knowledge=knowledge)
     table = table_of(
@@ -109,6 +129,8 @@ def anonymize(
     )
     check_names(table)
     check_columns(chosen, table)
+    if after is not None:
+        check_same(table, chosen, Path(after))
     chosen = _of_at_least(chosen, table)
     clock.lap("read")
     known = Knowledge.of(table, getattr(chosen, "knowledge", None) or knowledge, model=model)
@@ -121,27 +143,33 @@ def anonymize(
     clock.lap("knowledge")
     blind = getattr(chosen, "condition", None) == "joint"  # such groups are drawn by chance
     # A person's rows add up: limits are divided until all of them together keep the person's.
-    times, drawing = _divisors(table), seeds(drawn)
+    times, drawing, told = _divisors(table), seeds(drawn), None
+    following = None if after is None else chain
+    people = table if following is None else following.newcomers(table)
     step = turn = 0
     while True:
         divided = times[step]
         try:
             found = searching.anonymize(
-                table if divided == 1 else table.stronger(divided),
+                people if divided == 1 else people.stronger(divided),
                 seed=drawing[turn],
                 progress=progress,
             )
-        except InputError:
+        except InputError as refused:
+            if not step and not turn and following is not None and refused.code in HOPELESS:
+                raise following.few(table, people) from None
             if not step and not turn:
                 raise
             clock.lap("search")
             break
         if (step or turn) and not found.published:
             break
-        grouping = canonical(table, found)
-        _refuse_nothing(grouping, table)
+        _refuse_nothing(found, table)
+        grouping = canonical(people, found)
         clock.lap("search")
-        dealt = rows_with.deal(table, grouping, seed=drawn)
+        dealt = rows_with.deal(people, grouping, seed=drawn)
+        if following is not None and dealt is not None:
+            grouping, dealt, told = following.joined(table, grouping, dealt, known)
         clock.lap("deal")
         audit = judge(
             table,
@@ -150,6 +178,7 @@ def anonymize(
             adversary=[*_answered(grouping), *judging(adversary, known, table.spec)],
             seed=seed or 0,
             rows=None if dealt is None else dealt.group,
+            told=told,
             progress=progress,
         )
         clock.lap("audit")
@@ -176,6 +205,7 @@ def anonymize(
         parameters=_shown(chosen),
         seed=seed,
         models=describe_models(known, models),
+        after=() if chain is None else chain.releases,
     )
     clock.lap("build")
     return Release(
@@ -186,8 +216,32 @@ def anonymize(
         members=members,
         ranges=ranges,
         certificate=certificate,
-        run=Run(table, grouping, audit, drawn, rows_with, dealt, models, clock.laps),
+        run=Run(table, grouping, audit, drawn, rows_with, dealt, models, clock.laps, chain),
     )
+
+
+def _chain(
+    data: Any,
+    spec: Spec | None,
+    after: str | Path | None,
+    key: str | None,
+    engine: Engine | None,
+    *,
+    knowledge: Known,
+    seed: int,
+) -> Ledger:
+    """The chain that a release begins or follows."""
+    if engine is not None and engine.name != ENGINES[0]:
+        raise InputError(
+            "ledger-engine",
+            f"A ledger is kept of rows that are here, and {engine.name} leaves them there.",
+            "Leave the engine out.",
+        )
+    frame, asked = to_polars(frame_of(data)), spec_of(data, spec, knowledge=knowledge)
+    if after is None:
+        return begin(frame, asked, key, secret(seed))
+    recover_folder(Path(after))
+    return follow(frame, asked, Path(after), key)
 
 
 def _refuse_nothing(grouping: Grouping, table: Table) -> None:

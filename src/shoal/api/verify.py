@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ def verify(
     *,
     spec: Spec | None = None,
     private: str | Path | None = None,
+    chain: Sequence[str | Path] | None = None,
     knowledge: Known = None,
     hierarchies: Mapping[str, str | Path] | None = None,
     key: str | Path | None = None,
@@ -40,6 +41,8 @@ def verify(
         spec: What the release must have been made for.
         private: The publisher's private folder: it tells who is in which group of a generalized
             release whose ranges overlap, who is missing, and what a model foretold.
+        chain: The folders of all releases before it, in order: are they, and are their groups
+            published again as they were?
         knowledge: The outside knowledge that the release was judged against.
         hierarchies: The files that columns were recoded by, by column; looked for in the working
             folder unless given.
@@ -69,6 +72,7 @@ def verify(
         path,
         table=original,
         private=private,
+        chain=chain,
         knowledge=knowledge,
         hierarchies=hierarchies,
         key=key,

@@ -19,8 +19,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.arrays import Floats, IntArray
-from shoal.auditing.adversaries.adversary import Adversaries, Anybody, judging, reads_whole
+from shoal.arrays import Bools, Floats, IntArray
+from shoal.auditing.adversaries.adversary import (
+    Adversaries,
+    Anybody,
+    WholeReader,
+    judging,
+    reads_whole,
+)
 from shoal.auditing.adversaries.aspects import for_table, readings, two_valued
 from shoal.auditing.adversaries.even import Even
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
@@ -42,8 +48,10 @@ from shoal.auditing.measures import (
 from shoal.auditing.models import other_models
 from shoal.auditing.persons import ByPerson, PersonVerdict
 from shoal.auditing.readable import readable_people
+from shoal.auditing.releases import Shown, judge_releases
 from shoal.auditing.row_risks import KnownRows
 from shoal.auditing.seen import Lens, Seen
+from shoal.auditing.told import judge_after, untold
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import Limit, checked_r, checked_seed
 from shoal.data.table import Table
@@ -53,7 +61,7 @@ from shoal.groups import Grouping, Progress, silent
 from shoal.groups.lookup import Lookup, lookup_of
 from shoal.groups.partition import Partition, number_groups
 from shoal.groups.suppressed import left_out, missing_people
-from shoal.knowledge import Assumed, Knowledge, check_groups, event_chances
+from shoal.knowledge import Assumed, Knowledge, View, check_groups, event_chances
 
 THREADED = 1000
 """To judge a table of fewer people takes less than to start a thread."""
@@ -72,6 +80,7 @@ def audit(
     rows: IntArray | None = None,
     models: bool = False,
     lookup: Lookup | None = None,
+    told: Bools | None = None,
     progress: Progress = silent,
 ) -> Audit:
     """Judges a grouping of a table.
@@ -83,11 +92,13 @@ def audit(
     that can call a breach but never call a table robust; the adversary of all views alone decides
     by estimates. `models` adds the thresholds of other
     models of privacy. `lookup` tells who shares a published combination of QI values, where what is
-    published of them is not what the table has.
+    published of them is not what the table has. `told` are the groups that earlier releases publish
+    as well: what one group tells of their people is known without this release, and is held against
+    them no more; counts over all groups are.
     """
     grouping, labels, rows = grouped(table, groups, rows)
-    partition = Partition.of(table, grouping)
-    check_groups(table, partition.groups)
+    whole = Partition.of(table, grouping)
+    check_groups(table, whole.groups)
     known = knowledge or Knowledge.of(table)
     known.check_columns(table)
     adversaries = for_table(judging(adversary, known, table.spec), table)
@@ -97,23 +108,77 @@ def audit(
     before = _known_before(table, known)
     case = Case(
         table=table,
-        partition=partition,
+        partition=whole,
         event_r=event_r,
         limit=limit or table.spec.limit,
         known=before * event_r > 1.0,
         budget=budget,
         seed=checked_seed(seed),
     )
-    people = KnownRows(table, partition, rows, labels)
-    seen = Seen(case, people)
-    apart = seen if all(map(reads_whole, adversaries)) else Seen(case, people)
+    everybody, people = case, KnownRows(table, whole, rows, labels)
+    earlier = None if told is None else _earlier(table, grouping, told)
+    if told is not None and not all(map(reads_whole, adversaries)):
+        case = replace(case, partition=untold(whole, told))
+    seen = Seen(case, replace(people, partition=case.partition))
+    apart = seen if all(map(reads_whole, adversaries)) else Seen(everybody, people)
     persons = ByPerson(case, rows, two_valued(readings(adversaries, case)))
-    _judge_all(case, adversaries, known, seen, apart, persons, progress)
+    whole_lenses = (
+        Lens(one.name, *_judge_whole(one, everybody, told, earlier, known))
+        for one in adversaries
+        if reads_whole(one)
+    )
+    _judge_all(case, adversaries, known, seen, apart, persons, whole_lenses, progress)
     of_people = persons.verdict()
-    found = _assemble(case, known, adversaries, seen, apart, strength, before, grouping, of_people)
+    found = _assemble(
+        case, everybody, known, adversaries, seen, apart, strength, before, grouping, of_people
+    )
+    if told is not None and rows is not None:
+        before_rows = np.where((rows >= 0) & told[rows], np.cumsum(told)[rows] - 1, -1)
+        both = [before_rows.astype(np.int32), rows]
+        shown = [Shown(table, one, _row_values(table, grouping, rows)) for one in both]
+        together = judge_releases(
+            table, shown, knowledge=known, limit=case.limit, earlier=1, budget=budget, seed=seed
+        )
+        found = replace(found, releases=together)
+    found = found.checked(nearest(apart) if any(map(reads_whole, adversaries)) else None)
     if lookup is not None:
         found = replace(found, lookup=lookup)
     return replace(found, models=other_models(table, grouping)) if models else found
+
+
+def _earlier(table: Table, grouping: Grouping, told: Bools) -> Partition:
+    """The groups that are told, as if there were no others."""
+    lines = np.flatnonzero(told[grouping.group])
+    pooled = None if grouping.pooled is None else grouping.pooled[told]
+    some = Grouping.of_lines(
+        table,
+        (np.cumsum(told) - 1)[grouping.group[lines]].astype(np.int32),
+        grouping.signature[lines],
+        grouping.value[lines],
+        grouping.rows[lines],
+        pooled=pooled,
+    )
+    return Partition.of(table, some)
+
+
+def _judge_whole(
+    one: WholeReader,
+    case: Case,
+    told: Bools | None,
+    earlier: Partition | None,
+    knowledge: Knowledge,
+) -> tuple[View, Judgement]:
+    if told is None or earlier is None:
+        return one.judge_whole(case, knowledge)
+    return judge_after(one, case, told, earlier, knowledge)
+
+
+def _row_values(table: Table, grouping: Grouping, rows: IntArray) -> IntArray:
+    """What is published of each row, in groups that were dealt one by one."""
+    if grouping.pooled is None:
+        return table.row_value
+    pooled = np.append(grouping.pooled, False)[rows]
+    return np.where(pooled, table.masked[table.row_value], table.row_value).astype(np.int32)
 
 
 def grouped(
@@ -161,6 +226,7 @@ def _judge_all(
     seen: Seen,
     apart: Seen,
     persons: ByPerson,
+    lenses: Iterator[Lens],
     progress: Progress,
 ) -> None:
     """Every adversary through every view, taken in one after another; apart from them, whoever
@@ -176,9 +242,9 @@ def _judge_all(
         seen.take(lens)
         persons.take(lens)
         progress("judging", number + 1, len(pairs))
-    for whole in filter(reads_whole, adversaries):
+    for _ in filter(reads_whole, adversaries):
         progress("all views", 0, 1)
-        lens = Lens(whole.name, *whole.judge_whole(case, knowledge))
+        lens = next(lenses)
         apart.take(lens)
         persons.take(lens)
         progress("all views", 1, 1)
@@ -204,6 +270,7 @@ def _ahead(tasks: Sequence[Callable[[], Judgement]]) -> Iterator[Judgement]:
 
 def _assemble(
     case: Case,
+    everybody: Case,
     knowledge: Knowledge,
     adversaries: Sequence[Anybody],
     seen: Seen,
@@ -214,7 +281,7 @@ def _assemble(
     persons: PersonVerdict | None,
 ) -> Audit:
     table, part = case.table, case.partition
-    absence = count_missing(case, knowledge, missing_people(table, left_out(table, grouping)))
+    absence = count_missing(everybody, knowledge, missing_people(table, left_out(table, grouping)))
     readable = readable_people(table, grouping)
     lenses = seen.judged
     risks = row_risks(case, seen, seen.people, before)
@@ -224,7 +291,7 @@ def _assemble(
     contradictory = int(part.copies[impossible].sum())
     by_adversary = {
         one.name: verdict_of(
-            case,
+            everybody if among is apart else case,
             one.reasoning,
             [lens for lens in among.judged if lens.adversary == one.name],
             *among.flags(one.name),
@@ -232,14 +299,14 @@ def _assemble(
         for one in adversaries
         for among in [apart if reads_whole(one) else seen]
     }
-    carriers = part.cases
+    carriers = everybody.partition.cases
     known = np.asarray(case.known.any(axis=1))
     deltas, meets, holding = deviations_by_view(case, knowledge.views)
     told = [*zip(knowledge.views, deltas, strict=True)]
     if apart is seen:
         whole = [lens.view for lens in lenses]
         told += zip(whole, deviations_by_view(case, whole)[0], strict=True)
-    found = Audit(
+    return Audit(
         checks=(),
         r=r,
         limit=case.limit,
@@ -248,7 +315,7 @@ def _assemble(
         published=part.published,
         suppressed=table.rows - part.published,
         suppressed_carriers=table.carriers - carriers,
-        groups=part.all_groups,
+        groups=everybody.partition.all_groups,
         readable=readable.people,
         readable_by_attributes=readable.by_attributes,
         views=len(knowledge.views),
@@ -269,8 +336,8 @@ def _assemble(
         by_view=risk_by_view(case, seen, told),
         posteriors=counted(lenses),
         known_before=int(part.signature_people[known].sum()),
-        counter=count_classes(case, knowledge),
-        certain=0 if part.distorted else certain_people(case, knowledge),
+        counter=count_classes(everybody, knowledge),
+        certain=0 if part.distorted else certain_people(everybody, knowledge),
         absence=absence,
         lookup=lookup_of(table, grouping),
         assumed=Assumed.of(table, knowledge),
@@ -279,4 +346,3 @@ def _assemble(
         fitted=knowledge.models,
         persons=persons,
     )
-    return found.checked(nearest(apart) if any(map(reads_whole, adversaries)) else None)

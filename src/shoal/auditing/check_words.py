@@ -100,7 +100,10 @@ SAID = {
         not_asked="{people} {are} published with their exact value, which no event protects",
     ),
     "releases": Said(
-        "Other releases", not_asked="Other releases of the same people are not covered"
+        "Other releases",
+        f"{_ABOVE}by this release and all that it follows, judged together",
+        "{people} could not be decided by this release and all that it follows, judged together",
+        "Other releases of the same people are not covered",
     ),
     "attack": Said(
         "Attacks",

@@ -159,6 +159,11 @@ def _readable(found: Judged) -> Found | None:
     return None if found.readable is None else ("not asked", found.readable)
 
 
+def _releases(found: Judged) -> Found:
+    one = found.together
+    return NOT_ASKED if one is None else state_of(one.above, one.undecided, one.kept)
+
+
 def _left_out(reader: str) -> Callable[[Judged], Found | None]:
     """One of the usual readers of one view: named where others judged and this one did not."""
 
@@ -179,7 +184,7 @@ CHECKS: dict[str, Callable[[Judged], Found | None]] = {
     "person": _unit,
     "lookup": _lookup,
     "readable": _readable,
-    "releases": lambda _: NOT_ASKED,
+    "releases": _releases,
     "attack": lambda _: NOT_ASKED,
 }
 """By their names, in the order in which they are shown."""

@@ -152,6 +152,15 @@ class Unit:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Together(Unit):
+    """What a release tells together with those that it follows."""
+
+    told: int
+    """People of earlier groups above their limit, or not decided, by what is known today, whatever
+    is published now."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Judged:
     """How a release was judged, as its certificate says it: older ones say less."""
 
@@ -176,6 +185,7 @@ class Judged:
     """People in a group that publishes one value, in some sensitive column: whoever knows their
     group reads it."""
     unit: Unit | None = None
+    together: Together | None = field(default=None, metadata=UNSAID)
     robust: bool | None = None
     """The verdict as it is stated."""
     checks: tuple[Check, ...] = ()

@@ -23,11 +23,13 @@ from shoal.auditing.findings import (
     Judged,
     Kind,
     Looked,
+    Together,
     Unit,
     Witness,
 )
 from shoal.auditing.models import Models
 from shoal.auditing.persons import PersonVerdict
+from shoal.auditing.releases.verdict import ReleasesVerdict
 from shoal.auditing.row_risks import RowRisks
 from shoal.data.table.frames import like
 from shoal.display import at_r, card, counted, risk_histogram
@@ -171,6 +173,9 @@ class Audit(Figures):
     persons: PersonVerdict | None = None
     """What all rows of a person tell together, where somebody has several: part of the verdict."""
 
+    releases: ReleasesVerdict | None = None
+    """What it tells together with the releases that it follows: part of the verdict."""
+
     @property
     def robust(self) -> bool | None:
         """The verdict on all checks; None where it could not be judged."""
@@ -204,6 +209,7 @@ class Audit(Figures):
             lookup=typed(Looked, self.lookup.to_dict()),
             readable=self.readable,
             unit=self._unit(),
+            together=None if self.releases is None else typed(Together, self.releases.public()),
             robust=self.robust,
             checks=self.checks,
         )

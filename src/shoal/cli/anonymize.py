@@ -51,6 +51,9 @@ def anonymize(
     write_anyway: bool = False,
     adversary: list[str] | None = None,
     model: Model | None = None,
+    after: Path | None = None,
+    ledger: bool = False,
+    key: str | None = None,
     seed: int | None = None,
     *,
     tuned: dict[str, Any],
@@ -96,6 +99,9 @@ def anonymize(
             method=method,
             model=model,
             adversary=adversary or USUAL,
+            after=after,
+            ledger=ledger,
+            key=key,
             seed=seed,
             progress=progress,
             **parameters,
@@ -115,6 +121,8 @@ def anonymize(
         emit_json(_figures(release, audit) | {"errors": errors, "written": written})
     else:
         _show(release, audit, facts)
+        if release.ledger is not None and after is not None:
+            typer.echo(release.ledger.words)
         if written:
             typer.echo(f"Release: {out}   for yourself alone: {inside}")
     if release.robust is not True:

@@ -36,6 +36,7 @@ def make_certificate(
     parameters: Mapping[str, Any],
     seed: int | None,
     models: Sequence[Mapping[str, Any]] = (),
+    after: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Everything that may be said in public: no row, no witness, no hash of the input; and nothing
     but what is suppressed that depends on who in a group carries what. (How often guesses are right
@@ -49,6 +50,7 @@ def make_certificate(
         "spec": public_spec(table.spec),
         **({"recoded": recoded_words(table.spec)} if table.spec.recode else {}),
         **({"person": _person(table, audit)} if table.persons is not None else {}),
+        **({"after": {"releases": list(after)}} if after else {}),
         "form": grouping.form,
         "r": table.spec.r,
         "limit": table.spec.limit,

@@ -20,9 +20,10 @@ from shoal.engines import default_engine
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
 from shoal.release import GID, Release
+from shoal.release.ledger import write_chain
 from shoal.release.pair import SEED, name_release
 from shoal.release.parts import files_of, parts_among
-from shoal.release.private import facts_of, keeper, save_private
+from shoal.release.private import facts_of, keep_ledger, keeper, save_private
 from shoal.release.readme import readme_text
 from shoal.release.stated import as_json, read_certificate, stated_spec
 from shoal.release.typed import (
@@ -87,6 +88,12 @@ def save(
             f"The release would lie inside the private folder {private}.",
             "Name a folder elsewhere.",
         )
+    if release.ledger is not None and (private is None or record == "cells"):
+        raise InputError(
+            "ledger-private",
+            "A ledger lies in a private folder that says by row who is in which group.",
+            "Name a private folder, and keep the record by rows.",
+        )
     refuse_inexact(release, format)
     # Nothing but the writing itself can fail after this.
     kept = None if private is None else facts_of(release, facts)
@@ -100,11 +107,16 @@ def save(
         (folder / PACKAGE).write_text(as_json(data_package(release, names)), encoding="utf-8")
         (folder / README).write_text(readme_text(release, names), encoding="utf-8")
         files = [*tables, PACKAGE, README]
-        certificate = {**release.certificate, "files": _describe(folder, files)}
+        sealed = {}
+        if release.ledger is not None:
+            sealed["ledger"] = keep_ledger(release.made, release.ledger, inside[0])
+        certificate = {**release.certificate, **sealed, "files": _describe(folder, files)}
         (folder / CERTIFICATE).write_text(as_json(certificate), encoding="utf-8")
         if kept is not None and keep is not None:
             save_private(release, kept, keep, inside[0])
             name_release(inside[0], folder)
+            if release.ledger is not None:
+                write_chain(release.ledger, (folder / CERTIFICATE).read_bytes(), inside[0])
 
 
 def private_folder(release: Path, given: str | Path | None = None) -> Path:

@@ -20,6 +20,7 @@ from shoal.engines import GID, Distant, Part
 from shoal.engines.counting import columns_of
 from shoal.errors import InputError
 from shoal.groups.grouping import WEIGHT
+from shoal.release.ledger import Ledger, write_ledger
 from shoal.release.pair import CELL_GROUPS, KEY_GROUPS, ROW_GROUPS, SEED
 from shoal.release.release import Release
 from shoal.release.run import Run
@@ -57,9 +58,7 @@ def keeper(release: Release, record: str | None) -> Keep:
             "record-kind", f'There is no record by "{record}".', "Choose rows or cells."
         )
     made = release.made
-    parts = (
-        None if record == "cells" else made.engine.parts(made.table, made.grouping, seed=made.seed)
-    )
+    parts = None if record == "cells" else _parts(made)
     if parts is not None:
         return lambda folder: _keep_rows(release, parts, folder)
     if record == "rows" and isinstance(made.engine, Distant):
@@ -91,6 +90,24 @@ def save_private(release: Release, facts: Facts, keep: Keep, folder: Path) -> No
     for name, content in made.models.items():
         (folder / name).write_bytes(content)
     keep_facts(facts, folder)
+
+
+def keep_ledger(made: Run, ledger: Ledger, folder: Path) -> str:
+    """Writes the ledger, and gives what the certificate says of it."""
+    gid, grouping = made.row_groups, made.grouping
+    assert gid is not None, "a ledger is kept of rows that are here"
+    pools = np.zeros(len(grouping.copies), bool) if grouping.pooled is None else grouping.pooled
+    pooled = np.append(np.repeat(pools, grouping.copies), False)[np.where(gid < 0, -1, gid - 1)]
+    return write_ledger(ledger, gid, pooled, made.row_weights, folder)
+
+
+def _parts(made: Run) -> Iterator[Part] | None:
+    """Everybody's signature and group, some rows after the other; where others came before, rows
+    are dealt already."""
+    if made.ledger is not None and made.dealt is not None:
+        own = made.dealt
+        return iter([Part(made.table.row_signature, own.group, own.weight)])
+    return made.engine.parts(made.table, made.grouping, seed=made.seed)
 
 
 def _keep_rows(release: Release, parts: Iterator[Part], folder: Path) -> None:

@@ -37,6 +37,7 @@ from shoal.wording import limit_named, verdict_words, visible
 
 if TYPE_CHECKING:
     from shoal.release.facts import Facts
+    from shoal.release.ledger import Ledger
     from shoal.release.utility.errors import Estimate
     from shoal.release.utility.published import Published
 
@@ -89,6 +90,11 @@ class Release:
     def row_groups(self) -> IntArray | None:
         """The gid of every input row, -1 if suppressed; None if that is not known here."""
         return None if self.run is None else self.run.row_groups
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The chain that it belongs to, if one is kept; None if it was loaded."""
+        return None if self.run is None else self.run.ledger
 
     def __repr__(self) -> str:
         lines = (": ".join(line) for line in self._figures())

@@ -11,6 +11,7 @@ from shoal.auditing.verdict import Audit
 from shoal.data.table import Table
 from shoal.engines import Dealt, Engine
 from shoal.groups import Grouping
+from shoal.release.ledger import Ledger
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,8 @@ class Run:
     """What models say of everybody, as files by name."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each stage took: never saved, so that the same input gives the same bytes."""
+    ledger: Ledger | None = None
+    """The chain that the release belongs to, if one is kept."""
 
     @property
     def row_groups(self) -> IntArray | None:

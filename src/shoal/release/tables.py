@@ -109,9 +109,13 @@ def shown_parts(table: Table) -> Sequence[tuple[str, ...]]:
 
 
 def canonical(table: Table, grouping: Grouping) -> Grouping:
-    """The same groups, numbered in the order of a hash of what each publishes: the numbers say
-    nothing that the groups' content does not say. Weights are rounded as they are published."""
-    grouping = as_published(table, grouping)
+    """The same groups, numbered as they are published, with weights rounded likewise."""
+    return numbered(table, as_published(table, grouping))[0]
+
+
+def numbered(table: Table, grouping: Grouping) -> tuple[Grouping, IntArray]:
+    """The same groups in the order of a hash of what each publishes, and the number that each has
+    now: the numbers say nothing that the groups' content does not say."""
     shown = grouping.published_values(table)
     parts = [_text_ranks(texts, shown)[shown] for texts in _read_together(table)]
     total = hashed_values(parts, grouping.group, grouping.rows, len(grouping.copies))
@@ -120,7 +124,7 @@ def canonical(table: Table, grouping: Grouping) -> Grouping:
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order))
     by_number = np.argsort(number[grouping.group], kind="stable")
-    return replace(
+    made = replace(
         grouping,
         group=number[grouping.group][by_number],
         signature=grouping.signature[by_number],
@@ -134,6 +138,7 @@ def canonical(table: Table, grouping: Grouping) -> Grouping:
         ),
         pooled=None if grouping.pooled is None else grouping.pooled[order],
     )
+    return made, number
 
 
 def _read_together(table: Table) -> list[list[str]]:

@@ -64,6 +64,11 @@ class ReleasesVerdict:
             f"posterior is {number(self.worst)}"
         )
 
+    def public(self) -> dict[str, Any]:
+        """The figures of a certificate."""
+        named = ("above", "undecided", "told")
+        return {"kept": self.robust, **{name: getattr(self, name) for name in named}}
+
     def to_dict(self) -> dict[str, Any]:
         """The figures that anybody may know."""
         plain = {k: v for k, v in vars(self).items() if k not in ("state", "sure")}

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import IntArray, Ints
 from shoal.data.spec import ROWS_OF_PERSON, Event, Spec, support_for
 from shoal.data.table.coding import Column, code_column, digits, factorize
 from shoal.data.table.frames import to_polars
@@ -222,6 +222,15 @@ class Table:
             )
         except InputError:  # its events are those of another column
             return False
+
+    def only(self, rows: Ints) -> Table:
+        """The same table with some of its rows alone: signatures and values keep their codes."""
+        people = People(self.row_signature[rows], self.row_member[rows])
+        width = np.int64(len(self.members))
+        keys, count = np.unique(people.signature * width + people.member, return_counts=True)
+        signature, member = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
+        cells = Cells(signature, member, count.astype(np.int64))
+        return replace(self, member_cells=cells, people=people, native=None, cost=None)
 
     @property
     def frame(self) -> Any:

@@ -19,11 +19,12 @@ from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.checks import BEFORE_CHECKS, Check, checks_of, verdict
 from shoal.auditing.counting import count_classes
-from shoal.auditing.findings import Counted, Counter, Judge, Judged, Looked, Unit
+from shoal.auditing.findings import Counted, Counter, Judge, Judged, Looked, Together, Unit
 from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.persons import ByPerson, PersonVerdict
 from shoal.auditing.readable import count_readable
+from shoal.auditing.told import judge_after
 from shoal.auditing.verdict import AdversaryVerdict
 from shoal.data.table import Table
 from shoal.data.table.combining import with_pairs
@@ -43,6 +44,7 @@ from shoal.release.pair import ROW_GROUPS
 from shoal.release.record import Record, rows_recorded
 from shoal.release.utility.published import same_groups
 from shoal.release.verification.absence import check_absence
+from shoal.release.verification.after import After, each_apart, told_of
 from shoal.release.verification.files import UNSAID, Claim, same_figure, same_figures
 from shoal.release.verification.models import with_models
 from shoal.release.verification.values import PublishedLines, check_values
@@ -91,8 +93,10 @@ def recompute(
     if lines is None:
         return [*checks, Claim("people", False, problem)]
     checks += [Claim("people", True), *check_values(release, table, lines, record)]
+    gids = told_of(certificate, private)
     if "weights" in certificate:
-        checks.append(check_weights_of(release, table, known, lines, record))
+        checks.append(check_weights_of(release, table, known, lines, record, gids))
+    lines = lines if gids is None else each_apart(lines)
     case = Case(
         table=table,
         partition=_partition(table, lines),
@@ -102,17 +106,24 @@ def recompute(
         budget=JOINT_BUDGET,
         seed=given_seed(certificate) or 0,
     )
+    after = None if gids is None else After.of(table, lines, gids)
     stated = release.judged
     people = lines.everybody[_known_before(table, known)[lines.signature]]
     before = _same_figure("known before", int(people.sum()), stated.known_before, whole=whole)
     absence = check_absence(case, known, certificate, record)
     counter = count_classes(case, known)
     persons = _by_person(case, lines, certificate, private)
-    found, nearest, compared = _compare(case, known, release, persons, whole=whole)
+    found, nearest, compared = _compare(case, known, release, persons, after, whole=whole)
     if counter.nearest is not None:
         nearest["counting"] = [Links(*(np.array([one]) for one in counter.nearest))]
     counted = typed(Counter, Counted.of(counter))
     found = replace(found, counter=stated.counter and counted)
+    if after is not None and private is not None:
+        with_earlier = after.together(case, known, lines, private)
+        found = replace(found, together=typed(Together, with_earlier))
+        if whole:
+            name = "what all releases tell together"
+            checks.append(same_figures(name, with_earlier, plain(stated.together)))
     checks += _check_readable(table, lines, certificate["groups"])
     together = persons.verdict()
     if together is not None and persons.told:
@@ -288,25 +299,34 @@ def _known_before(table: Table, known: Knowledge) -> Bools:
 
 
 def _compare(
-    case: Case, known: Knowledge, release: Release, persons: ByPerson, *, whole: bool
+    case: Case,
+    known: Knowledge,
+    release: Release,
+    persons: ByPerson,
+    after: After | None,
+    *,
+    whole: bool,
 ) -> tuple[Judged, dict[str, list[Links]], list[Claim]]:
     """Every verdict and figure again; not `whole`: as far as they go without a model's view. And
     what checks are made of: figures, and everybody's links."""
+    claimed, everybody = release.judged, case
+    alone = all(reads_whole(as_adversaries(name)[0]) for name in claimed.names)
+    case = case if after is None or alone else after.new(case)
     part, worst = case.partition, np.zeros(len(case.table.events))
     held = part.held_pairs(case.table.shown_event)
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
     exact, impossible, kinds = True, set[int](), collections.Counter[str]()
     checks, told = [], list[Judge]()
     nearest: dict[str, list[Links]] = {}
-    claimed, sizes = release.judged, part.pair_people[held]
-    alone = all(reads_whole(as_adversaries(name)[0]) for name in claimed.names)
+    sizes = part.pair_people[held]
     for one in claimed.adversaries:
         (adversary,) = as_adversaries(one.name)
-        lenses = _lenses(adversary, case, known)
+        read = everybody if reads_whole(adversary) else case
+        lenses = _lenses(adversary, read, known, after)
         beside = judge_beside(case, [adversary], known)
         for lens in (*lenses, *beside):
             persons.take(lens)
-        mine = adversary_verdict(case, adversary.reasoning, lenses, beside)
+        mine = adversary_verdict(read, adversary.reasoning, lenses, beside)
         checks.append(
             _same_verdict(f"{adversary.name} adversary", mine.robust, one.robust, whole=whole)
         )
@@ -318,7 +338,7 @@ def _compare(
         checks += _check_fit(mine, one, case.table.event_rows)
         told.append(mine.judge(adversary.name))
         name = WHOLE if reads_whole(adversary) else "one-view"
-        nearest.setdefault(name, []).extend(Links.of(case, lens) for lens in lenses)
+        nearest.setdefault(name, []).extend(Links.of(read, lens) for lens in lenses)
         if reads_whole(adversary) and not alone:  # their figures are not those of one view
             continue
         exact &= mine.posteriors["estimate"] == 0
@@ -379,8 +399,11 @@ def _check_fit(mine: AdversaryVerdict, claimed: Judge, cases: Ints) -> list[Clai
     return checks
 
 
-def _lenses(adversary: Anybody, case: Case, known: Knowledge) -> list[Lens]:
+def _lenses(adversary: Anybody, case: Case, known: Knowledge, after: After | None) -> list[Lens]:
     """What an adversary makes of all groups: through each view, or through all together."""
+    if reads_whole(adversary) and after is not None:
+        given = judge_after(adversary, case, after.told, after.earlier, known)
+        return [Lens(adversary.name, *given)]
     if reads_whole(adversary):
         return [Lens(adversary.name, *adversary.judge_whole(case, known))]
     return [

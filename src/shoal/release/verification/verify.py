@@ -25,6 +25,7 @@ from shoal.plain import plain
 from shoal.release.folder import load
 from shoal.release.pair import ROW_GROUPS, belong_together, has_record, is_recorded
 from shoal.release.stated import read_certificate
+from shoal.release.verification.chain import check_chain, check_ledger
 from shoal.release.verification.files import Claim, check_files, check_lookup, check_tables
 from shoal.release.verification.recompute import coded, recompute
 from shoal.release.verification.signatures import check_signers
@@ -137,6 +138,7 @@ def verify(
     *,
     table: Any = None,
     private: str | Path | None = None,
+    chain: Sequence[str | Path] | None = None,
     knowledge: Knowledge | str | Path | None = None,
     hierarchies: Mapping[str, str | Path] | None = None,
     key: str | Path | None = None,
@@ -150,7 +152,7 @@ def verify(
     against outside knowledge needs that `knowledge` again, and what a model says of everybody is in
     the private folder too: without it the model's view is not judged. `hierarchies` are the files
     that columns were recoded by; else they lie in the working folder. With the file of a public
-    `key` the release must be signed with it.
+    `key` the release must be signed with it. `chain` are the releases before it, in order.
     """
     folder = Path(path)
     certificate = read_certificate(folder)
@@ -197,6 +199,9 @@ def verify(
     if private is not None:
         paired = belong_together(folder, Path(private))
         checks.append(Claim("private folder", paired, "" if paired else "of another release"))
+        checks += check_ledger(folder, certificate, Path(private))
+    if chain is not None and whole:
+        checks += check_chain(folder, certificate, chain)
     if table is None or not whole:
         return outcome(checks, recomputed=False)
     # Only the working folder is searched for files that a certificate names.

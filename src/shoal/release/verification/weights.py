@@ -132,10 +132,16 @@ def _strange(release: Release, found: _Weighed) -> str:
 
 
 def check_weights_of(
-    release: Release, table: Table, known: Knowledge, lines: PublishedLines, record: Record | None
+    release: Release,
+    table: Table,
+    known: Knowledge,
+    lines: PublishedLines,
+    record: Record | None,
+    told: Ints | None,
 ) -> Claim:
     """By the table: nobody's weight is above 1/r and above what all counts together say of them,
-    and nobody with an event has none; as far as it is known who has which weight."""
+    and nobody with an event has none; as far as it is known who has which weight. Those in groups
+    that earlier releases `told`, by their gids, have the weights of then."""
     found = _Weighed.of(release)
     bucketized, changed = (
         release.form == "bucketized",
@@ -143,6 +149,10 @@ def check_weights_of(
     )
     if bucketized and "weights" in release.certificate:
         most = np.maximum(1.0 / table.event_r, all_counts(table, known).chance)[lines.signature]
+        if told is not None:
+            copies = Ragged.of_lengths(lines.copies)
+            gid = copies.spread(lines.ids) + copies.nth
+            most[~copies.any(~np.isin(gid, told))[lines.group]] = 1.0
         if above := found.above(most):
             return Claim(NAME_OF_TABLE, False, f"they put {above:,} people above their limit")
     if bucketized and not changed and _cases_without(table, found, lines):
