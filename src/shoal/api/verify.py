@@ -41,8 +41,8 @@ def verify(
         spec: What the release must have been made for.
         private: The publisher's private folder: it tells who is in which group of a generalized
             release whose ranges overlap, who is missing, and what a model foretold.
-        chain: The folders of all releases before it, in order: are they, and are their groups
-            published again as they were?
+        chain: The folders of all releases before it, in order: their groups must be published
+            again as they were.
         knowledge: The outside knowledge that the release was judged against.
         hierarchies: The files that columns were recoded by, by column; looked for in the working
             folder unless given.

@@ -152,7 +152,7 @@ class Unit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Together(Unit):
+class JudgedTogether(Unit):
     """What a release tells together with those that it follows."""
 
     told: int
@@ -185,7 +185,7 @@ class Judged:
     """People in a group that publishes one value, in some sensitive column: whoever knows their
     group reads it."""
     unit: Unit | None = None
-    together: Together | None = field(default=None, metadata=UNSAID)
+    together: JudgedTogether | None = field(default=None, metadata=UNSAID)
     robust: bool | None = None
     """The verdict as it is stated."""
     checks: tuple[Check, ...] = ()

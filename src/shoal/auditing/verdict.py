@@ -21,9 +21,9 @@ from shoal.auditing.findings import (
     Findings,
     Judge,
     Judged,
+    JudgedTogether,
     Kind,
     Looked,
-    Together,
     Unit,
     Witness,
 )
@@ -209,7 +209,9 @@ class Audit(Figures):
             lookup=typed(Looked, self.lookup.to_dict()),
             readable=self.readable,
             unit=self._unit(),
-            together=None if self.releases is None else typed(Together, self.releases.public()),
+            together=None
+            if self.releases is None
+            else typed(JudgedTogether, self.releases.public()),
             robust=self.robust,
             checks=self.checks,
         )

@@ -19,7 +19,7 @@ from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.checks import BEFORE_CHECKS, Check, checks_of, verdict
 from shoal.auditing.counting import count_classes
-from shoal.auditing.findings import Counted, Counter, Judge, Judged, Looked, Together, Unit
+from shoal.auditing.findings import Counted, Counter, Judge, Judged, JudgedTogether, Looked, Unit
 from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.persons import ByPerson, PersonVerdict
@@ -120,7 +120,7 @@ def recompute(
     found = replace(found, counter=stated.counter and counted)
     if after is not None and private is not None:
         with_earlier = after.together(case, known, lines, private)
-        found = replace(found, together=typed(Together, with_earlier))
+        found = replace(found, together=typed(JudgedTogether, with_earlier))
         if whole:
             name = "what all releases tell together"
             checks.append(same_figures(name, with_earlier, plain(stated.together)))
