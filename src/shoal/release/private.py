@@ -106,7 +106,7 @@ def _parts(made: Run) -> Iterator[Part] | None:
     are dealt already."""
     if made.ledger is not None and made.dealt is not None:
         own = made.dealt
-        return iter([Part(made.table.row_signature, own.group, own.weight)])
+        return iter([Part(made.table.row_signature, own.group.astype(np.int64), own.weight)])
     return made.engine.parts(made.table, made.grouping, seed=made.seed)
 
 
