@@ -20,6 +20,7 @@ from shoal.data.table.hierarchy import Hierarchy, adult_hierarchies
 from shoal.errors import InputError
 from shoal.groups import Recoding, generalization
 from shoal.groups.generalization import generalize
+from tests.data.table.nodes import common_node, covering
 
 JOBS = ("army", "court", "farm", "mine", None)
 TREE = Hierarchy.from_toml(
@@ -87,8 +88,8 @@ def test_every_group_is_covered_by_the_least_that_covers_it(
             assert held <= cover
             if name in trees:
                 bound = trees[name].bind(table.qi[qi].values.to_list())
-                assert label == bound.common_node(held)[1]
-                level, node = bound.covering([bound.values.index(value) for value in held])
+                assert label == common_node(bound, held)[1]
+                level, node = covering(bound, [bound.values.index(value) for value in held])
                 assert len(cover) == (bound.codes(level) == node).sum()
             elif name == "age":
                 numbers = held - {None}
@@ -178,5 +179,5 @@ def test_adult_groups_against_the_hierarchies_own_answer(adult_path: Path) -> No
         assert recoding.members[recoding.node[groups], codes[:, qi]].all()
         tree = trees[table.qi[qi].name].bind(table.qi[qi].values.to_list())
         for group in range(0, groups.max(), 500):
-            level, node = tree.covering(np.unique(codes[groups == group, qi]))
+            level, node = covering(tree, np.unique(codes[groups == group, qi]))
             assert shown(recoding)[group] == tree.labels(level)[node]

@@ -12,6 +12,7 @@ from scipy.stats import wasserstein_distance
 
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.methods.tcloseness import emd
+from tests.data.table.nodes import children, covering
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +58,7 @@ def cheapest_transport(p: Floats, q: Floats, distance: Floats) -> float:
 def common_level(hierarchy: Hierarchy) -> Floats:
     """The level of the lowest common node of every two values."""
     n = len(hierarchy.values)
-    return np.array([[hierarchy.covering([a, b])[0] for b in range(n)] for a in range(n)], float)
+    return np.array([[covering(hierarchy, [a, b])[0] for b in range(n)] for a in range(n)], float)
 
 
 def sum_over_inner_nodes(p: Floats, q: Floats, hierarchy: Hierarchy) -> float:
@@ -66,7 +67,7 @@ def sum_over_inner_nodes(p: Floats, q: Floats, hierarchy: Hierarchy) -> float:
     for level in range(1, hierarchy.levels):
         below = np.bincount(hierarchy.codes(level - 1), weights=p - q)
         for node in range(len(hierarchy.labels(level))):
-            surplus = below[hierarchy.children(level, node)]
+            surplus = below[children(hierarchy, level, node)]
             flow = min(surplus[surplus > 0].sum(), -surplus[surplus < 0].sum())
             total += level / hierarchy.height * flow
     return total

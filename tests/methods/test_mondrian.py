@@ -19,6 +19,7 @@ from shoal.data.table.hierarchy import Hierarchy, adult_hierarchies
 from shoal.errors import InputError
 from shoal.groups import Anonymizer, Grouping
 from shoal.methods.mondrian import Mondrian
+from tests.data.table.nodes import covering
 from tests.dealing import row_groups
 
 JOBS = ("army", "court", "farm", "mine", "quarry")
@@ -85,7 +86,7 @@ def test_no_class_can_be_cut_further(table: Table, k: int, tree: bool) -> None:
         for qi, column in enumerate(table.qi):
             if tree and column.name == "job":
                 bound = TREE.bind(column.values.to_list())
-                level, _ = bound.covering(own[:, qi])
+                level, _ = covering(bound, own[:, qi])
                 below = bound.codes(max(level - 1, 0))[own[:, qi]]
                 parts = np.unique(below, return_counts=True)[1]
                 assert level == 0 or parts.min() < k

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from shoal.data.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE, adult
 from shoal.data.table.hierarchy import Hierarchy, adult_hierarchies, read_hierarchy
 from shoal.errors import InputError
+from tests.data.table.nodes import children, common_node, covering
 
 WORK = {
     "groups": {
@@ -37,18 +37,6 @@ def write(folder: Path, text: str, name: str = "work.csv") -> Path:
     return path
 
 
-def common_node(tree: Hierarchy, values: Iterable[object]) -> tuple[int, str]:
-    """Level and label of the lowest node above all these values."""
-    texts = {"(missing)" if value is None else str(value).removesuffix(".0") for value in values}
-    codes = [code for code, path in enumerate(tree.paths) if path[0] in texts]
-    assert len(codes) == len(texts)
-    for level in range(tree.levels):
-        nodes = set(tree.codes(level)[codes].tolist())
-        if len(nodes) == 1:
-            return level, tree.labels(level)[nodes.pop()]
-    raise AssertionError("a hierarchy has one top")
-
-
 # --- The tree ----------------------------------------------------------------------------
 
 
@@ -60,6 +48,7 @@ def test_levels_codes_labels_and_children() -> None:
     assert work.labels(1) == ["Government", "Private-sector"]
     assert work.labels(2) == ["*"]
     assert work.parent(0).tolist() == [0, 0, 1]
+    assert children(work, 1, 0) == children(work, 2, 0) == [0, 1]
 
 
 def test_common_node_is_the_lowest_that_covers() -> None:
@@ -67,6 +56,7 @@ def test_common_node_is_the_lowest_that_covers() -> None:
     assert common_node(work, ["Private"]) == (0, "Private")
     assert common_node(work, ["Federal-gov", "State-gov"]) == (1, "Government")
     assert common_node(work, ["Federal-gov", "Private"]) == (2, "*")
+    assert covering(work, [0, 1]) == (1, 0)
 
 
 def test_codes_cannot_be_changed() -> None:
