@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,16 @@ class Asked:
     def width(self) -> int:
         """The number of columns: views times readers."""
         return len(self.knowledge.views) * len(self.readers)
+
+    @cached_property
+    def refused(self) -> Counter[int]:
+        """How many groups failed in each column so far: where others are likely to fail."""
+        return Counter()
+
+    @cached_property
+    def latest(self) -> dict[str, Any]:
+        """The columns that a check of groups made last, and of which values."""
+        return {}
 
     @cached_property
     def promises(self) -> list[Promise]:

@@ -18,41 +18,56 @@ TOLERANCE = 1e-12
 
 def safe_groups(lines: Members, cells: Cells, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
     """Which groups of x and y are safe."""
-    start, cell, number = lines.start, lines.cell, lines.number
+    start, cell, number_of = lines.start, lines.cell, lines.number
     signature = cells.signature[cell]
-    carriers = lines.summed(np.where(cells.value[cell] == x, number, 0)).astype(np.int64)
+    carriers = lines.summed(np.where(cells.value[cell] == x, number_of, 0)).astype(np.int64)
     safe = np.ones(len(start) - 1, bool)
     if not len(safe):
         return safe
     # People of one signature are alike to everybody.
     alike = lines.largest(signature) == lines.least(signature)
     mixed = np.flatnonzero(~alike)
-    some = lines.some(mixed)
     kinds, kind = np.unique(signature[start[:-1][alike]], return_inverse=True)
     strongest = np.zeros(len(kinds))
-    found, others = np.ones(len(mixed), bool), cells.signature[some.cell]
-    for index, odds, strength, known in _columns(asked, x, y):
+    left, some = mixed, lines.some(mixed)
+    found, others = np.ones(len(left), bool), cells.signature[some.cell]
+    columns, refused = _columns(asked, x, y), asked.refused
+    for number in sorted(range(len(columns)), key=lambda column: -refused[column]):
+        index, odds, strength, known = columns[number]
         np.maximum(strongest, strength[index[kinds]], out=strongest)
         drop_linked(
             some.start,
             index[others],
             some.number,
-            carriers[mixed],
+            carriers[left],
             odds,
             strength,
             known,
             TOLERANCE,
             found,
         )
-    sizes = lines.summed(number)[alike]
+        if not found.all():
+            refused[number] += len(left) - int(found.sum())
+            left, some = left[found], some.some(np.flatnonzero(found))
+            found, others = np.ones(len(left), bool), cells.signature[some.cell]
+    sizes = lines.summed(number_of)[alike]
     safe[alike] = carriers[alike] / sizes * strongest[kind] <= 1.0
-    safe[mixed] = found
+    safe[mixed] = False
+    safe[left] = True
     return safe
 
 
-def _columns(
-    asked: Asked, x: int, y: int
-) -> Iterator[tuple[NDArray[np.integer], Floats, Floats, Floats]]:
+_Column = tuple[NDArray[np.integer], Floats, Floats, Floats]
+
+
+def _columns(asked: Asked, x: int, y: int) -> list[_Column]:
+    """Those of the values that were asked for last are kept: they are asked for again and again."""
+    if asked.latest.get("values") != (x, y):
+        asked.latest.update(values=(x, y), columns=list(_made(asked, x, y)))
+    return list(asked.latest["columns"])
+
+
+def _made(asked: Asked, x: int, y: int) -> Iterator[_Column]:
     """Column by column: where people stand by their signatures, and there the odds of x against y,
     one over the limit, and the probabilities that a reader knows of them."""
     if asked.masks is not None:

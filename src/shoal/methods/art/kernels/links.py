@@ -85,15 +85,21 @@ def drop_linked(
         if not safe[g]:
             continue
         first, people, alike = row[start[g]], 0, True
+        total, largest, strongest = 0.0, 0.0, 0.0
         for i in range(start[g], start[g + 1]):
             for k in range(known.shape[1]):
                 alike = alike and known[row[i], k] == known[first, k]
+            total += odds[row[i]] * number[i]
+            largest, strongest = max(largest, odds[row[i]]), max(strongest, strength[row[i]])
             for _ in range(number[i]):
                 mine[people] = odds[row[i]]
                 people += 1
         if alike:
             # A quotient times one over itself is never above 1: the limit itself is allowed.
             safe[g] = carriers[g] / people * strength[first] <= 1.0
+            continue
+        # Nobody's posterior is above that of the largest odds, nor that above its share of them.
+        if strongest * (carriers[g] * largest / total + tolerance) <= 1.0:
             continue
         posteriors(mine[:people], carriers[g], answer)
         people = 0
