@@ -145,7 +145,6 @@ def several(results: dict[str, Any]) -> str:
 
 
 BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "reached": partial(worst_tables.reached, among="Adult"),
     "named": partial(worst_tables.named, among="Adult"),
     "worst": worst_tables.reached,
     "attackers": worst_tables.named,

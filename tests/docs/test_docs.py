@@ -19,7 +19,7 @@ def test_the_tutorial_shows_every_step_of_a_newcomer() -> None:
         assert f"shoal {command} " in text
 
 
-@pytest.mark.parametrize("page", [*HOWTOS, "theory.md"])
+@pytest.mark.parametrize("page", ["../README.md", *HOWTOS, "theory.md"])
 def test_code_of_a_page_runs(page: str, tmp_path: Path) -> None:
     assert run_page(page, tmp_path) >= 1
 
