@@ -168,7 +168,7 @@ def test_exit_code_files_and_words_of_all_combinations(
     audited = {**release.certificate["audit"], "robust": robust, "checks": plain(found)}
     told = replace(
         release,
-        audit=replace(release.audit, checks=found),
+        run=replace(release.made, audit=replace(release.audit, checks=found)),
         certificate={**release.certificate, "audit": audited},
     )
     monkeypatch.setattr("shoal.api.anonymize.anonymize", lambda *_, **__: told)

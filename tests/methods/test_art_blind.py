@@ -66,7 +66,8 @@ def assert_blind_groups_hold(table: Table, **parameters: Any) -> None:
     missing = groups < 0
     carries = table.row_event >= 0
     assert (missing & carries).any() or not missing.any(), "lookalikes go with carriers only"
-    pooled = np.zeros(grouping.count, bool) if grouping.pooled is None else grouping.pooled
+    pooled = np.zeros(len(grouping.copies), bool) if grouping.pooled is None else grouping.pooled
+    pooled = np.repeat(pooled, grouping.copies)
     claims, kinds = grouping.claims, {"pure": 0, "pooled": 0, "mixed": 0}
     for group in np.unique(groups[(groups >= 0) & (table.row_event >= 0)]):
         held = table.row_value[groups == group]
