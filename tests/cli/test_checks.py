@@ -17,7 +17,7 @@ from shoal.auditing import check_words, checks
 from shoal.auditing.audit import audit
 from shoal.auditing.check_words import LABELS, TONES, lines, titled
 from shoal.auditing.checks import Check, State, most_people, verdict
-from shoal.auditing.findings import Findings, Judged
+from shoal.auditing.findings import Findings, Judged, JudgedTogether
 from shoal.data.table import Table
 from shoal.plain import plain, typed
 from shoal.release.facts import Facts
@@ -265,6 +265,18 @@ def test_older_figures_are_judged_by_the_same_rule(counter: Any, certain: State)
     found = {one.name: one.state for one in read}
     assert found["certainty"] == certain
     assert verdict(read) is (certain != "broken")
+
+
+@pytest.mark.parametrize(("told", "start"), [(0, "Nobody is linked"), (7, "7 people are above")])
+def test_people_whom_earlier_releases_link_are_said_where_the_check_is_kept(
+    told: int, start: str
+) -> None:
+    figures = {"adversaries": [{"name": "joint", "robust": True}], "problematic": 0, "undecided": 0}
+    together = JudgedTogether(kept=True, above=0, undecided=0, told=told)
+    judged = replace(Judged.of({**figures, "counter": None, "absence": None}), together=together)
+    (one,) = (check for check in checks.checks_of(judged) if check.name == "releases")
+    assert (one.state, one.people) == ("kept", told)
+    assert check_words.words(one).startswith(start)
 
 
 def test_a_broken_check_says_how_far_above_its_limit_and_a_kept_one_how_near() -> None:

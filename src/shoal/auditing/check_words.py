@@ -37,9 +37,13 @@ class Said:
     """Where it is kept, of nobody, or broken."""
     undecided: str = ""
     not_asked: str = ""
+    kept: str = ""
+    """Where it is kept, of people whom it excepts."""
 
-    def sentence(self, state: State) -> str:
-        return {"undecided": self.undecided, "not asked": self.not_asked}.get(state, self.told)
+    def sentence(self, state: State, number: int) -> str:
+        excepted = self.kept if number else self.told
+        of_state = {"undecided": self.undecided, "not asked": self.not_asked, "kept": excepted}
+        return of_state.get(state, self.told)
 
 
 _ABOVE = "{people} {are} linked above their limit "
@@ -104,6 +108,8 @@ SAID = {
         f"{_ABOVE}by this release and all that it follows, judged together",
         "{people} could not be decided by this release and all that it follows, judged together",
         "Other releases of the same people are not covered",
+        "{people} {are} above their limit, or not decided, by the releases that this one follows, "
+        "with what is known today; this one adds nobody",
     ),
     "attack": Said(
         "Attacks",
@@ -122,7 +128,7 @@ def words(check: Check, shown: Shown = "{:,}".format) -> str:
     some, whom = count not in ("0", "1"), "links" if check.state == "undecided" else "nobody"
     said = (
         SAID[check.name]
-        .sentence(check.state)
+        .sentence(check.state, number)
         .format(
             people=whom if not number else f"{count} {'people' if some else 'person'}",
             are="are" if some else "is",

@@ -161,7 +161,9 @@ def _readable(found: Judged) -> Found | None:
 
 def _releases(found: Judged) -> Found:
     one = found.together
-    return NOT_ASKED if one is None else state_of(one.above, one.undecided, one.kept)
+    if one is None:
+        return NOT_ASKED
+    return ("kept", one.told) if one.kept else state_of(one.above, one.undecided, one.kept)
 
 
 def _left_out(reader: str) -> Callable[[Judged], Found | None]:
