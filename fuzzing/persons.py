@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def _at_random(
     grouping = Grouping.of_rows(table, groups.astype(np.int32), pooled=hidden)
     found = audit(table, grouping, adversary=reader, rows=groups.astype(np.int32)).persons
     assert found is not None
-    return table, groups, hidden, found.to_dict(), [reader]
+    return table, groups, hidden, asdict(found), [reader]
 
 
 def _published(

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from scipy import sparse
 
 import shoal
 from shoal.data.datasets import ADULT_EVENT, ADULT_QI, ADULT_SENSITIVE
@@ -41,7 +42,9 @@ def _errors(release: Release, table: Table) -> list[float]:
         ] = True
         order = [mine.labels.index(label) for label in published.columns[place].labels]
         covers.append(bears[order].astype(float))
-    cells = published.cells.matrix(len(published.values))
+    held = published.cells
+    shape = (len(published.coded), len(published.values))
+    cells = sparse.csr_array((held.count, held.code, held.start), shape=shape)
     found = []
     for queries in (WORKLOAD.draw(table), WORKLOAD.draw_protected(table)):
         match = _matching(published.coded, covers, queries)

@@ -36,6 +36,7 @@ NO_FIELD = {
     "whole-number": "another command",
     "key-exists": "signing, which no page does",
     "knowledge-other": "knowledge of another table, in Python",
+    "ledger-": "chains of releases, which pages do not make",
     "memory": "an option that pages do not give",
     "memory-size": "an option that pages do not give",
     "no-size": "Theorem 1 in Python",
@@ -54,6 +55,7 @@ NO_FIELD = {
     "sign-refuted": "signing, which no page does",
     "spark-": "pages read with the default engine",
     "statement-field": "project.toml, edited by hand",
+    "verify-after": "chains of releases, which pages do not make",
     "where-form": "another command",
     "workload-size": "a query in Python",
 }

@@ -83,6 +83,7 @@ HEADINGS = {
         *("min_support", "max_attributes", "view", "known_band", "rare_unknown", "knowledge"),
         *("model", "adversary"),
     ),
+    "Releases that follow each other": ("after", "ledger", "chain", "releases"),
     "How it is run": (
         *("separator", "encoding", "engine", "memory", "format", "private", "public_report"),
         "seed",
