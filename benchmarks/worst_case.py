@@ -2,7 +2,8 @@
 seed, with what a release costs.
 
 Each run is a line of results/worst_case.jsonl as soon as it is done. A run that is there already is
-not made again, unless ART's code is another one by now: so measuring can be cut off, and go on.
+not made again, unless the code of ART or of the limit is another one by now: so measuring can be
+cut off, and go on.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from shoal.data.spec import Limit, Spec
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Anonymizer, silent
-from shoal.knowledge import Knowledge
+from shoal.knowledge import Knowledge, entropy
 from shoal.knowledge.entropy import most_believed
 from shoal.methods import art
 from shoal.methods.art import Art
@@ -107,9 +108,10 @@ def _small() -> tuple[pl.DataFrame, Spec]:
 
 @cache
 def code() -> str:
-    """What tells one version of ART from others: its files, but for what they import."""
-    folder = Path(art.__file__).parent
-    lines = [line for file in sorted(folder.rglob("*.py")) for line in _lines(file)]
+    """What tells one version of ART and of the limit of all views from others: their files, but for
+    what these import."""
+    files = [*sorted(Path(art.__file__).parent.rglob("*.py")), Path(entropy.__file__)]
+    lines = [line for file in files for line in _lines(file)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
