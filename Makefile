@@ -64,8 +64,10 @@ fuzz: $(VENV)/.dev ## Try random groups and tables, damaged files and kills (ARG
 docs: $(VENV)/.docs ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
-wheel: $(VENV)/.dev ## Build the wheel into dist/
-	$(BIN)/python -m build --wheel
+wheel: $(VENV)/.dev ## Build the wheel and the source archive into dist/, and check them
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
 
 lock: python-version ## Renew constraints.txt: the newest versions that pyproject.toml allows
 	rm -rf $(VENV)-lock

@@ -1,6 +1,6 @@
 """The version of shoal, and of what it computes with."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def versions() -> dict[str, str]:

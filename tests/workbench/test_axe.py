@@ -29,7 +29,7 @@ from tests.workbench.served import served
 from tests.workbench.walker import Walker
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-pytest.importorskip("selenium_axe_python", reason="needs axe-core: pip install 'shoal[test]'")
+pytest.importorskip("selenium_axe_python", reason="needs axe-core: the extra test")
 
 FEW = ["likeliest", "rarest"]
 EMPTY = ("/", "/table", "/roles", "/plan", "/find", "/run", "/runs", "/audit", "/verify")
