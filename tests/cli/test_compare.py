@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from shoal.cli import app
 from shoal.cli.compare import _side_by_side
 from shoal.data.datasets import hospital
-from shoal.report.charts.panels import dots
 
 OPTIONS = [
     "--qi",
@@ -66,12 +65,11 @@ def test_json_has_a_line_per_method(table: Path) -> None:
         assert isinstance(lines[0][key], int | float), key
 
 
-def test_table_chart_hierarchy_and_a_foreign_file(table: Path, tmp_path: Path) -> None:
+def test_table_hierarchy_and_a_foreign_file(table: Path, tmp_path: Path) -> None:
     tree = tmp_path / "sex.csv"
     tree.write_text("Female;any\nMale;any\n", encoding="utf-8")
     theirs = tmp_path / "theirs.csv"
     pl.read_csv(table).with_columns(pl.lit("*").alias("age")).write_csv(theirs)
-    chart = tmp_path / "chart.svg"
     result = CliRunner().invoke(
         app,
         [
@@ -84,8 +82,6 @@ def test_table_chart_hierarchy_and_a_foreign_file(table: Path, tmp_path: Path) -
             f"sex={tree}",
             "--released",
             f"theirs={theirs}",
-            "--chart",
-            str(chart),
         ],
     )
     assert result.exit_code == 0, result.output
@@ -99,7 +95,6 @@ def test_table_chart_hierarchy_and_a_foreign_file(table: Path, tmp_path: Path) -
         "problematic: people linked above their limit, as a share of the people with an event"
         in (result.stdout)
     )
-    assert "MASK" in chart.read_text(encoding="utf-8")
 
 
 def test_many_methods_stand_in_blocks_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,20 +109,6 @@ def test_many_methods_stand_in_blocks_that_fit(capsys: pytest.CaptureFixture[str
     ]
 
 
-def test_strips_begin_at_0_or_say_that_they_do_not() -> None:
-    far = {"relative_error": 0.001, "problematic_share": 0.0, "seconds": 0.5}
-    near = {"relative_error": 0.2, "problematic_share": 0.1, "seconds": 0.2}
-    drawn = dots([{"method": "a", **far}, {"method": "b", **near}], title="Methods compared")
-    strips = [strip for row in drawn["vconcat"] for strip in row["hconcat"]]
-    scales = [strip["layer"][0]["encoding"]["x"]["scale"] for strip in strips]
-    for strip, scale in zip(strips, scales, strict=True):
-        logarithmic = scale.get("type") == "log"
-        assert logarithmic is strip["title"].endswith(", logarithmic scale")
-        assert logarithmic or scale["domain"][0] == 0
-        assert scale["domain"][1] >= max((line["x"] for line in strip["data"]["values"]), default=0)
-    assert [scale.get("type") for scale in scales] == ["log", None, None, None]
-
-
 def test_a_failing_method_is_named_with_its_reason(table: Path) -> None:
     result = CliRunner().invoke(
         app, ["compare", str(table), "--methods", "anatomy", *OPTIONS, "-r", "300"]
@@ -140,7 +121,6 @@ def test_a_failing_method_is_named_with_its_reason(table: Path) -> None:
     ("extra", "code"),
     [
         (["--methods", "arts"], "method"),
-        (["--chart", "chart.gif"], "chart-file"),
         (["--released", "file.csv"], "option-form"),
         (["--key", "patient"], "key-alone"),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -39,7 +38,6 @@ def compare(
     qd: int | None = None,
     s: float = 0.05,
     contiguous: bool = False,
-    chart: Path | None = None,
     hierarchy: list[str] | None = None,
     adult_hierarchies: o.AdultHierarchies = False,
     seed: int = 0,
@@ -60,14 +58,9 @@ def compare(
         qd: QIs that a query restricts (all).
         s: Expected share of rows of a query.
         contiguous: Ranges for numeric QIs, not scattered values.
-        chart: Draw to this .svg, .png or .html file.
     """
     spec = asked.make_spec()
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    if chart is not None and chart.suffix.lower() not in (".svg", ".png", ".html"):
-        raise InputError(
-            "chart-file", f'"{chart}" has no ending of a chart.', "Write .svg, .png or .html."
-        )
     trees = o.read_hierarchies(hierarchy, qi=spec.qi, adult=adult_hierarchies)
     others = o.files_by_name(released, "--released")
     if key is not None and not others:
@@ -103,25 +96,10 @@ def compare(
             attack=attack,
             progress=progress,
         )
-    if chart is not None:
-        _draw(result, chart)
     if json:
         emit_json(result.to_dict())
     else:
         _show(result, spec)
-
-
-def _draw(result: Comparison, path: Path) -> None:
-    from shoal.report.charts.panels import dots
-    from shoal.report.charts.theme import SHOWN, save_chart
-
-    records = [
-        {"method": SHOWN.get(line.method, line.method), **line.measures}
-        for line in result.lines
-        if line.failed is None
-    ]
-    subtitle = f"{result.rows:,} rows, r = {result.r:g}, {result.knowledge}"
-    save_chart(dots(records, title="Methods compared", subtitle=subtitle), path)
 
 
 LEGEND = """
