@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.report.charts.panels import Measure
-from shoal.report.charts.theme import ON_PAPER, Spec, save_chart, style_of, themed
+from shoal.report.charts.stored import save_chart
 from studies.results import Results
+from studies.theme import INK, Measure, Spec, style_of, themed
 
 WIDTH, HEIGHT = 330, 210
 EXACT_ENOUGH = 0.99
@@ -184,7 +184,7 @@ def _panel(
                 "mark": {
                     "type": "line",
                     "strokeDash": [5, 4],
-                    "color": ON_PAPER.ink,
+                    "color": INK,
                     "strokeWidth": 1.5,
                 },
                 "encoding": {"x": x, "y": y},

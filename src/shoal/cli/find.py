@@ -55,7 +55,7 @@ def find(
     from shoal.display import counted
     from shoal.release.stated import as_json
     from shoal.report.charts.found import found_chart
-    from shoal.report.charts.theme import save_chart
+    from shoal.report.charts.stored import save_chart
 
     for file in (write, out, picture):
         if file is not None:

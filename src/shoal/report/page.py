@@ -26,7 +26,7 @@ from shoal.release.facts.contents import Facts, Repeat, audit_facts, release_fac
 from shoal.report import measured, sentences
 from shoal.report.charts import audit as charts
 from shoal.report.charts.attack import attack_chart
-from shoal.report.charts.parts import Chart
+from shoal.report.charts.stored import Chart
 from shoal.report.public import public_facts
 from shoal.report.words import hidden_count, judged
 from shoal.wording import exposed_words, isolated, percent, some, visible

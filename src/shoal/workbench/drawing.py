@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
-from shoal.report.charts.parts import Chart
+from shoal.report.charts.stored import Chart
 
 BAR_WIDTH, BAR_HEIGHT = 120, 28
 WIDTHS = {"narrow": 340, "wide": 720}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.report.charts.parts import Chart, Record, chart, label
-from shoal.report.charts.theme import AFTER, ON_PAGE, OVER
+from shoal.report.charts.stored import Chart, Record, chart, label
 
 
 def found_chart(tried: Sequence[Record]) -> Chart:
@@ -23,34 +22,7 @@ def found_chart(tried: Sequence[Record]) -> Chart:
     holding = [one for one in records if one["holds"]]
     for one in records:
         one["best"] = one["holds"] and not any(_beats(other, one) for other in holding)
-    x = {
-        "field": "risk",
-        "type": "quantitative",
-        "scale": {"domain": [0, 1]},
-        "axis": {"title": "largest chance of a protected value", "format": "~%"},
-    }
-    y = {
-        "field": "error",
-        "type": "quantitative",
-        "axis": {"title": "mean error of counts of cases", "format": "~%"},
-    }
-    tooltip = [{"field": name, "title": name} for name in ("label", "risk", "error")]
-    shade = {"condition": {"test": "datum.holds", "value": AFTER}, "value": OVER}
-    line = {
-        "transform": [{"filter": "datum.best"}],
-        "mark": {"type": "line", "color": AFTER, "strokeDash": [4, 3]},
-        "encoding": {"x": x, "y": y, "order": {"field": "risk", "type": "quantitative"}},
-    }
-    dots = {
-        "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
-        "encoding": {"x": x, "y": y, "color": shade, "tooltip": tooltip},
-    }
-    names = {
-        "transform": [{"filter": "datum.best"}],
-        "mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "color": ON_PAGE.ink},
-        "encoding": {"x": x, "y": y, "text": {"field": "label"}},
-    }
-    return chart("risk against error", [line, dots, names], height=300, records=records)
+    return chart("found", height=300, records=records)
 
 
 def _beats(one: Record, other: Record) -> bool:
