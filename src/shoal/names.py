@@ -13,3 +13,5 @@ ATTACKERS = (
 )
 Model = Literal["boosting", "logistic", "kernel"]
 MODELS: tuple[Model, ...] = get_args(Model)
+OutputFormat = Literal["github", "sarif", "junit"]
+"""Forms in which machines that run checks read a verdict."""

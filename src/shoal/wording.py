@@ -12,6 +12,7 @@ EXIT_CODES = {True: 0, False: 1, None: 3}
 LONGEST = 120
 """Cell values are cut after this many characters."""
 _JOINERS = "\u200c\u200d"  # part of ordinary words and signs in some scripts
+_NO_CHARACTERS = "\ufffe\uffff"
 _GAP = "\u00a0"  # a number and its unit stay on one line
 
 
@@ -208,6 +209,7 @@ def people(count: int) -> str:
 
 
 def _spelt(sign: str) -> str:
-    if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") and sign not in _JOINERS:
+    unseen = unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+    if (unseen and sign not in _JOINERS) or sign in _NO_CHARACTERS:
         return f"⟨U+{ord(sign):04X}⟩"
     return sign

@@ -32,11 +32,13 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
 
     alone = shoal_("verify", out)
     assert alone.returncode == 0
-    confirmed, says, *checks, judged, trust, signed = alone.stdout.split("\nok ")[-1].splitlines()[
-        1:-1
-    ]
+    confirmed, says, *checks, judged, trust, signed = alone.stdout.splitlines()[:-1]
     assert checks == check_lines(Judged.of(found).checks)
-    assert confirmed == "CONFIRMED (from the release alone)."
+    assert re.fullmatch(r"CONFIRMED \(from the release alone\): all \d+ checks passed\.", confirmed)
+    detailed = shoal_("verify", out, "--details").stdout.splitlines()
+    assert detailed[-len(alone.stdout.splitlines()) :] == alone.stdout.splitlines()
+    passed = [line for line in detailed if line.startswith("ok     ")]
+    assert f" all {len(passed)} checks passed." in confirmed
     assert says.startswith(
         "The certificate says: ROBUST to the joint, binary and all-views adversaries"
     )

@@ -157,7 +157,7 @@ def test_verify_ends_with_what_it_confirms(
     assert done.returncode == (CODES[verdict] if confirmed else 1)
     assert f"The certificate says: {WORDS[verdict]} to the " in done.stdout
     assert ("REFUTED (" in done.stdout) is not confirmed
-    assert ("\nCONFIRMED (" in done.stdout) is confirmed
+    assert ("\nCONFIRMED (" in f"\n{done.stdout}") is confirmed
 
 
 # --- attack -------------------------------------------------------------------------------------

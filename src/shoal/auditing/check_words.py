@@ -33,6 +33,10 @@ class Said:
     """What a check says, with places for `{people}`, `{are}` and `{have}`."""
 
     title: str
+    reason: str
+    """Why it is checked."""
+    remedy: str
+    """What to do where it is not kept."""
     told: str = ""
     """Where it is kept, of nobody, or broken."""
     undecided: str = ""
@@ -51,6 +55,11 @@ _NOBODY = "Nobody judged what an adversary learns who "
 SAID = {
     "one-view": Said(
         "One view at a time",
+        "A group hides its people only if they look about equally likely to have the value to a "
+        "reader who knows exactly how common it is among people like each of them.",
+        "Make the release with ART, `shoal anonymize`. If it is one of ART's, `shoal plan` names "
+        "what stands in the way and `shoal find` tries settings: fewer attributes, coarser ones, "
+        "a smaller r, or `--limit prior` where public statistics alone exceed 1/r.",
         f"{_ABOVE}by one group and one view at a time",
         "{people} could not be decided by one group and one view at a time, or groups publish "
         "values that contradict what is known",
@@ -58,6 +67,10 @@ SAID = {
     ),
     "all-views": Said(
         "All views at once",
+        "Statistics on several sets of attributes say more together than each by itself, and "
+        "groups that answer each may still give way to all of them.",
+        "Draw other groups with another seed, publish fewer attributes or coarser ones, or raise "
+        "`--min-support` if readers do not have statistics on groups as small as that.",
         f"{_ABOVE}by all public counts together",
         "{people} could not be decided by all public counts together, which were not fitted "
         "closely enough",
@@ -65,46 +78,77 @@ SAID = {
     ),
     "certainty": Said(
         "Certain by counting",
+        "Somebody who knows how many people of a kind have a value can count in which groups they "
+        "may be: where there are no more places than cases, who has it is certain.",
+        "Draw other groups with another seed, or make groups with `--condition blind`, in which "
+        "cases of every stratum have enough others beside them.",
         "{people} {are} certain to have a protected value, as counts leave no other choice",
         not_asked=f"{_NOBODY}counts strata group by group",
     ),
     "counting": Said(
         "Counting, per stratum",
+        "If 17 men aged 25 have an illness, at least r times as many of them have to be in groups "
+        "where it occurs; else counting alone finds them.",
+        "Draw other groups with another seed, ask for a smaller r, or raise `--min-support`, so "
+        "that rare strata are not taken to be known.",
         "{people} with a protected value {are} in strata with too few others in groups that hold "
         "it, in the view that has most",
         not_asked=f"{_NOBODY}counts strata over all groups",
     ),
     "suppression": Said(
         "Left out",
+        "Whoever knows that somebody is in the table, and finds them nowhere in the release, "
+        "learns something if mostly people with the value are left out.",
+        "Allow fewer people to be left out (`--max-suppression`), ask for a smaller r, or take "
+        "`--limit prior`.",
         f"{_ABOVE}by being left out",
         not_asked=f"{_NOBODY}knows who is left out",
     ),
     "joint": Said(
         "Joint adversary",
+        "A reader weighs all values of a group together; leaving them out of the judgement leaves "
+        "their question open.",
+        "Judge with the usual adversaries: leave `--adversary` out, or add `--adversary joint`.",
         not_asked=f"{_NOBODY}weighs every published value (the joint adversary)",
     ),
     "binary": Said(
         "Binary adversary",
+        "A reader who knows only how common an event is learns something else from a group than "
+        "one who knows all values.",
+        "Judge with the usual adversaries: leave `--adversary` out, or add `--adversary binary`.",
         not_asked=f"{_NOBODY}knows only how common an event is (the binary adversary)",
     ),
     "person": Said(
         "One row, one person",
+        "Somebody with five rows is in five groups, and these tell more together than each by "
+        "itself.",
+        "Name the column that says whose row it is (`--person`), and keep one row of each or ask "
+        "for a smaller r (`--rows-per-person`).",
         f"{_ABOVE}by all of their rows together",
         "{people} could not be decided by all of their rows together",
         "Each row counts as a person; people with several rows were not looked for",
     ),
     "lookup": Said(
         "Looked up by attributes",
+        "Whoever knows a neighbour's attributes finds the record of that neighbour if nobody else "
+        "has them, whatever it says then.",
+        "Ask for a number (`--k 5`), or make attributes coarser (`--recode`).",
         "{people} {have} a combination of attributes that fewer people share than was asked for",
         not_asked="{people} {have} a combination of attributes that fewer than five people share; "
         "no number was asked for (`--k`)",
     ),
     "readable": Said(
         "Exact values",
+        "A value that no event protects may be published so that a reader who knows the group "
+        "knows it.",
+        "Protect more values (`--protect`), or have larger groups (`--smallest-group 2`).",
         not_asked="{people} {are} published with their exact value, which no event protects",
     ),
     "releases": Said(
         "Other releases",
+        "Two releases of the same people can tell together what neither tells alone.",
+        "Follow the earlier release (`shoal anonymize --after`), and judge what is out already "
+        "with `shoal audit --releases`.",
         f"{_ABOVE}by this release and all that it follows, judged together",
         "{people} could not be decided by this release and all that it follows, judged together",
         "Other releases of the same people are not covered",
@@ -113,6 +157,11 @@ SAID = {
     ),
     "attack": Said(
         "Attacks",
+        "A proof is about the readers that it names; attackers try what nobody has thought of, "
+        "and are scored by who really has the value.",
+        "Run `shoal attack RELEASE --table TABLE`. If the limit is beaten, ask for a larger r, "
+        "publish fewer attributes, or bring what the attacker knew as outside knowledge "
+        "(`--knowledge`, `--model`).",
         "Attackers tried to name people with a protected value, and {beat} the limit",
         not_asked="Attackers did not try to name people with a protected value, or too few times "
         "to tell (`shoal attack`)",

@@ -12,6 +12,7 @@ from shoal.cli import options as o
 from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
+from shoal.names import OutputFormat
 from shoal.wording import EXIT_CODES
 from shoal.wording import plain_percent as percent
 
@@ -42,6 +43,7 @@ def attack(
     encoding: str | None = None,
     engine: str | None = None,
     json: bool = False,
+    output_format: OutputFormat | None = None,
 ) -> None:
     """Say who names carriers, and how often rightly. Exit code 0: nobody beats the limit, 1:
     somebody does, 3: there were too few tries to tell, or nobody could try; 2: refused.
@@ -53,7 +55,9 @@ def attack(
     foreign = groups is not None or released is not None
     from shoal.api.attack import attack as attack_
     from shoal.api.attack import refuse_idle
+    from shoal.cli.outcomes import Run, chosen_format, of_attack
 
+    machine = chosen_format(output_format, json=json)
     refuse_idle(
         spec=None,
         table=table,
@@ -109,7 +113,7 @@ def attack(
         return read_table(path, separator=separator, encoding=encoding)
 
     original, other = read(release if foreign else table), read(released)
-    with progress_bar(quiet=json) as progress:
+    with progress_bar(quiet=machine is not None) as progress:
         result = attack_(
             original if foreign else release,
             spec,
@@ -133,6 +137,9 @@ def attack(
             keep_facts(facts, inside)
     if json:
         emit_json(result.to_dict())
+    elif machine is not None:
+        outcomes, code = of_attack(result), EXIT_CODES[result.withstood]
+        Run("attack", released or release, _headline(result), outcomes, code).emit(machine)
     else:
         _show(result)
     raise typer.Exit(EXIT_CODES[result.withstood])
@@ -195,19 +202,22 @@ def _show(result: Attack) -> None:
     for left in result.not_run:
         say(f"{left.attacker}: not run. {left.reason}")
     say("")
+    say(_headline(result))
+
+
+def _headline(result: Attack) -> str:
+    """What came of it, in a sentence or two."""
     from shoal.attacks.verdict import TOO_FEW
 
     few = ", ".join(result.undecided)
     if result.beaten:
-        say(f"BEATEN: the limit falls to {', '.join(result.beaten)}.")
-    elif few:
-        say(f"{TOO_FEW.upper()}: {few}. Nobody is right above the limit beyond their interval.")
-    elif result.withstood is None:
-        say("NOT TRIED: nobody named anybody to whom something is promised.")
-    else:
-        say("NOT BEATEN: no attacker who ran is right above the limit beyond their interval.")
-    if result.beaten and few:
-        say(f"{TOO_FEW.capitalize()}: {few}.")
+        left = f" {TOO_FEW.capitalize()}: {few}." if few else ""
+        return f"BEATEN: the limit falls to {', '.join(result.beaten)}.{left}"
+    if few:
+        return f"{TOO_FEW.upper()}: {few}. Nobody is right above the limit beyond their interval."
+    if result.withstood is None:
+        return "NOT TRIED: nobody named anybody to whom something is promised."
+    return "NOT BEATEN: no attacker who ran is right above the limit beyond their interval."
 
 
 def _show_surest(result: Attack) -> None:

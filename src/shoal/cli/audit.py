@@ -13,7 +13,7 @@ from shoal.auditing.check_words import in_full, lines, stratum_words
 from shoal.cli import options as o
 from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import echo_table, emit_json, progress_bar
-from shoal.names import ENGINES, Model
+from shoal.names import ENGINES, Model, OutputFormat
 from shoal.wording import (
     EXIT_CODES,
     adversaries_words,
@@ -51,6 +51,7 @@ def audit(
     separator: str | None = None,
     encoding: str | None = None,
     json: bool = False,
+    output_format: OutputFormat | None = None,
 ) -> None:
     """Say who can be linked to what. Exit code 0: robust, 1: not robust, 3: could not judge.
 
@@ -63,6 +64,7 @@ def audit(
 
         unused = {"--groups": groups, "--released": released, "--rows": rows, "--models": models}
         unused |= {"--report": report, "--public-report": public_report, "--engine": engine}
+        unused |= {"--output-format": output_format}
         code = judge_together(
             table,
             releases,
@@ -78,7 +80,9 @@ def audit(
         )
         raise typer.Exit(code)
     from shoal.api.audit import check_named, published_of
+    from shoal.cli.outcomes import Run, chosen_format, of_checks
 
+    machine = chosen_format(output_format, json=json)
     check_named(groups, released, key)
     check_reports(report, public_report, table=table)
     spec = asked.make_spec(released)
@@ -99,7 +103,7 @@ def audit(
             return path
         return read_table(path, separator=separator, encoding=encoding)
 
-    with progress_bar(quiet=json) as progress:
+    with progress_bar(quiet=machine is not None) as progress:
         found = published_of(
             read(table),
             spec,
@@ -135,15 +139,18 @@ def audit(
     with placed_together(pages):
         if rows is not None:
             write_table(result.frame, rows)
+    code = EXIT_CODES[result.robust]
+    limits = [
+        (event.label, float(r)) for event, r in zip(original.events, original.event_r, strict=True)
+    ]
     if json:
         emit_json(result.to_dict())
+    elif machine is not None:
+        outcomes = of_checks(result.checks, in_full(result.findings, result.column))
+        Run("audit", released or table, _headline(result, limits), outcomes, code).emit(machine)
     else:
-        limits = [
-            (event.label, float(r))
-            for event, r in zip(original.events, original.event_r, strict=True)
-        ]
         _show(result, limits, members=original.spec.publish_members)
-    raise typer.Exit(EXIT_CODES[result.robust])
+    raise typer.Exit(code)
 
 
 def common_r(limits: Sequence[tuple[str, float]]) -> float | None:
@@ -176,20 +183,25 @@ def show_checks(audit: Audit, more: str = "") -> None:
             typer.echo(f"The worst stratum of {len(found.classes):,}, by {name}: {worst}.")
 
 
-def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) -> None:
-    word = verdict_words(result.robust).upper()
-    say, r = typer.echo, common_r(limits)
-    views = "1 view" if result.views == 1 else f"{result.views:,} views"
+def _headline(result: Audit, limits: Sequence[tuple[str, float]]) -> str:
+    """The verdict, and the limit that it is about."""
+    word, r = verdict_words(result.robust).upper(), common_r(limits)
     if r is None:
-        say(f"{word}: every event has a limit of its own, which nobody's link may exceed.")
+        return f"{word}: every event has a limit of its own, which nobody's link may exceed."
+    above = limit_words(percent(1 / r), result.limit)
+    asked = f"r = {r:g}{limit_named(result.limit)}"
+    return f"{word}: {asked}, so nobody may be linked to an event above {above}."
+
+
+def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) -> None:
+    say = typer.echo
+    views = "1 view" if result.views == 1 else f"{result.views:,} views"
+    say(_headline(result, limits))
+    if common_r(limits) is None:
         for label, own in limits:
             worst = result.worst_by_event.get(label)
             linked = worst.posterior if worst else None
             say(own_limit(label, own, result.limit, linked, least=bool(result.undecided)))
-    else:
-        above = limit_words(percent(1 / r), result.limit)
-        asked = f"r = {r:g}{limit_named(result.limit)}"
-        say(f"{word}: {asked}, so nobody may be linked to an event above {above}.")
     say(
         f"{adversaries_words(result.adversaries)}, {views}, knowledge: {result.knowledge}"
         + ("; member values as published." if members else ".")

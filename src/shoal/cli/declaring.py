@@ -40,6 +40,8 @@ SHARED = {
     "memory": "How much memory tables may take, such as 2GB (half of the machine's); what would "
     "take more is refused.",
     "json": "Print JSON for machines.",
+    "output_format": "Print the checks for a machine that runs pipelines: as annotations of "
+    "GitHub, SARIF 2.1.0 or JUnit; the exit code stays the same.",
 }
 SPELLED = {
     "sensitive": "Repeat it for several.",
@@ -86,7 +88,7 @@ HEADINGS = {
     "Releases that follow each other": ("after", "ledger", "chain", "releases"),
     "How it is run": (
         *("separator", "encoding", "engine", "memory", "format", "private", "public_report"),
-        "seed",
+        *("seed", "output_format"),
     ),
     ART: (),
     OTHERS: (),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from shoal.auditing.check_words import lines
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
+from shoal.names import OutputFormat
 from shoal.wording import EXIT_CODES, adversaries_words, limit_named, verdict_words
+
+if TYPE_CHECKING:
+    from shoal.release.verification.verify import Verification
 
 
 def verify(
@@ -25,7 +30,9 @@ def verify(
     separator: str | None = None,
     encoding: str | None = None,
     engine: str | None = None,
+    details: bool = False,
     json: bool = False,
+    output_format: OutputFormat | None = None,
 ) -> None:
     """Check hashes, schema and counts, and with --table the certificate. Exit code 0: confirmed,
     and robust; 1: refuted, or confirmed as not robust; 3: confirmed that nobody could judge;
@@ -35,10 +42,13 @@ def verify(
         release: The folder of a release.
         table: The original table: recompute every posterior from it.
         expect: A spec file: the release must be what it asks for.
+        details: Show every check that passed, too.
     """
     from shoal.api.verify import verify as check
+    from shoal.cli.outcomes import Run, chosen_format, of_checks, of_claims
     from shoal.data.spec import Spec
 
+    machine = chosen_format(output_format, json=json)
     result = check(
         release,
         table,
@@ -50,25 +60,46 @@ def verify(
         key=key,
         engine=o.make_engine(engine, separator=separator, encoding=encoding),
     )
+    code = EXIT_CODES[result.confirmed and result.robust]
     if json:
         emit_json(result.to_dict())
+    elif machine is not None:
+        outcomes = [*of_claims(result.checks), *of_checks(result.verdict)]
+        said = f"{_headline(result)} {_certified(result)}"
+        Run("verify", str(release), said, outcomes, code).emit(machine)
     else:
-        for one in result.checks:
+        _show(result, details=details)
+    raise typer.Exit(code)
+
+
+def _headline(result: Verification) -> str:
+    """What came of it, with the number of checks."""
+    how = "posteriors recomputed" if result.recomputed else "from the release alone"
+    word, tried = "CONFIRMED" if result.confirmed else "REFUTED", len(result.checks)
+    wrong = sum(not one.passed for one in result.checks)
+    said = f"{wrong:,} of {tried:,} checks failed" if wrong else f"all {tried:,} checks passed"
+    return f"{word} ({how}): {said}."
+
+
+def _certified(result: Verification) -> str:
+    judges = adversaries_words(result.adversaries)
+    says = f"{verdict_words(result.robust).upper()} to the {judges}{limit_named(result.limit)}"
+    return f"The certificate says: {says}."
+
+
+def _show(result: Verification, *, details: bool) -> None:
+    say = typer.echo
+    for one in result.checks:
+        if details or one.detail or not one.passed:
             detail = f": {one.detail}" if one.detail else ""
-            typer.echo(f"{'ok    ' if one.passed else 'WRONG '} {one.name}{detail}")
-        how = "posteriors recomputed" if result.recomputed else "from the release alone"
-        says = verdict_words(result.robust).upper()
-        typer.echo(f"{'CONFIRMED' if result.confirmed else 'REFUTED'} ({how}).")
-        typer.echo(
-            f"The certificate says: {says} to the {adversaries_words(result.adversaries)}"
-            f"{limit_named(result.limit)}."
-        )
-        for line in lines(result.verdict):
-            typer.echo(line)
-        typer.echo(f"Judged: {result.judged_words()}.")
-        if result.on_trust:
-            typer.echo(f"Taken on trust: {', '.join(result.on_trust)}.")
-        typer.echo(result.signed)
-        if result.confirmed and not result.recomputed:
-            typer.echo("Give --table ORIGINAL to recompute the adversary's posteriors too.")
-    raise typer.Exit(EXIT_CODES[result.confirmed and result.robust])
+            say(f"{'ok    ' if one.passed else 'WRONG '} {one.name}{detail}")
+    say(_headline(result))
+    say(_certified(result))
+    for line in lines(result.verdict):
+        say(line)
+    say(f"Judged: {result.judged_words()}.")
+    if result.on_trust:
+        say(f"Taken on trust: {', '.join(result.on_trust)}.")
+    say(result.signed)
+    if result.confirmed and not result.recomputed:
+        say("Give --table ORIGINAL to recompute the adversary's posteriors too.")
