@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.api.count import count as count
     from shoal.api.find import find as find
     from shoal.api.plan import plan as plan
+    from shoal.api.read import read as read
     from shoal.api.releases import audit_releases as audit_releases
     from shoal.api.sign import sign as sign
     from shoal.api.verify import verify as verify
@@ -83,6 +84,7 @@ _HOMES = {
     "memory_limit": "memory",
     "minimum_size": "planning.theorem1",
     "plan": "api.plan",
+    "read": "api.read",
     "read_table": "data.sources",
     "sign": "api.sign",
     "verify": "api.verify",

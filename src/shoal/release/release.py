@@ -300,6 +300,21 @@ class Release:
 
         return self._for_caller(weighted(self))
 
+    def draw(self, times: int = 5, *, seed: int | None = None) -> list[Any]:
+        """So many plausible tables: everybody's attributes, each with one of their group's values,
+        dealt by the chances that `count` goes by.
+
+        A line is the same person in all of them. Estimate from each, and combine what is found by
+        Rubin's rules: how the estimates differ says how far the release leaves them open.
+        "(other)" and the labels of events stay what they are.
+        """
+        from shoal.release.utility.draw import draws
+
+        if times < 1:
+            raise InputError("draw", f"{times} tables cannot be drawn.", "Draw one or more.")
+        drawn = draws(self, np.random.default_rng(seed))
+        return [self._for_caller(next(drawn)) for _ in range(times)]
+
     def to_pandas(self) -> dict[str, Any]:
         """All published tables as pandas frames, by name: qi, sensitive, members and so on."""
         from shoal.release.utility.weighted import as_pandas

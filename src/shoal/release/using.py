@@ -8,6 +8,12 @@ from shoal.data.spec import OTHER
 from shoal.release import GID, Release
 from shoal.release.typed import PACKAGE
 
+SCRIPTED = (
+    "Everybody with each value that they may have and its weight; a count by weights. Fit models "
+    "with these weights, and take errors from plausible tables: several, each with one value for "
+    "each person, combined by Rubin's rules (in Python shoal.read(folder).draw(5))."
+)
+
 
 def using_parts(release: Release, names: dict[str, str]) -> list[str]:
     """The pages, in the order of the file; their queries are for DuckDB, in the folder."""
@@ -31,6 +37,7 @@ def using_parts(release: Release, names: dict[str, str]) -> list[str]:
     parts += [
         "WEIGHTS, FOR REGRESSIONS AND THE LIKE\n" + filled(_weighting(release, names)),
         weights_sql(release, format=format),
+        *_scripts(release, names, format),
     ]
     return [part for part in parts if part]
 
@@ -48,7 +55,7 @@ def _reading(format: str) -> str:
         "nothing else is: NA, Yes and No are texts. What a spreadsheet would run as a formula "
         f"stands behind an apostrophe; {PACKAGE} lists these texts as they really are (`guarded`), "
         "and names of columns likewise (`title`). With every type as it should be: "
-        "shoal.Release.load(folder).to_pandas()."
+        "shoal.read(folder).to_pandas()."
     )
 
 
@@ -68,7 +75,7 @@ def _counting(release: Release, names: dict[str, str]) -> str:
     told = (
         "To estimate how many people have certain attributes and a certain value, add up over "
         f"the groups: how often the value occurs in the group, times {share}. In Python: "
-        "shoal.Release.load(folder).count(where). "
+        "shoal.read(folder).count(where). "
     )
     if release.weight is not None and release.form == "bucketized":
         told += (
@@ -122,7 +129,24 @@ def _weighting(release: Release, names: dict[str, str]) -> str:
         first = release.spec.sensitive_columns[0]
         told += f"Sensitive columns are taken one by one, here {_shown(first)}. "
         alone = ".alone(column)"
-    return told + f"In Python: shoal.Release.load(folder){alone}.table(), without {GID}."
+    return told + f"In Python: shoal.read(folder){alone}.table(), without {GID}."
+
+
+def _scripts(release: Release, names: dict[str, str], format: str) -> list[str]:
+    """The same in R and Stata, which read CSV."""
+    from shoal.release.utility.r_script import r_script
+    from shoal.release.utility.script import Script
+    from shoal.release.utility.stata_script import stata_script
+
+    if format != "csv" or release.parted:
+        return []
+    script = Script.of(release)
+    return [
+        "IN R (data.table)\n" + filled(SCRIPTED),
+        r_script(script, names),
+        "IN STATA\n" + filled(SCRIPTED),
+        stata_script(script, names),
+    ]
 
 
 def _shown(text: str) -> str:

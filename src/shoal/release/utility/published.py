@@ -154,6 +154,16 @@ def same_groups(release: Release, *, apart: bool = False) -> tuple[Runs, Runs]:
     return qi, sensitive
 
 
+def person_chances(release: Release, qi: Runs, sensitive: Runs) -> tuple[Floats, Bools]:
+    """By the same groups: the chance of each line's people to have an event, and whether each line
+    of the sensitive table is one."""
+    shown, value, _ = _coded_values(release.spec, sensitive.lines)
+    counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
+    held = _by_group(sensitive.group, value, counts, (len(qi.copies), len(shown)))
+    in_event = event_numbers(release.spec, shown.labels).of_value >= 0
+    return _case_chances(release, qi, held, in_event)[0], in_event[value]
+
+
 def _coded_values(
     spec: Spec, lines: pl.DataFrame
 ) -> tuple[Column, IntArray, tuple[tuple[str, ...], ...]]:

@@ -25,13 +25,7 @@ WEIGHT = "weight"
 
 def weighted(release: Release) -> pl.DataFrame:
     """What is published of people, a value that they may have, and how many are expected to."""
-    if release.spec.publish_apart:
-        raise InputError(
-            "table-apart",
-            "The sensitive columns were permuted apart: which of their values go together is not "
-            "in the release.",
-            f'Take one of them at a time: release.alone("{release.spec.sensitive_columns[0]}").',
-        )
+    refuse_apart(release)
     values = [name for name in release.sensitive_runs.columns if name not in (GID, COUNT)]
     taken, weight = [*release.spec.qi, *values, COUNT], weight_column(release)
     alike, size = (free_name(name, [*taken, weight]) for name in ("alike", "size"))
@@ -52,6 +46,17 @@ def weighted(release: Release) -> pl.DataFrame:
         .agg(pl.col(weight).sum())
         .sort(*seen, *values)
     )
+
+
+def refuse_apart(release: Release) -> None:
+    """An InputError if sensitive columns were permuted apart."""
+    if release.spec.publish_apart:
+        raise InputError(
+            "table-apart",
+            "The sensitive columns were permuted apart: which of their values go together is not "
+            "in the release.",
+            f'Take one of them at a time: release.alone("{release.spec.sensitive_columns[0]}").',
+        )
 
 
 def weight_column(release: Release) -> str:
