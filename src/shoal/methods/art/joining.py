@@ -45,6 +45,9 @@ out."""
 DOUBTED, EVEN, DOUBTS = 0.4, 0.5, 2
 """Nobody whose limit is below the first should be likelier than the second, which is less than is
 promised: so many rounds are for that, if need be."""
+ROUNDING = 5e-4
+"""Nobody is too sure by less than this part of what may be, which is half of what the fit may be
+off by."""
 OTHERS = 2_000
 """Most groups that others are tried with, those with the largest odds for each of their carriers;
 and most that are tried at the same time."""
@@ -56,12 +59,17 @@ def join_revealing(groups: Assembly, asked: Asked) -> NDArray[np.bool_]:
     strata = Strata.of(asked.whole, asked.knowledge)
     left = np.zeros(len(asked.table.signatures), bool)
     for event in range(len(asked.promises) if strata.views else 0):
-        factors, before = all_counts(asked.whole, asked.knowledge).factors[event], np.inf
+        outset = all_counts(asked.whole, asked.knowledge).factors[event]
+        factors, before = outset, np.inf
         for turn, early in enumerate((*EARLY, None)):
             found = _read(groups, asked, strata, event, factors)
-            factors, number = found.factors, int((found.sure > 1.0).sum())
+            number = int((found.sure > 1.0).sum())
             if not number or (turn >= DOUBTS and not found.broken):
-                break
+                found = _read(groups, asked, strata, event, outset)  # as who judges it begins
+                if not found.broken:
+                    break
+                number = int((found.sure > 1.0).sum())
+            factors = found.factors
             hopeless = number > HOPELESS and FALLS * before < number
             if hopeless or early is None or not _join_once(groups, asked, event, found, early):
                 left[found.whom] = True
@@ -172,5 +180,5 @@ def _read(
     sure, odds = np.zeros((2, len(carriers)))
     np.maximum.at(sure, which[some.owner], found.posterior / aim)
     odds[which] = some.summed(np.exp(found.score[told.signature]) * some.number)
-    whom = told.signature[found.posterior > most]
+    whom = told.signature[found.posterior > most * (1.0 + ROUNDING)]
     return _Read(sure, odds, carriers, whom, found.factors)
