@@ -67,8 +67,10 @@ def test_no_field_of_any_form_leads_outside(settled: Visitor) -> None:
                 forms.setdefault(action, set()).update(fields)
     forms["/plan/choose"] = {"r"}
     forms["/verify"] = {"release", "private"}
-    forms["/runs/0001/decide"] = {"decision", "name", "reason", "review"}
+    forms["/runs/0001/decide"] = {"decision", "name", "reason", "review", "despite"}
     forms["/find/use"] = {"run", "setting"}
+    forms["/changes/redo"] = {"back"}
+    forms["/changes/put"] = {"back", "state"}
     routes = {where.split()[1].replace("{name}", "0001") for where in PAGES if "POST" in where}
     assert routes - set(forms) <= {"/run/same", "/runs/0001/stop", "/evidence/0001"}
     for action, fields in forms.items():

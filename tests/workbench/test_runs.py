@@ -188,6 +188,69 @@ def test_audit_and_verify_have_the_same_verdict_page(walked: Visitor) -> None:
     assert 'data-confirmed="true"' in checked.text
 
 
+def test_another_upload_of_the_same_name_refutes_no_release(walked: Visitor) -> None:
+    before = walked.project.source
+    assert before is not None
+    walked.send("hospital.csv", hospital(900, seed=6).write_csv().encode())
+    assert walked.project.source != before
+    asked = {"release": "runs/0002/release", "table": "yes"}
+    run = ended(walked, walked.post("/verify", asked))
+    checked = run.result("verify")
+    assert checked is not None
+    assert (checked["confirmed"], checked["recomputed"]) == (True, True)
+    walked.project.set_source(before)
+    table = walked.project.folder / before.address
+    content = table.read_bytes()
+    table.write_bytes(content[:-1])
+    answer = walked.post("/verify", asked)
+    assert (answer.status, "[verify-table]" in answer.words) == (422, True)
+    table.write_bytes(content)
+
+
+def test_a_zip_that_was_taken_away_is_verified(walked: Visitor) -> None:
+    packed = walked.get("/runs/0002/release.zip").body
+    answer = walked.send("release-0002.zip", packed, to="verify")
+    assert answer.headers["location"] == "/verify?release=uploads%2Frelease-0002%2Frelease"
+    page = walked.get(answer.headers["location"]).text
+    assert '<option value="uploads/release-0002/release" selected>' in page
+    again = walked.send("release-0002.zip", packed, to="verify")
+    assert again.headers["location"] == answer.headers["location"]
+    run = ended(walked, walked.post("/verify", {"release": "uploads/release-0002/release"}))
+    checked = run.result("verify")
+    assert checked is not None
+    assert checked["confirmed"] is True
+
+
+def zip_of(**files: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"none",
+        zip_of(**{"release/data.csv": b"x"}),
+        zip_of(**{"../../certificate.json": b"{}", "certificate.json": b"{}"}),
+        zip_of(**{"/tmp/certificate.json": b"{}"}),
+        zip_of(**{"certificate.json": b"0" * 2 * 10**7}),
+        zip_of(**{"certificate.json/x": b"{}", "certificate.json": b"{}"}),
+    ],
+)  # fmt: skip
+def test_a_zip_that_holds_no_release_leaves_nothing(visitor: Visitor, content: bytes) -> None:
+    answer = visitor.send("odd.zip", content, to="verify")
+    assert answer.status == 422
+    assert 'id="wrong-file"' in answer.text
+    left = [path.name for path in visitor.project.folder.rglob("*")]
+    assert sorted(left) == ["odd.zip", "project.toml", "runs", "uploads"] or sorted(left) == sorted(
+        [".shoal-editing", ".shoal-journal", "000001.json", "head.json", "odd.zip", "project.toml",
+         "runs", "uploads"]
+    )  # fmt: skip
+
+
 def test_runs_stand_side_by_side(walked: Visitor) -> None:
     answer = walked.get("/compare?runs=0002&runs=0003")
     assert "Method ≠ differs art anatomy" in answer.words

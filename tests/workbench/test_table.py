@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import pytest
 
 from shoal.workbench.project import Source
@@ -127,3 +131,64 @@ def test_roles_stay_with_a_table_of_the_same_columns(visitor: Visitor) -> None:
     assert visitor.project.draft == draft
     visitor.send("third.csv", b"age,illness\n1,HIV\n2,flu\n")
     assert visitor.project.draft != draft
+
+
+def test_a_dropped_file_is_never_overwritten(visitor: Visitor) -> None:
+    visitor.send("people.csv", SMALL)
+    more = SMALL + b"50,m,flu\n"
+    visitor.send("people.csv", more)
+    source = visitor.project.source
+    assert source is not None
+    assert source.address == f"uploads/people-{hashlib.sha256(more).hexdigest()[:8]}.csv"
+    for name, content in (("people.csv", SMALL), (Path(source.address).name, more)):
+        assert (visitor.project.folder / "uploads" / name).read_bytes() == content
+    for content in (SMALL, more):  # what is there already is not kept twice
+        visitor.send("people.csv", content)
+    assert len(list((visitor.project.folder / "uploads").iterdir())) == 2
+    assert visitor.project.source == source
+
+
+def test_many_who_drop_files_of_one_name_at_once_each_get_their_own(visitor: Visitor) -> None:
+    contents = [SMALL + b"50,m,flu\n" * number for number in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda content: visitor.send("people.csv", content), contents))
+    assert {answer.status for answer in answers} == {303}
+    kept = [path.read_bytes() for path in (visitor.project.folder / "uploads").iterdir()]
+    assert sorted(kept) == sorted(contents)
+
+
+def test_an_encoding_does_not_stick_to_the_next_file(visitor: Visitor) -> None:
+    (visitor.project.folder / "old.csv").write_bytes(
+        "größe,ort\n1,Köln\n2,Bonn\n".encode("latin-1")
+    )
+    visitor.send("new.csv", "größe,ort\n1,Köln\n2,Bonn\n".encode())
+    visitor.follow("/table/choose", {"path": "old.csv", "encoding": "latin-1"})
+    page = visitor.get("/table").text
+    assert page.count('value="latin-1"') == 1
+    again = page[page.index('action="/table/again"') :]
+    assert 'value="latin-1"' in again[: again.index("</form>")]
+    visitor.follow("/table/choose", {"path": "uploads/new.csv"})
+    assert visitor.project.source == Source("uploads/new.csv")
+
+
+def test_how_the_table_at_hand_is_read_can_be_changed(visitor: Visitor) -> None:
+    visitor.send("people.csv", "größe,ort\n1,Köln\n2,Bonn\n".encode())
+    visitor.follow("/table/again", {"separator": ",", "encoding": "latin-1"})
+    assert visitor.project.source == Source("uploads/people.csv", ",", "latin-1")
+    answer = visitor.post("/table/again", {"separator": ",", "encoding": "none"})
+    assert answer.status == 422
+    assert answer.text.count('id="wrong-encoding"') == 1
+    assert visitor.project.source == Source("uploads/people.csv", ",", "latin-1")
+
+
+def test_a_table_without_rows_does_not_become_the_projects(visitor: Visitor) -> None:
+    visitor.send("people.csv", SMALL)
+    before = visitor.project.source, visitor.project.draft
+    (visitor.project.folder / "none.csv").write_text("age,sex,diagnosis\n")
+    for answer in (
+        visitor.send("empty.csv", b"age,sex,diagnosis\n"),
+        visitor.post("/table/choose", {"path": "none.csv"}),
+    ):
+        assert answer.status == 422
+        assert "[table-empty]" in answer.words
+        assert (visitor.project.source, visitor.project.draft) == before

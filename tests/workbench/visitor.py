@@ -79,15 +79,15 @@ class Visitor:
         assert answer.status == 303, (answer.status, answer.words)
         return self.get(answer.headers["location"].partition("#")[0])
 
-    def send(self, name: str, content: bytes) -> Answer:
-        """Sends a file as the page of the table does."""
+    def send(self, name: str, content: bytes, to: str = "table") -> Answer:
+        """Sends a file as a page does."""
         head = (
             '--seam\r\nContent-Disposition: form-data; name="file"; '
             f'filename="{name}"\r\nContent-Type: text/csv\r\n\r\n'
         )
         body = head.encode() + content + b"\r\n--seam--\r\n"
         kind = {"Content-Type": "multipart/form-data; boundary=seam"}
-        return self.ask("POST", "/table/upload", body, kind)
+        return self.ask("POST", f"/{to}/upload", body, kind)
 
     def enter(self) -> None:
         answer = self.get(f"/?token={self.keys.token}")

@@ -30,6 +30,7 @@ def decide(
     name: str = "",
     reason: str = "",
     review: str | None = None,
+    despite: str = "",
 ) -> None:
     """Keep a person's decision on a run with it, for its evidence file.
 
@@ -40,6 +41,7 @@ def decide(
         name: Who decides.
         reason: Why.
         review: When to look at it again: 2030-12-31.
+        despite: Why it may be published although it is not robust.
     """
     if approve == refuse:
         raise InputError(
@@ -50,5 +52,5 @@ def decide(
     from shoal.workbench.project import Project
 
     chosen = "approved" if approve else "refused"
-    Project.of_run(run)[1].decide(chosen, name=name, reason=reason, review=review)
+    Project.of_run(run)[1].decide(chosen, name=name, reason=reason, review=review, despite=despite)
     typer.echo(f"Kept: {chosen}.")

@@ -32,6 +32,10 @@ STATIC = {
 PAGES = {
     "GET /": "home.show",
     "POST /": "home.save",
+    "GET /changes": "changes.show",
+    "POST /changes/undo": "changes.undo",
+    "POST /changes/redo": "changes.redo",
+    "POST /changes/put": "changes.put",
     "GET /table": "table.show",
     "POST /table/choose": "table.choose",
     "POST /table/again": "table.again",
@@ -66,7 +70,7 @@ PAGES = {
     "GET /verify": "verify.show",
     "POST /verify": "verify.start",
 }
-UPLOADS = ("table", "audit")
+UPLOADS = ("table", "audit", "verify")
 """Pages are named and not imported: a first page is there before Polars is."""
 
 
@@ -75,7 +79,7 @@ def make_app(bench: Bench, keys: Keys) -> Starlette:
     routes = [_route(where, _shown(bench, page)) for where, page in PAGES.items()]
     routes += [_route(f"POST /{page}/upload", _upload(bench, page)) for page in UPLOADS]
     routes.append(Route("/static/{name}", _static, methods=["GET"]))
-    routes.append(Route("/favicon.ico", _nothing, methods=["GET"]))
+    routes += [Route(path, _nothing, methods=["GET"]) for path in ("/favicon.ico", "/alive")]
     return Starlette(
         routes=routes,
         middleware=[Middleware(Guard, keys=keys)],
@@ -104,11 +108,12 @@ def _upload(bench: Bench, page: str) -> Endpoint:
     async def answer(request: Request) -> Response:
         visit = Visit(bench, request, FormData())
         refuse = await run_in_threadpool(_named, f"{page}.refuse")
-        from shoal.workbench.uploads import save_upload
+        from shoal.workbench.uploads import is_table, is_zip, save_upload
 
         try:
-            folder = bench.project.folder
-            path = await save_upload(request, folder / INTO, limit=bench.upload_limit)
+            folder, wanted = bench.project.folder, is_zip if page == "verify" else is_table
+            into = folder / INTO
+            path = await save_upload(request, into, limit=bench.upload_limit, wanted=wanted)
             take = _named(f"{page}.take")
             told = await run_in_threadpool(take, visit, str(path.relative_to(folder)))
         except ShoalError as error:

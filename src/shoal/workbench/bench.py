@@ -39,8 +39,8 @@ class Bench:
     """Held by whoever changes the draft: of two requests at once, each changes it whole."""
     looked_at: dict[str, str] = field(default_factory=dict)
     """The version of the draft that a figure was last asked for, so that older work can end."""
-    wrote: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Which page of roles changed the draft last, and the version that it left."""
+    wrote: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Which page of roles changed the draft last, and the state that it left."""
     begun: dict[str, str] = field(default_factory=dict)
     """The run that a form made, by the number of the page that it stood on."""
 
@@ -94,8 +94,8 @@ def endpoint(bench: Bench, show: Shown) -> Endpoint:
     """A page as Starlette wants it: read the form, work in a thread, and say what went wrong."""
 
     async def answer(request: Request) -> Response:
+        form = FormData()
         try:
-            form = FormData()
             if request.method == "POST":
                 length = request.headers.get("content-length", "")
                 if not length.isdigit() or int(length) > FORM_LIMIT:
@@ -106,7 +106,7 @@ def endpoint(bench: Bench, show: Shown) -> Endpoint:
         except ShoalError as error:
             return await run_in_threadpool(failed, Visit(bench, request, FormData()), error)
         except Exception as error:
-            return broken(Visit(bench, request, FormData()), error)
+            return broken(Visit(bench, request, form), error)
 
     return answer
 
@@ -120,7 +120,8 @@ def broken(visit: Visit, error: Exception) -> Response:
         return Response(status_code=400)
     places = "".join(traceback.format_tb(error.__traceback__))
     print(f"{type(error).__name__}, at\n{places}", file=sys.stderr)
-    return visit.page("said", status=500, what="broken")
+    typed = [text for _, text in visit.form.multi_items() if isinstance(text, str) and " " in text]
+    return visit.page("said", status=500, what="broken", typed=typed)
 
 
 def failed(visit: Visit, error: ShoalError) -> Response:

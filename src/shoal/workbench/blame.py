@@ -92,10 +92,17 @@ AUDIT: Fields = {
 VERIFY: Fields = {
     **_of("release", "project-path", "release-", "certificate-", "package-", "signatures-"),
     **_of("release", "moves-", "verify-private"),
+    **_of("table", "verify-table"),
+    **_of("file", "upload-", "release-zip", "file-kind"),
     **_of("knowledge", "verify-knowledge", "knowledge-"),
     **_of("private", "private-", "facts-other", "record-kind", "rows-elsewhere"),
 }
-DECISION: Fields = {"decision-word": "decision", "decision-date": "review", "decision-": "reason"}
+DECISION: Fields = {
+    **_of("decision", "decision-word"),
+    **_of("review", "decision-date"),
+    **_of("despite", "decision-despite"),
+    **_of("reason", "decision-"),
+}
 
 PAGES: Mapping[str, Fields] = {
     "run": RUN,

@@ -295,13 +295,16 @@ JUDGING = {
     "verify.lead": "Is a release folder what its certificate says? With the table every figure is "
     "computed again.",
     "verify.none": "The folder holds no release",
-    "verify.none.lead": "Make one, or put a release folder into the project's folder.",
+    "verify.none.lead": "Make one, or drop the zip of one.",
     "verify.release": "Release folder",
     "verify.private": "Its private folder",
     "verify.private.none": "none",
     "verify.knowledge.hint": "A release that was judged against outside knowledge needs that file "
     "again.",
-    "verify.table": "with the table {table}",
+    "verify.table": "with the table: every figure is computed again",
+    "verify.table.hint": "A run's release with the table that the run was made from, any other "
+    "with {table}.",
+    "verify.drop": "Drop a release as a zip",
     "verify.button": "Verify it",
     "verified.yes": "Confirmed: the release is what its certificate says.",
     "verified.no": "Refuted: the release is not what its certificate says.",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 STEPS = ("table", "roles", "plan", "run", "runs")
 ASIDE = ("audit", "verify")
+EDITED = ("home", "table", "roles", "plan", "find", "run", "changes")
+"""The pages on which the draft is changed."""
 LONG = 1200
 
 
@@ -34,10 +36,24 @@ def page(visit: Visit, template: str, *, status: int, **shown: Any) -> Response:
             folder=visit.project.folder.name,
             steps=STEPS,
             aside=ASIDE,
+            **_undo(visit, place),
             **shown,
         )
     )
     return HTMLResponse(text, status)
+
+
+def _undo(visit: Visit, place: str) -> dict[str, Any]:
+    """Whether there is something to undo or redo, on the pages that change the draft."""
+    if place not in EDITED:
+        return {"undo": None}
+    journal = visit.project.journal
+    told = {"back": place, "can": journal.can_undo, "undone": journal.undone, "went": None}
+    if visit.request.url.query:
+        from shoal.workbench.pages.changes import went  # the first page is there before Polars is
+
+        told["went"] = went(visit, journal)
+    return {"undo": told}
 
 
 @lru_cache(maxsize=1)

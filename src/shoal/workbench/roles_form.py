@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from shoal.data.spec import Event
@@ -17,8 +18,11 @@ from shoal.workbench.bench import Visit
 from shoal.workbench.drafting import Draft
 from shoal.workbench.held import Held, key_of
 from shoal.workbench.inside import inside
+from shoal.workbench.project.project import draft_of
 
 FIGURES = ("r", "k", "min_support", "max_attributes", "rows_per_person")
+FORMER = 200
+"""States that are looked through for the events that a column had."""
 CHOICES = tuple(one.name for one in parameters() if one.type == "bool")
 
 
@@ -45,7 +49,8 @@ class RolesForm:
         columns = self.held.columns
         if self.pressed[0] == "propose":
             return drafting.proposed(self.held.proposal)[0]
-        draft = drafting.with_roles(draft, self._roles(draft))
+        before, draft = draft, drafting.with_roles(draft, self._roles(draft))
+        draft = self._with_former_events(draft, before)
         published = [name for name in columns if drafting.role_of(draft, name) != "unpublished"]
         bands = drafting.band_texts(draft) | self.filled("band", published)
         draft = drafting.with_bands(draft, bands)
@@ -66,6 +71,26 @@ class RolesForm:
         if "knowledge" in self.visit.form:
             draft = self._with_knowledge(draft)
         return drafting.with_events(draft, self._events(draft))
+
+    def _with_former_events(self, draft: Draft, before: Draft) -> Draft:
+        """The draft with the events that columns had when they were sensitive the last time: lists
+        that are led by arrow keys pass through other roles."""
+        sensitive, was = (drafting.names(one.get("sensitive")) for one in (draft, before))
+        events = drafting.events_of(draft)
+        for column in sensitive:
+            if column not in was:
+                events += self._former(column, several=len(sensitive) > 1)
+        return drafting.with_events(draft, events) if sensitive != was else draft
+
+    def _former(self, column: str, *, several: bool) -> list[Event]:
+        for state in islice(self.visit.project.journal.line(), FORMER):
+            draft = draft_of(state)
+            columns = drafting.names(draft.get("sensitive"))
+            if column in columns:
+                events = drafting.events_of(draft)
+                own = [event for event in events if (event.column or (*columns[:1],)) == (column,)]
+                return [replace(event, column=(column,) if several else ()) for event in own]
+        return []
 
     def _with_knowledge(self, draft: Draft) -> Draft:
         """The draft with a file of outside knowledge: one in the project, or the one that the spec

@@ -12,6 +12,7 @@ ROLES = {
     "roles.lead": "What each column is, what nobody may be linked to, and how strongly. The "
     "proposal comes from names and values; every guess has its reason, and yours may differ.",
     "roles.saved": "Every change is kept as you make it.",
+    "roles.refused": "Not kept: mend what is marked first.",
     "roles.unsaved": "A proposal; it is kept once you change or save it.",
     "roles.columns": "Columns",
     "roles.columns.lead": "Known to outsiders: published, and assumed known of everybody. "
@@ -19,6 +20,7 @@ ROLES = {
     "roles.bulk": "Make the ticked columns",
     "roles.bulk.button": "Apply",
     "roles.propose": "Propose everything again",
+    "roles.propose.hint": "Takes the place of all roles, events and reasons; can be undone.",
     "roles.pick.all": "All",
     "roles.pick": "Tick {name}",
     "roles.role": "Role",

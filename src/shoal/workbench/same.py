@@ -56,7 +56,9 @@ def _decision(run: Run, where: str) -> list[str]:
     told = run.decision or {}
     word = "--approve" if told["decision"] == "approved" else "--refuse"
     review = ["--review", told["review"]] if told.get("review") else []
-    return ["decide", where, word, "--name", told["name"], "--reason", told["reason"], *review]
+    despite = ["--despite", told["despite"]] if told.get("despite") else []
+    said = ["--name", told["name"], "--reason", told["reason"]]
+    return ["decide", where, word, *said, *despite, *review]
 
 
 def same_as_runs() -> dict[str, Any]:

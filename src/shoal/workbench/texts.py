@@ -49,6 +49,13 @@ BEGINNING = {
     "said.broken.title": "The workbench failed",
     "said.broken.lead": "This is a fault of shoal's own; nothing of the project is lost. "
     "What happened stands in the terminal that the workbench was started in.",
+    "said.typed": "What you typed",
+    "lost.gone": "Not saved: the workbench does not answer. What you typed stays on this page, and "
+    "is sent once it answers. Progress shown here is not renewed.",
+    "lost.closed": "Not saved: the workbench was started anew. Open the address that it printed "
+    "with this browser. What you typed stays on this page.",
+    "lost.failed": "Not saved: the workbench failed, and its terminal says where. What you typed "
+    "stays on this page.",
     # Project
     "home.title": "Project “{folder}”",
     "home.lead": "Make a release of a table of people, judge it, and decide on it. "
@@ -74,13 +81,43 @@ BEGINNING = {
     "statement.model.public": "to the public",
     "statement.model.named recipients": "to named recipients",
     "statement.model.controlled access": "under controlled access",
+    # Changes
+    "changes.undo": "Undo",
+    "changes.redo": "Redo",
+    "changes.all": "All changes",
+    "changes.undone": "Undone: {words}.",
+    "changes.redone": "Done again: {words}.",
+    "changes.done": "Done: {words}. Undo takes it back.",
+    "changes.went.put": "Put back as it was after: {words}.",
+    "changes.title": "Changes",
+    "changes.lead": "Every state of the draft, the newest first. Putting one back is a change like "
+    "any other; none is ever deleted.",
+    "changes.when": "When (UTC)",
+    "changes.what": "What",
+    "changes.put": "Put back",
+    "changes.put.of": "Put back the state of {when}: {words}",
+    "changes.now": "now",
+    "changes.more": "{names} and {n} more",
+    "changes.form": "how the file is written",
+    "changes.begun": "Begun",
+    "changes.event": "Event {name}",
+    "changes.band": "Bands of {name}",
+    "changes.recode": "Coarser values of {name}",
+    "conflict.title": "Two versions",
+    "conflict.lead": "This was changed elsewhere since the page was shown: in another tab, or in "
+    "the file. Choose which holds.",
+    "conflict.kept": "Kept now",
+    "conflict.mine": "On your page",
+    "conflict.keep": "Leave what is kept now",
+    "conflict.take": "Take what was on my page",
+    "conflict.after": "Both stay under All changes.",
     # Table
     "table.title": "Table",
-    "table.lead": "One row for each person. The file is read where it lies, and nothing leaves "
-    "this machine.",
+    "table.lead": "One row for each person. Nothing leaves this machine: a file that you drop is "
+    "copied into the project's folder, all others are read where they lie.",
     "table.drop": "Drop a file here, or choose one",
-    "table.drop.hint": "CSV, Parquet, Arrow or Excel, up to {limit}. It is copied into the "
-    "project's folder “uploads”.",
+    "table.drop.hint": "CSV, Parquet, Arrow or Excel, up to {limit}. It is copied into "
+    "“uploads”, and never overwritten.",
     "table.drop.large": "This file is larger than the limit. Put it into the project folder and "
     "choose it there.",
     "table.drop.button": "Send the file",
@@ -119,8 +156,7 @@ BEGINNING = {
     "table.shape.more": "The {n} commonest of {all} values, commonest first",
     "table.another": "Another table",
     "table.empty": "No table is chosen yet",
-    "table.empty.lead": "Drop a file above. To look around first: shoal demo makes a table of "
-    "2,000 invented patients.",
+    "table.empty.lead": "Drop a file below, or choose one.",
     "table.none": "Choose a table first.",
     "table.none.go": "To the table",
 }

@@ -74,7 +74,7 @@ def _worst(found: Figures) -> str:
 
 
 def _verdict(found: Figures) -> str:
-    return say(f"verdict.{ {True: 'yes', False: 'no', None: 'open'}[found['robust']] }")
+    return say(f"verdict.{ {True: 'yes', False: 'no', None: 'open'}[found['run'].robust] }")
 
 
 def _attack(found: Figures) -> str:

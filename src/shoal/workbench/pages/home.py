@@ -7,7 +7,7 @@ from starlette.responses import Response
 from shoal.errors import ShoalError
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import beside
-from shoal.workbench.project.project import STATED
+from shoal.workbench.project.project import STATED, stated_in
 from shoal.workbench.same import same_as_statement
 from shoal.workbench.texts import say
 
@@ -20,8 +20,15 @@ def show(visit: Visit) -> Response:
 
 def save(visit: Visit) -> Response:
     given = {name: visit.text(name) for name in STATED if name in visit.form}
+    project, seen = visit.project, visit.text("version")
     try:
-        visit.project.state(**given)
+        with visit.bench.editing:
+            shown = stated_in(project.journal.state(int(seen))) if seen.isdecimal() else None
+            if shown not in (None, project.statement) and given != project.statement:
+                from shoal.workbench.pages.changes import conflict
+
+                return conflict(visit, project.aside(statement=given))
+            project.state(**given)
     except ShoalError as error:
         return _page(visit, {**visit.project.statement, **given}, error)
     return go("/")
@@ -33,6 +40,7 @@ def _page(visit: Visit, statement: dict[str, str], error: ShoalError | None) -> 
         status=visit.status(error),
         stages=_stages(visit),
         statement=statement,
+        version=visit.project.version(),
         errors=beside(error, {}),
         **same_as_statement(visit.project.statement),
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +22,9 @@ from shoal.workbench.drafting import Draft
 from shoal.workbench.foreknown import NotWanted, known_before
 from shoal.workbench.held import Held, key_of
 from shoal.workbench.inside import table_files
+from shoal.workbench.pages.changes import conflict
+from shoal.workbench.project.journal import State
+from shoal.workbench.project.project import PROJECT_FILE, SPEC_FILE, draft_of
 from shoal.workbench.rendering import new_page
 from shoal.workbench.roles_form import CHOICES, FIGURES, RolesForm
 from shoal.workbench.same import same_as_plan
@@ -60,32 +62,51 @@ def save(visit: Visit) -> Response:
     form = RolesForm(visit, held)
     try:
         with visit.bench.editing:
-            old = _draft(visit, held)
-            _refuse_stale(visit, _version(old))
-            draft = form.draft(old)
-            visit.project.write_draft(draft)
-            visit.project.set_reasons(form.reasons(draft))
-            visit.project.write_draft(form.added(draft))
-            visit.bench.wrote["roles"] = visit.text("page"), _version(visit.project.draft)
+            if seen := _overtaken(visit):
+                draft = form.draft(draft_of(seen))
+                reasons = form.reasons(draft)
+                return conflict(visit, visit.project.aside(draft=draft, reasons=reasons))
+            draft = form.draft(_draft(visit, held))
+            try:
+                added = form.added(draft)
+            except ShoalError:
+                visit.project.keep(draft=draft, reasons=form.reasons(draft))
+                raise
+            visit.project.keep(draft=added, reasons=form.reasons(draft))
+            visit.bench.wrote["roles"] = visit.text("page"), visit.project.version()
     except ShoalError as error:
         return _page(visit, error)
     if visit.request.headers.get("hx-request") or form.pressed[0] == "search":
         return _page(visit)
-    going = {"next": "/plan", "": "/roles", "propose": "/roles", "bulk": "/roles#columns"}
+    done = f"/roles?done={visit.project.version()}"
+    going = {
+        "next": "/plan",
+        "": "/roles",
+        "propose": done,
+        "clear": done,
+        "bulk": "/roles#columns",
+    }
     return go(going.get(form.pressed[0], "/roles#events"))
 
 
-def _refuse_stale(visit: Visit, version: str) -> None:
-    """An InputError if the draft was changed since the page was shown, but by that page itself: a
+def _overtaken(visit: Visit) -> State | None:
+    """The state that the page showed, if the roles were changed since, but by that page itself: a
     change may overtake the answer to the one before it."""
     seen, page = visit.text("version"), visit.text("page")
-    if seen and seen != version and visit.bench.wrote.get("roles") != (page, version):
-        raise InputError(
-            "draft-changed",
-            "The roles were changed elsewhere since this page was shown: in another tab, or in "
-            "spec.toml.",
-            "They stand here as they are now: make your change again.",
-        )
+    with visit.project.editing() as journal:
+        now = journal.note()
+        if not seen.isdecimal() or int(seen) == now.number:
+            return None
+        shown = journal.state(int(seen))
+        by, left = visit.bench.wrote.get("roles", ("", 0))
+        of_page = by == page and _roles_of(journal.state(left)) == _roles_of(now)
+        return None if of_page or _roles_of(shown) == _roles_of(now) else shown
+
+
+def _roles_of(state: State) -> tuple[Any, Any]:
+    """What the page of roles shows of a state."""
+    told = tomllib.loads(state.files[PROJECT_FILE] or "")
+    return state.files[SPEC_FILE], told.get("reasons", {})
 
 
 def known(visit: Visit) -> Response:
@@ -131,7 +152,6 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
     if held is None or source is None:
         return visit.page("needs_table")
     draft = _draft(visit, held)
-    stale = isinstance(error, InputError) and error.code == "draft-changed"
     spec, table, wrong = _judged(held, visit, draft)
     columns = _columns(visit, held, draft)
     return visit.page(
@@ -150,11 +170,11 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         files=table_files(visit.project.folder),
         spec=spec,
         table=table,
-        saved=bool(visit.project.draft),
+        saved="refused" if error else "saved" if visit.project.draft else "unsaved",
         search=visit.text("search"),
-        typed=visit.form if error and not stale else {},
+        typed=visit.form if error else {},
         errors=_placed(error or wrong, columns) or _not_known(table, columns),
-        version=_version(draft),
+        version=visit.project.version(),
         page=visit.text("page") or new_page(),
         **same_as_plan(source),
     )
@@ -282,8 +302,3 @@ def _placed(error: ShoalError | None, columns: list[dict[str, Any]]) -> Mapping[
 def _place(name: str, sentence: str) -> tuple[int, int]:
     """Where a column is named first; of "age" and "age group" at the same place, the longer."""
     return sentence.index(f'"{name}'), -len(name)
-
-
-def _version(draft: Draft) -> str:
-    text = json.dumps(draft, sort_keys=True, default=str)
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

@@ -72,13 +72,14 @@ def start(visit: Visit) -> Response:
 def decide(visit: Visit) -> Response:
     """Keeps a person's decision with the run."""
     run = _run(visit)
-    typed = {name: visit.text(name) for name in ("decision", "name", "reason", "review")}
+    typed = {name: visit.text(name) for name in ("decision", "name", "reason", "review", "despite")}
     try:
         run.decide(
             typed["decision"],
             name=typed["name"],
             reason=typed["reason"],
             review=typed["review"] or None,
+            despite=typed["despite"],
         )
     except ShoalError as error:
         fields = {**DECISION, **({} if typed["name"] else {"decision-missing": "name"})}

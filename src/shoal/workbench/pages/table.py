@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -38,17 +39,27 @@ def choose(visit: Visit) -> Response:
         address = (
             _database(visit, typed) if in_database else inside(visit.project.folder, typed["path"])
         )
-        separator = TAB.get(typed["separator"], typed["separator"])
-        _take(visit, Source(address, separator or None, typed["encoding"] or None))
+        _take(visit, _read_as(address, typed))
     except ShoalError as error:
         return _page(visit, typed, error, DATABASE if in_database else CHOSEN)
     return go("/table")
 
 
 def again(visit: Visit) -> Response:
-    """Has the table read again."""
+    """Has the table read again, as the fields say."""
     visit.bench.tables.forget()
+    typed = {name: visit.text(name) for name in HOW}
+    try:
+        if (source := visit.project.source) is not None:
+            _take(visit, _read_as(source.address, typed))
+    except ShoalError as error:
+        return _page(visit, typed, error, CHOSEN)
     return go("/table")
+
+
+def _read_as(address: str, typed: Mapping[str, str]) -> Source:
+    separator = TAB.get(typed["separator"], typed["separator"])
+    return Source(address, separator or None, typed["encoding"] or None)
 
 
 def refuse(visit: Visit, error: ShoalError) -> Response:
@@ -73,13 +84,13 @@ def _take(visit: Visit, source: Source) -> None:
     are proposed for it, unless it has all columns of the roles that were given before."""
     project = visit.project
     held = visit.bench.tables.get(source, project.folder)
-    old = project.source
-    project.set_source(source)
-    other = old is not None and old != project.source
+    proposal = held.proposal  # an InputError for a table without rows
+    other = project.source not in (None, source.within(project.folder))
     if not project.draft or (other and not fits(project.draft, held.columns)):
-        draft, reasons = proposed(held.proposal)
-        project.write_draft(draft)
-        project.set_reasons(reasons)
+        draft, reasons = proposed(proposal)
+        project.keep(source=source, draft=draft, reasons=reasons)
+    else:
+        project.keep(source=source)
 
 
 def _database(visit: Visit, typed: dict[str, str]) -> str:
@@ -109,6 +120,7 @@ def _page(
             held = visit.bench.tables.get(source, project.folder)
         except ShoalError as broken:
             errors.setdefault("top", broken)
+    choosing = "path" in (typed or {})
     usual = {"path": "", "separator": "", "encoding": "", "database": ""}
     return visit.page(
         "table",
@@ -117,6 +129,8 @@ def _page(
         held=held,
         files=table_files(project.folder),
         typed=usual | _kept(source) | (typed or {}),
+        read=_read(source) | ({} if choosing else typed or {}),
+        choosing=choosing,
         errors=errors,
         limit=limit,
         limit_words=size_words(limit),
@@ -126,12 +140,16 @@ def _page(
 
 
 def _kept(source: Source | None) -> dict[str, str]:
+    """Which file or database is chosen; how it is read is said of no other."""
+    return {} if source is None else {"database" if source.is_url else "path": source.address}
+
+
+def _read(source: Source | None) -> dict[str, str]:
+    """How the table at hand is read."""
     if source is None:
-        return {}
-    place = "database" if source.is_url else "path"
+        return dict.fromkeys(HOW, "")
     separator = "tab" if source.separator == "\t" else source.separator or ""
-    told = {"separator": separator, "encoding": source.encoding or ""}
-    return {place: source.address, **told}
+    return {"separator": separator, "encoding": source.encoding or ""}
 
 
 def _same(held: Held | None, source: Source | None) -> dict[str, Any]:

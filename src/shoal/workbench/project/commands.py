@@ -68,6 +68,7 @@ def anonymize_steps(
     hierarchies: Mapping[str, str] | None = None,
     seed: int | None = None,
     attack: bool = False,
+    budget: float | None = None,
     attackers: Sequence[str] = (),
     attacked: Sequence[str] = (),
     spec: Mapping[str, Any] | None = None,
@@ -95,11 +96,10 @@ def anonymize_steps(
         **asked,
     )
     judged: dict[str, Any] = {"private": private, "spec": spec}
+    tried: dict[str, Any] = {"attackers": attackers, "budget": budget, "reports": reports}
     steps = [made, *verify_steps(release, source, **judged)]
     for column in (attacked or (None,)) if attack else ():
-        steps += attack_steps(
-            release, source, **judged, attackers=attackers, column=column, reports=reports
-        )
+        steps += attack_steps(release, source, **judged, **tried, column=column)
     return steps
 
 
@@ -155,10 +155,12 @@ def attack_steps(
     attackers: Sequence[str] = (),
     column: str | None = None,
     seed: int | None = None,
+    budget: float | None = None,
     reports: Mapping[str, str] | None = None,
 ) -> Steps:
     """Lets the red team loose on a release, and on one column of it if several are sensitive."""
     told = {"attacker": attackers, "column": column, "seed": seed, **(reports or {})}
+    told["budget"] = None if budget is None else f"{budget:g}"
     files = {"private": private, **_files(spec or {})}
     return [step("attack", release, source, table=source.address, **files, **told)]
 

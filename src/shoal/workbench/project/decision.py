@@ -29,11 +29,12 @@ def is_damaged(run: Path) -> bool:
 
 
 def keep_decision(
-    run: Path, decision: str, *, name: str, reason: str, review: str | date | None
+    run: Path, decision: str, *, name: str, reason: str, review: str | date | None, despite: str
 ) -> None:
     """Keeps a decision with a run, with the hash of the certificate that it is about and of what is
-    kept of the run's files; what was decided earlier is kept too. The same decision once more, of a
-    form that is sent twice, changes nothing."""
+    kept of the run's files; what was decided earlier is kept too. `despite` says why a release that
+    is not robust may be published all the same. The same decision once more, of a form that is sent
+    twice, changes nothing."""
     if decision not in DECISIONS:
         raise InputError(
             "decision-word", f'"{decision}" is no decision.', "Say approved or refused."
@@ -48,6 +49,7 @@ def keep_decision(
         "decision": decision,
         "name": name.strip(),
         "reason": reason.strip(),
+        "despite": despite.strip() or None,
         "review": _date(review).isoformat() if review else None,
         "stated": stated_now(run),
         "certificate": certificate_hash(run),

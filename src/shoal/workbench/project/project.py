@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from shoal.data.spec.toml_text import read_toml, toml_text
 from shoal.errors import InputError
 from shoal.workbench.project.commands import Steps
 from shoal.workbench.project.files import now, read_json, write_json, write_text
+from shoal.workbench.project.journal import Journal, State
 from shoal.workbench.project.locks import take, tell, waiting_for
 from shoal.workbench.project.run import KINDS, Run
 from shoal.workbench.project.source import Source
@@ -99,8 +101,7 @@ class Project:
 
     def set_source(self, source: Source) -> None:
         """Keeps where the table lies."""
-        told = vars(source.within(self.folder))
-        self._change("source", {name: value for name, value in told.items() if value is not None})
+        self.keep(source=source)
 
     @property
     def draft(self) -> dict[str, Any]:
@@ -110,7 +111,68 @@ class Project:
 
     def write_draft(self, mapping: Mapping[str, Any]) -> None:
         """Puts another draft in its place; it may lack things."""
-        write_text(self.folder / SPEC_FILE, toml_text(mapping))
+        self.keep(draft=mapping)
+
+    def keep(
+        self,
+        *,
+        draft: Mapping[str, Any] | None = None,
+        reasons: Mapping[str, str] | None = None,
+        source: Source | None = None,
+        statement: Mapping[str, str] | None = None,
+    ) -> None:
+        """Puts what is given in its place, as one change that can be undone; of the statement
+        what is not named stays."""
+        with self.editing() as journal:
+            before = self._told()
+            told = vars(source.within(self.folder)) if source else before.get("source")
+            given = {
+                "source": told,
+                "reasons": before.get("reasons") if reasons is None else reasons,
+                "statement": {**before.get("statement", {}), **(statement or {})},
+            }
+            tables = {name: _filled(table or {}) for name, table in given.items()}
+            whole = {**before, **tables}
+            if whole != before:
+                self._write({name: table for name, table in whole.items() if table != {}})
+            if draft is not None and not self._is_draft(draft):
+                write_text(self.folder / SPEC_FILE, toml_text(draft))
+            journal.note()
+
+    def aside(
+        self,
+        *,
+        draft: Mapping[str, Any] | None = None,
+        reasons: Mapping[str, str] | None = None,
+        statement: Mapping[str, str] | None = None,
+    ) -> State:
+        """A state that is kept without being gone to, in case somebody chooses it later."""
+        with self.editing() as journal:
+            whole = self._told()
+            for name, table in (("reasons", reasons), ("statement", statement)):
+                whole[name] = _filled(table) if table is not None else whole.get(name, {})
+            files = {**journal.note().files, PROJECT_FILE: toml_text(whole)}
+            if draft is not None:
+                files[SPEC_FILE] = toml_text(draft)
+            return journal.add(files)
+
+    @property
+    def journal(self) -> Journal:
+        """The states that draft, table, reasons and statements have had."""
+        return Journal(self.folder, (SPEC_FILE, PROJECT_FILE))
+
+    def version(self) -> int:
+        """The number of the state that the files are in."""
+        with self.editing() as journal:
+            return journal.note().number
+
+    @contextmanager
+    def editing(self) -> Iterator[Journal]:
+        """Holds the project for a change of its files, with what they are noted beforehand."""
+        with waiting_for(self.folder / EDITING):
+            journal = self.journal
+            journal.note()
+            yield journal
 
     def spec(self) -> Spec:
         """The draft as a spec, or an InputError that says what is missing or wrong."""
@@ -135,7 +197,7 @@ class Project:
                     f'Nothing called "{name}" is stated of a release.',
                     f"Choose among: {', '.join(STATED)}.",
                 )
-        self._change("statement", fields, keep=True)
+        self.keep(statement={**self.statement, **fields})
 
     @property
     def reasons(self) -> dict[str, str]:
@@ -144,7 +206,7 @@ class Project:
 
     def set_reasons(self, reasons: Mapping[str, str]) -> None:
         """Keeps why columns have their roles; of other columns nothing is kept."""
-        self._change("reasons", dict(reasons))
+        self.keep(reasons=reasons)
 
     def runs(self) -> list[Run]:
         """All runs, the first one first, without those whose `run.json` is damaged."""
@@ -230,22 +292,44 @@ class Project:
             return folder
 
     def _table(self, name: str) -> dict[str, Any]:
-        kept = read_toml(self.folder / PROJECT_FILE).get(name, {})
+        kept = self._told().get(name, {})
         return dict(kept) if isinstance(kept, dict) else {}
 
     def _texts(self, name: str) -> dict[str, str]:
         """A table of texts; what was written otherwise by hand is one too."""
         return {key: str(value) for key, value in self._table(name).items()}
 
-    def _change(self, name: str, fields: Mapping[str, Any], *, keep: bool = False) -> None:
-        with waiting_for(self.folder / EDITING):
-            whole = read_toml(self.folder / PROJECT_FILE)
-            told = {**(whole.get(name, {}) if keep else {}), **fields}
-            whole[name] = {key: value for key, value in told.items() if value != ""}
-            self._write(whole)
+    def _is_draft(self, draft: Mapping[str, Any]) -> bool:
+        """Whether the spec says just this already; what was written by hand then stays as it is."""
+        try:
+            return (self.folder / SPEC_FILE).is_file() and self.draft == draft
+        except InputError:
+            return False
+
+    def _told(self) -> dict[str, Any]:
+        return read_toml(self.folder / PROJECT_FILE)
 
     def _write(self, whole: Mapping[str, Any]) -> None:
         write_text(self.folder / PROJECT_FILE, toml_text(whole))
+
+
+def draft_of(state: State) -> dict[str, Any]:
+    """The draft of a state; empty where there was none, or none that can be read."""
+    try:
+        return tomllib.loads(state.files[SPEC_FILE] or "")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def stated_in(state: State) -> dict[str, str]:
+    """What a person states in a state."""
+    told = tomllib.loads(state.files[PROJECT_FILE] or "").get("statement", {})
+    return {key: str(value) for key, value in told.items()}
+
+
+def _filled(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table without what is empty."""
+    return {key: value for key, value in table.items() if value not in ("", None)}
 
 
 def _is_run(folder: Path) -> bool:

@@ -121,6 +121,14 @@ class Run:
         """SHA-256 and size of the table's file when the run began; None if it is in no file."""
         return read_json(self.folder / TABLE)
 
+    @property
+    def source(self) -> Source | None:
+        """The table that it was made from."""
+        address, step = self.made["source"], self.steps[0]
+        if address is None:
+            return None
+        return Source(address, option_of(step, "separator"), option_of(step, "encoding"))
+
     def is_of(self, source: Source) -> bool:
         """Whether a source still is the table of this run, as far as its file tells."""
         if self.made["source"] != source.address:
@@ -266,10 +274,26 @@ class Run:
         """Whether the release may be published: decision, name, reason, date, review."""
         return read_decision(self.folder)
 
+    @property
+    def robust(self) -> bool | None:
+        """The verdict on what it made or judged, with what attackers did to it; None if there is
+        none, or nothing was decided."""
+        found = (self.result(1) if self.state == "done" else None) or {}
+        beaten = any(attack["beaten_by"] for _, attack in self.attacks)
+        told: bool | None = found.get("robust")
+        return False if beaten else told
+
     def decide(
-        self, decision: str, *, name: str, reason: str, review: str | date | None = None
+        self,
+        decision: str,
+        *,
+        name: str,
+        reason: str,
+        review: str | date | None = None,
+        despite: str = "",
     ) -> None:
-        """Keeps a person's decision with the run; earlier ones are kept too."""
+        """Keeps a person's decision with the run; earlier ones are kept too. To approve what is not
+        robust takes a reason of its own: `despite`."""
         if self.kind != "anonymize":
             raise InputError(
                 "decision-kind",
@@ -282,7 +306,14 @@ class Run:
                 f"Run {self.name} is {self.state}, so there is nothing to decide on.",
                 "Wait until it is done.",
             )
-        keep_decision(self.folder, decision, name=name, reason=reason, review=review)
+        if decision == "approved" and self.robust is not True and not despite.strip():
+            raise InputError(
+                "decision-despite",
+                f"The release of run {self.name} is not shown to be robust.",
+                "Say why it may be published all the same, or refuse it.",
+            )
+        told = despite if decision == "approved" and self.robust is not True else ""
+        keep_decision(self.folder, decision, name=name, reason=reason, review=review, despite=told)
 
     def _numbers(self) -> range:
         return range(1, len(self.steps) + 1)

@@ -22,7 +22,7 @@ def summary(run: Run) -> dict[str, Any]:
         "r": made["spec"].get("r") if made["kind"] in ("anonymize", "audit") else None,
         "method": option_of(run.steps[0], "method"),
         "judged": "robust" in found,
-        "robust": found.get("robust"),
+        "robust": run.robust,
         "confirmed": checked.get("confirmed"),
         "decision": run.decision,
     }

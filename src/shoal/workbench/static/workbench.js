@@ -1,4 +1,4 @@
-// What plain forms cannot do: a file that is dropped, all boxes at once, and copying a command.
+// What plain forms cannot do: a file that is dropped, all boxes at once, and a workbench that is gone.
 "use strict";
 
 document.addEventListener("dragover", (event) => {
@@ -47,4 +47,73 @@ document.addEventListener("htmx:config:request", (event) => {
   asked.request.abort = () => {
     asked.status = "overtaken";
   };
+});
+
+// Whether the workbench answers. While it does not, the page says so and keeps what was typed; once
+// it does, the last change is sent again, and with it all that its form holds.
+const BEAT = 2500;
+const PATIENCE = 6000;
+let unsaved = null;
+
+function say(why) {
+  const line = document.querySelector("[data-lost]");
+  document.body.classList.toggle("lost", Boolean(why));
+  if (!line) return;
+  const words = line.dataset[why] || "";
+  if (line.textContent !== words) line.textContent = words;
+  line.hidden = !why;
+}
+
+async function answers() {
+  try {
+    const answer = await fetch("/alive", { signal: AbortSignal.timeout(PATIENCE) });
+    say(answer.ok ? "" : "closed");
+    return answer.ok;
+  } catch {
+    say("gone");
+    return false;
+  }
+}
+
+async function beat() {
+  const gone = document.body.classList.contains("lost");
+  if (!document.hidden && (await answers()) && gone && unsaved && unsaved.isConnected) {
+    unsaved.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  setTimeout(beat, BEAT);
+}
+setTimeout(beat, BEAT);
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-live]")) unsaved = event.target;
+});
+
+document.addEventListener("htmx:error", () => answers());
+
+// An answer that is no page of the form must not take the form's place.
+document.addEventListener("htmx:before:response", (event) => {
+  const status = event.detail.ctx.response.status;
+  if (status === 403 || status >= 500) {
+    event.preventDefault();
+    say(status === 403 ? "closed" : "failed");
+  } else if (event.detail.ctx.request.method === "POST") unsaved = null;
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  const sure = form.dataset.sure;
+  delete form.dataset.sure;
+  if (sure || event.defaultPrevented || form.getAttribute("method") !== "post") return;
+  event.preventDefault();
+  if (!(await answers())) {
+    form.querySelectorAll("[data-sending]").forEach((one) => (one.hidden = true));
+    return;
+  }
+  form.dataset.sure = "yes";
+  unsaved = null;
+  form.requestSubmit(event.submitter);
+});
+
+window.addEventListener("beforeunload", (event) => {
+  if (unsaved && document.body.classList.contains("lost")) event.preventDefault();
 });
