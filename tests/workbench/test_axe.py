@@ -32,7 +32,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("selenium_axe_python", reason="needs axe-core: the extra test")
 
 FEW = ["likeliest", "rarest"]
-EMPTY = ("/", "/table", "/roles", "/plan", "/find", "/run", "/runs", "/audit", "/verify")
+EMPTY = (
+    "/", "/context", "/table", "/roles", "/plan", "/find", "/run", "/runs", "/audit", "/verify",
+)  # fmt: skip
 FULL = (
     *EMPTY, "/runs/0001", "/runs/0002", "/runs/0003", "/runs/0004", "/runs/0005", "/runs/0006",
     "/compare?runs=0002", "/evidence/0002", "/nowhere",

@@ -54,7 +54,7 @@ NO_FIELD = {
     "selectivity": "a query in Python",
     "sign-refuted": "signing, which no page does",
     "spark-": "pages read with the default engine",
-    "statement-field": "project.toml, edited by hand",
+    "context-": "project.toml, edited by hand",
     "verify-after": "chains of releases, which pages do not make",
     "where-form": "another command",
     "workload-size": "a query in Python",
@@ -62,6 +62,7 @@ NO_FIELD = {
 PLACED: Mapping[str, blame.Fields] = {
     **blame.PAGES,
     "plan": blame.PLAN,
+    "context": blame.CONTEXT,
     "decide": blame.DECISION,
     "table": {**blame.UPLOADED, **blame.DATABASE, **blame.CHOSEN},
 }

@@ -56,7 +56,7 @@ SPELLED = {
 METAVARS = {
     **dict.fromkeys(("qi", "view", "rare_unknown", "identifiers"), "A,B,..."),
     **dict.fromkeys(("sensitive", "person", "key", "groups", "column"), "COLUMN"),
-    **dict.fromkeys(("knowledge", "spec", "report", "public_report"), "FILE"),
+    **dict.fromkeys(("knowledge", "spec", "report", "public_report", "context"), "FILE"),
     "memory": "SIZE",
     "private": "FOLDER",
     "released": "FILE",

@@ -9,17 +9,20 @@ import typer
 from shoal.errors import InputError
 
 
-def evidence(run: Path, /, out: Path | None = None) -> None:
-    """Write the evidence file of a run: what was computed, what a person stated, what was decided,
-    on one page to print and keep.
+def evidence(run: Path, /, out: Path | None = None, context: Path | None = None) -> None:
+    """Write the assessment of a run's release: what was computed, what people stated, what was
+    decided, on one page to print and keep; and the same as JSON beside it.
 
     Args:
         run: The folder of a run: PROJECT/runs/0001.
-        out: The HTML file to write (RUN/evidence.html).
+        out: The HTML file to write (RUN/evidence.html); the JSON beside it has its name.
+        context: TOML file of what people state, which counts before what the project keeps.
     """
     from shoal.workbench.evidence import write_evidence
+    from shoal.workbench.project import Context
 
-    typer.echo(f"Evidence: {write_evidence(run, out)}")
+    said = None if context is None else Context.read(context)
+    typer.echo(f"Evidence: {write_evidence(run, out, context=said)}")
 
 
 def decide(

@@ -187,12 +187,17 @@ def _script() -> str:
 
 
 @lru_cache
-def templates(*packages: str) -> Environment:
-    """The templates of packages, the first one's first: text is escaped, names must be known."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+def templates(*packages: str, own: Path | None = None) -> Environment:
+    """The templates of packages, the first one's first: text is escaped, names must be known. Those
+    in a user's `own` folder come before all, can extend the others as shoal/NAME, and reach nothing
+    but what they are given."""
+    from jinja2 import ChoiceLoader, FileSystemLoader, PackageLoader, PrefixLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader(name) for name in packages]),
+    held = ChoiceLoader([PackageLoader(name) for name in packages])
+    folders = [] if own is None else [FileSystemLoader(own)]
+    environment = ImmutableSandboxedEnvironment(
+        loader=ChoiceLoader([*folders, PrefixLoader({"shoal": held}), held]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -64,6 +64,8 @@ PAGES = {
     "GET /runs/{name}/{file}": "files.show",
     "GET /evidence/{name}": "files.show",
     "POST /evidence/{name}": "runs.evidence",
+    "GET /context": "context.show",
+    "POST /context": "context.save",
     "GET /compare": "compare.show",
     "GET /audit": "audit.show",
     "POST /audit": "audit.start",

@@ -97,6 +97,7 @@ VERIFY: Fields = {
     **_of("knowledge", "verify-knowledge", "knowledge-"),
     **_of("private", "private-", "facts-other", "record-kind", "rows-elsewhere"),
 }
+CONTEXT: Fields = _of("expiry", "context-date")
 DECISION: Fields = {
     **_of("decision", "decision-word"),
     **_of("review", "decision-date"),

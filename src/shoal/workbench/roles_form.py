@@ -172,15 +172,20 @@ class RolesForm:
         within = partial(inside, self.visit.project.folder)
         return [*ranges, *([located(entry, within)] if entry else [])]
 
+    @property
+    def guesses(self) -> dict[str, str]:
+        """The reasons that are proposed."""
+        return {guess.column: guess.reason for guess in self.held.proposal.guesses}
+
     def reasons(self, draft: Draft) -> dict[str, str]:
         """Why columns have their roles: as typed, or as proposed for this very role."""
         typed = self.filled("reason", self.held.columns)
         if self.pressed[0] == "propose":
             typed = {}
-        guesses = {guess.column: guess for guess in self.held.proposal.guesses}
+        proposed = {guess.column: guess for guess in self.held.proposal.guesses}
         reasons = {}
         for name in self.held.columns:
-            guess, role = guesses[name], drafting.role_of(draft, name)
+            guess, role = proposed[name], drafting.role_of(draft, name)
             reason = typed.get(name, "")
             if reason in ("", guess.reason):
                 reason = guess.reason if role == guess.role else ""

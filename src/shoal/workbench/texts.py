@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.workbench.context_texts import CONTEXT
 from shoal.workbench.judging_texts import JUDGING
 from shoal.workbench.roles_texts import ROLES
 
@@ -161,7 +162,7 @@ BEGINNING = {
     "table.none.go": "To the table",
 }
 
-TEXTS: dict[str, str] = {**BEGINNING, **ROLES, **JUDGING}
+TEXTS: dict[str, str] = {**BEGINNING, **CONTEXT, **ROLES, **JUDGING}
 
 
 def say(key: str, **values: object) -> str:

@@ -167,7 +167,7 @@ def test_the_command_writes_the_page(plain: Run, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (plain.folder / "evidence.html").is_file()
     assert shoal_("evidence", plain.folder, "--out", tmp_path / "e.html").returncode == 0
-    assert "Evidence on a release" in (tmp_path / "e.html").read_text()
+    assert "Assessment of a release" in (tmp_path / "e.html").read_text()
     refused(shoal_("evidence", tmp_path), "run-none")
     refused(shoal_("decide", plain.folder, "--name", "A", "--reason", "B"), "decision-word")
     refused(shoal_("decide", plain.folder, "--approve", "--name", "A"), "decision-missing")

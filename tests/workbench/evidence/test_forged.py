@@ -156,5 +156,5 @@ def test_an_earlier_release_whose_records_were_changed_is_told_of(
 def test_a_statement_that_is_no_text_is_shown_as_one(copied: Run) -> None:
     file = copied.folder.parent.parent / "project.toml"
     file.write_text(file.read_text("utf-8") + "\n[statement]\nreviewer = 5\n", "utf-8")
-    assert ("Who reviewed it", "5") in gather(copied.folder).stated
+    assert gather(copied.folder).context.reviewer == "5"
     assert evidence_page(gather(copied.folder))

@@ -16,15 +16,11 @@ from shoal.release.facts import Facts, load_facts
 from shoal.release.facts.bins import Record
 from shoal.release.stated import read_certificate
 from shoal.workbench.evidence.integrity import FileCheck, check_files, differences
+from shoal.workbench.evidence.statements import By, reason_by
+from shoal.workbench.evidence.values import KnownValue, known_values
 from shoal.workbench.project import Project, Run
+from shoal.workbench.project.context import Context
 from shoal.workbench.project.hashes import is_as_left
-
-STATED = {
-    "purpose": "Purpose of the release",
-    "recipient": "Recipient",
-    "release_model": "Release model",
-    "reviewer": "Who reviewed it",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +30,8 @@ class ShownColumn:
     name: str
     role: str
     recoded: str
-    reason: str | None
+    reason: str
+    by: By
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +73,10 @@ class Evidence:
     certificate: dict[str, Any]
     verified: dict[str, Any] | None
     """What `shoal verify` said; None if it was not asked."""
-    stated: list[tuple[str, str | None]]
+    context: Context
     columns: list[ShownColumn]
+    values: list[KnownValue] | None
+    """How surely each sensitive value is concluded; None if the release cannot be read."""
     attacks: list[Attacked]
     before: Risk
     after: Risk
@@ -90,8 +89,9 @@ class Evidence:
     decision: dict[str, Any] | None
 
 
-def gather(folder: str | Path) -> Evidence:
-    """Gathers what is known of a run that made a release, or an InputError."""
+def gather(folder: str | Path, *, context: Context | None = None) -> Evidence:
+    """Gathers what is known of a run that made a release, or an InputError. What the `context`
+    states counts before what the project does."""
     project, run = Project.of_run(folder)
     if run.kind != "anonymize":
         raise InputError(
@@ -106,6 +106,8 @@ def gather(folder: str | Path) -> Evidence:
             "Wait until it is done, or start it again.",
         )
     release, private = run.folder / "release", run.folder / "private"
+    said = project.context if context is None else project.context.with_(context)
+    guesses = {**project.guessed, **run.made.get("guessed", {})}
     certificate, facts = read_certificate(release), load_facts(private)
     before, after = _risks(facts, private)
     files = check_files(release, certificate)
@@ -115,8 +117,9 @@ def gather(folder: str | Path) -> Evidence:
         facts=facts,
         certificate=certificate,
         verified=run.result("verify"),
-        stated=[(words, project.statement.get(name)) for name, words in STATED.items()],
-        columns=_columns(private, _reasons(project, run)),
+        context=said,
+        columns=_columns(private, _reasons(project, run), guesses, said.confirmed or {}),
+        values=known_values(release),
         attacks=_attacks(run, facts),
         before=before,
         after=after,
@@ -149,7 +152,12 @@ def _role(spec: Mapping[str, Any], column: str) -> str | None:
     return None
 
 
-def _columns(private: Path, reasons: dict[str, str]) -> list[ShownColumn]:
+def _columns(
+    private: Path,
+    reasons: Mapping[str, str],
+    guesses: Mapping[str, str],
+    confirmed: Mapping[str, str],
+) -> list[ShownColumn]:
     """The columns that the spec or a reason names. Others are not published either."""
     spec = Spec.from_mapping(read_toml(private / "spec.toml"))
     recoded = dict(spec.recode)
@@ -166,7 +174,8 @@ def _columns(private: Path, reasons: dict[str, str]) -> list[ShownColumn]:
             name=name,
             role=role,
             recoded=recoded[name].words() if name in recoded else "",
-            reason=reasons.get(name) or None,
+            reason=reasons.get(name, ""),
+            by=reason_by(reasons.get(name, ""), guesses.get(name, ""), confirmed.get(name, "")),
         )
         for role, names in roles.items()
         for name in names

@@ -75,9 +75,12 @@ def differences(
         wrong.append("The decision below was made on another certificate than the one here now.")
     stated = None if decision is None else decision.get("stated")
     if stated is not None and stated != stated_now(run.folder):
+        now = stated_now(run.folder)
+        other = sorted(n for n in {*stated, *now} if stated.get(n) != now.get(n))
         wrong.append(
-            "The decision below was made when something else was stated of purpose, recipient or "
-            f"release model: {'; '.join(stated.values()) or 'nothing'}."
+            "The decision below was made when something else was stated: "
+            + "; ".join(f"{n.replace('_', ' ')}: {stated.get(n, 'nothing')}" for n in other)
+            + "."
         )
     if decision is not None and decision.get("hashes") != file_hash(run.folder / HASHES):
         wrong.append("The decision below was made on other files of the run than those here now.")

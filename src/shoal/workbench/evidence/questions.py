@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import compress
 
+from shoal.auditing.check_words import words
 from shoal.release.facts import Facts
 from shoal.release.facts.bins import Record
 from shoal.report.sentences import checks_said, known_sentence, lookup_sentence
 from shoal.report.words import judged
-from shoal.wording import percent, quoted, readable_words
+from shoal.wording import people, percent, quoted, readable_words
 from shoal.workbench.evidence.contents import Attacked, Evidence
+from shoal.workbench.evidence.values import KnownValue
 
 Attacks = Sequence[Attacked]
 Answer = tuple[str, str, list[str]]
@@ -30,12 +32,12 @@ def answers(evidence: Evidence) -> list[Answer]:
         (
             "Linkability",
             "Can records of one person be brought together, here or in another file?",
-            _linkability(attacks),
+            _linkability(facts, attacks),
         ),
         (
             "Inference",
-            "Can a protected value be concluded of a person?",
-            _inference(facts, attacks),
+            "Can a sensitive value be concluded of a person?",
+            [*_inference(facts, attacks), *_of_values(evidence.values)],
         ),
     ]
 
@@ -61,10 +63,45 @@ def _singling_out(facts: Facts, certificate: Record, attacks: Attacks) -> list[s
     return [*told, _matched(attacks, "singling-out", "all quasi-identifiers")]
 
 
-def _linkability(attacks: Attacks) -> list[str]:
+def _linkability(facts: Facts, attacks: Attacks) -> list[str]:
+    lookup, published = facts.verdict.lookup, facts.verdict.published
+    told = ["Not computed: how many lines another file is linked to (an older record)."]
+    if lookup is not None:
+        told = [
+            f"Another file with the same attributes links to one line of the release alone for "
+            f"{people(lookup.unique)} of {published:,} ({_part(lookup.unique, published)}), and to "
+            f"fewer than {lookup.fewer_than.k:,} lines for {people(lookup.fewer_than.people)} "
+            f"({_part(lookup.fewer_than.people, published)}). This is the figure to judge by."
+        ]
     return [
-        _matched(attacks, "linkability", "two files with half of the quasi-identifiers each"),
-        "Not computed: what another file or another release of the same people adds.",
+        *told,
+        "With less: "
+        + _matched(attacks, "linkability", "two files with half of the quasi-identifiers each"),
+        _other_releases(facts),
+    ]
+
+
+def _part(some: int, whole: int) -> str:
+    return percent(some / whole) if whole else "of nobody"
+
+
+def _other_releases(facts: Facts) -> str:
+    for check in facts.checks:
+        if check.name == "releases" and check.state != "not asked":
+            return f"{words(check)}."
+    return "Not computed: what another release of the same people adds."
+
+
+def _of_values(values: Sequence[KnownValue] | None) -> list[str]:
+    """What is concluded of all sensitive values, the unprotected ones among them."""
+    if values is None:
+        return ["Not computed: how surely values outside the events are concluded."]
+    likely, sure = (sum(getattr(one, name) for one in values) for name in ("likely", "sure"))
+    return [
+        f"Of all {len(values):,} sensitive values, protected or not: {people(likely)} "
+        f"{'is' if likely == 1 else 'are'} linked to some value with more than one half by their "
+        f"attributes and the release alone, and the line of {people(sure)} leaves one value only. "
+        "The table below has every value."
     ]
 
 

@@ -7,7 +7,8 @@ from starlette.responses import Response
 from shoal.errors import ShoalError
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import beside
-from shoal.workbench.project.project import STATED, stated_in
+from shoal.workbench.project.context import TEXTS
+from shoal.workbench.project.project import stated_in
 from shoal.workbench.same import same_as_statement
 from shoal.workbench.texts import say
 
@@ -19,12 +20,12 @@ def show(visit: Visit) -> Response:
 
 
 def save(visit: Visit) -> Response:
-    given = {name: visit.text(name) for name in STATED if name in visit.form}
+    given = {name: visit.text(name) for name in TEXTS if name in visit.form}
     project, seen = visit.project, visit.text("version")
     try:
         with visit.bench.editing:
             shown = stated_in(project.journal.state(int(seen))) if seen.isdecimal() else None
-            if shown not in (None, project.statement) and given != project.statement:
+            if shown not in (None, project.statement) and not _said(given, project.statement):
                 from shoal.workbench.pages.changes import conflict
 
                 return conflict(visit, project.aside(statement=given))
@@ -32,6 +33,11 @@ def save(visit: Visit) -> Response:
     except ShoalError as error:
         return _page(visit, {**visit.project.statement, **given}, error)
     return go("/")
+
+
+def _said(given: dict[str, str], statement: dict[str, str]) -> bool:
+    """Whether what is given is stated already."""
+    return all(statement.get(name, "") == text for name, text in given.items())
 
 
 def _page(visit: Visit, statement: dict[str, str], error: ShoalError | None) -> Response:

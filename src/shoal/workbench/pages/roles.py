@@ -70,9 +70,9 @@ def save(visit: Visit) -> Response:
             try:
                 added = form.added(draft)
             except ShoalError:
-                visit.project.keep(draft=draft, reasons=form.reasons(draft))
+                visit.project.keep(draft=draft, reasons=form.reasons(draft), guesses=form.guesses)
                 raise
-            visit.project.keep(draft=added, reasons=form.reasons(draft))
+            visit.project.keep(draft=added, reasons=form.reasons(draft), guesses=form.guesses)
             visit.bench.wrote["roles"] = visit.text("page"), visit.project.version()
     except ShoalError as error:
         return _page(visit, error)

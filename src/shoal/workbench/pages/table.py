@@ -88,7 +88,7 @@ def _take(visit: Visit, source: Source) -> None:
     other = project.source not in (None, source.within(project.folder))
     if not project.draft or (other and not fits(project.draft, held.columns)):
         draft, reasons = proposed(proposal)
-        project.keep(source=source, draft=draft, reasons=reasons)
+        project.keep(source=source, draft=draft, reasons=reasons, guesses=reasons)
     else:
         project.keep(source=source)
 

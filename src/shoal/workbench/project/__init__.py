@@ -16,12 +16,14 @@ from shoal.workbench.project.commands import (
     python_of,
     verify_steps,
 )
+from shoal.workbench.project.context import Context
 from shoal.workbench.project.project import Project
 from shoal.workbench.project.run import Run, RunProgress
 from shoal.workbench.project.source import Source
 from shoal.workbench.project.summary import summary
 
 __all__ = [
+    "Context",
     "Project",
     "Run",
     "RunProgress",

@@ -61,13 +61,17 @@ def keep_decision(
     write_json(run / DECISION_FILE, {**told, "date": now(), "earlier": before})
 
 
-def stated_now(run: Path) -> dict[str, str]:
+def stated_now(run: Path) -> dict[str, Any]:
     """What a person states of the releases of a run's project: purpose, recipient and so on."""
     try:
         told = read_toml(run.parent.parent / "project.toml").get("statement", {})
     except (InputError, OSError):
         return {}
-    return {name: str(text) for name, text in told.items()} if isinstance(told, dict) else {}
+    return {n: _plain(one) for n, one in told.items()} if isinstance(told, dict) else {}
+
+
+def _plain(one: Any) -> Any:
+    return one if isinstance(one, list | dict) else str(one)
 
 
 def certificate_hash(run: Path) -> str | None:

@@ -15,6 +15,7 @@ from shoal.data.spec import Spec
 from shoal.data.spec.toml_text import read_toml, toml_text
 from shoal.errors import InputError
 from shoal.workbench.project.commands import Steps
+from shoal.workbench.project.context import TEXTS, Context
 from shoal.workbench.project.files import now, read_json, write_json, write_text
 from shoal.workbench.project.journal import Journal, State
 from shoal.workbench.project.locks import take, tell, waiting_for
@@ -23,8 +24,6 @@ from shoal.workbench.project.source import Source
 
 PROJECT_FILE, SPEC_FILE, RUNS = "project.toml", "spec.toml", "runs"
 LOCK, EDITING = ".shoal-lock", ".shoal-editing"
-STATED = ("purpose", "recipient", "release_model", "reviewer")
-"""What only a person can say of a release."""
 _NAME = re.compile(r"[0-9]{4,9}")
 
 
@@ -119,10 +118,11 @@ class Project:
         draft: Mapping[str, Any] | None = None,
         reasons: Mapping[str, str] | None = None,
         source: Source | None = None,
-        statement: Mapping[str, str] | None = None,
+        statement: Mapping[str, Any] | None = None,
+        guesses: Mapping[str, str] | None = None,
     ) -> None:
         """Puts what is given in its place, as one change that can be undone; of the statement
-        what is not named stays."""
+        what is not named stays. Of reasons it is kept which are shoal's own `guesses`."""
         with self.editing() as journal:
             before = self._told()
             told = vars(source.within(self.folder)) if source else before.get("source")
@@ -131,6 +131,9 @@ class Project:
                 "reasons": before.get("reasons") if reasons is None else reasons,
                 "statement": {**before.get("statement", {}), **(statement or {})},
             }
+            if reasons is not None:
+                same = (guesses or {}).items() & reasons.items()
+                given["guessed"] = dict(sorted(same))
             tables = {name: _filled(table or {}) for name, table in given.items()}
             whole = {**before, **tables}
             if whole != before:
@@ -144,13 +147,14 @@ class Project:
         *,
         draft: Mapping[str, Any] | None = None,
         reasons: Mapping[str, str] | None = None,
-        statement: Mapping[str, str] | None = None,
+        statement: Mapping[str, Any] | None = None,
     ) -> State:
         """A state that is kept without being gone to, in case somebody chooses it later."""
         with self.editing() as journal:
             whole = self._told()
-            for name, table in (("reasons", reasons), ("statement", statement)):
-                whole[name] = _filled(table) if table is not None else whole.get(name, {})
+            if reasons is not None:
+                whole["reasons"] = _filled(reasons)
+            whole["statement"] = _filled({**whole.get("statement", {}), **(statement or {})})
             files = {**journal.note().files, PROJECT_FILE: toml_text(whole)}
             if draft is not None:
                 files[SPEC_FILE] = toml_text(draft)
@@ -185,28 +189,35 @@ class Project:
 
     @property
     def statement(self) -> dict[str, str]:
-        """What a person stated: purpose, recipient, release model, reviewer."""
-        return self._texts("statement")
+        """What a person stated, as far as it is text."""
+        return _texts_in(self._table("statement"))
 
-    def state(self, **fields: str) -> None:
-        """Keeps what a person states; an empty text takes a statement back."""
-        for name in fields:
-            if name not in STATED:
-                raise InputError(
-                    "statement-field",
-                    f'Nothing called "{name}" is stated of a release.',
-                    f"Choose among: {', '.join(STATED)}.",
-                )
-        self.keep(statement={**self.statement, **fields})
+    @property
+    def context(self) -> Context:
+        """All that a person stated."""
+        return Context.of({**self._table("statement"), **self.statement})
+
+    def state(self, **fields: Any) -> None:
+        """Keeps what a person states; what is empty takes a statement back."""
+        Context.of(fields)
+        self.keep(statement=fields)
 
     @property
     def reasons(self) -> dict[str, str]:
         """Why columns have their roles, by column."""
         return self._texts("reasons")
 
-    def set_reasons(self, reasons: Mapping[str, str]) -> None:
-        """Keeps why columns have their roles; of other columns nothing is kept."""
-        self.keep(reasons=reasons)
+    @property
+    def guessed(self) -> dict[str, str]:
+        """Those of the reasons that shoal proposed."""
+        return self._texts("guessed")
+
+    def set_reasons(
+        self, reasons: Mapping[str, str], *, guesses: Mapping[str, str] | None = None
+    ) -> None:
+        """Keeps why columns have their roles, and which of it are shoal's own `guesses`; of other
+        columns nothing is kept."""
+        self.keep(reasons=reasons, guesses=guesses)
 
     def runs(self) -> list[Run]:
         """All runs, the first one first, without those whose `run.json` is damaged."""
@@ -250,6 +261,7 @@ class Project:
             "spec": kept,
             "source": None if source is None else source.address,
             "reasons": self.reasons,
+            "guessed": self.guessed,
             "title": title,
             **(extra or {}),
         }
@@ -323,13 +335,16 @@ def draft_of(state: State) -> dict[str, Any]:
 
 def stated_in(state: State) -> dict[str, str]:
     """What a person states in a state."""
-    told = tomllib.loads(state.files[PROJECT_FILE] or "").get("statement", {})
-    return {key: str(value) for key, value in told.items()}
+    return _texts_in(tomllib.loads(state.files[PROJECT_FILE] or "").get("statement", {}))
+
+
+def _texts_in(statement: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(text) for name, text in statement.items() if name in TEXTS}
 
 
 def _filled(table: Mapping[str, Any]) -> dict[str, Any]:
     """A table without what is empty."""
-    return {key: value for key, value in table.items() if value not in ("", None)}
+    return {key: value for key, value in table.items() if value not in ("", None, [], (), {})}
 
 
 def _is_run(folder: Path) -> bool:
