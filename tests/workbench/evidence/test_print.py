@@ -15,7 +15,7 @@ from shoal.workbench.project.context import Intrusion
 from tests.browsing import chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-pdfium = pytest.importorskip("pypdfium2", reason="needs pypdfium2: pip install 'shoal[test]'")
+pdfium = pytest.importorskip("pypdfium2", reason="needs pypdfium2: the extra test")
 
 LONG = "Unbreakable" * 12
 A4 = (595, 842)
