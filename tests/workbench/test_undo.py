@@ -204,7 +204,7 @@ def test_two_pages_of_statements(asked: Visitor) -> None:
     assert asked.post("/", {"version": one, "purpose": "Research"}).status == 303
     answer = asked.post("/", {"version": two, "purpose": "Teaching", "reviewer": "A"})
     assert answer.status == 422
-    assert "What the release is for Research Teaching" in answer.words
+    assert "Purpose of the release Research Teaching" in answer.words
     assert asked.project.statement == {"purpose": "Research"}
     number = re.search(r'name="state" value="(\d+)"', answer.text)
     assert number is not None

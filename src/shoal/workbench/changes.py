@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from shoal.errors import ShoalError
 from shoal.workbench import drafting
-from shoal.workbench.project.context import TEXTS, TITLES
+from shoal.workbench.project.context import TITLES
 from shoal.workbench.project.journal import Journal, State
 from shoal.workbench.project.project import PROJECT_FILE, SPEC_FILE
 from shoal.workbench.texts import TEXTS, say
@@ -62,7 +62,7 @@ def _said(files: Texts) -> dict[str, str]:
 def _of_project(told: Mapping[str, Any]) -> dict[str, str]:
     tables = {name: told.get(name) or {} for name in ("source", "statement", "reasons")}
     said = {say("nav.table"): ", ".join(map(str, tables["source"].values()))}
-    said |= {TITLES[n]: str(tables["statement"].get(n, "")) for n in TEXTS}
+    said |= {title: str(tables["statement"].get(n, "")) for n, title in TITLES.items()}
     reasons = tables["reasons"].items()
     return said | {say("roles.reason.of", name=name): str(one) for name, one in reasons}
 

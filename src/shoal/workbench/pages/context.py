@@ -12,6 +12,7 @@ from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import CONTEXT, beside
 from shoal.workbench.evidence.statements import proposals
 from shoal.workbench.held import key_of
+from shoal.workbench.pages.home import keep_statement
 from shoal.workbench.project.context import (
     INTRUSION,
     PARTS,
@@ -42,10 +43,9 @@ def save(visit: Visit) -> Response:
     guessed = visit.project.guessed.items()
     given["confirmed"] = {name: text for name, text in guessed if key_of(name) in ticked}
     try:
-        visit.project.state(**given)
+        return keep_statement(visit, given) or go("/context")
     except ShoalError as error:
         return _page(visit, given, error)
-    return go("/context")
 
 
 def _intrusions(visit: Visit) -> list[dict[str, str]]:
@@ -66,6 +66,7 @@ def _page(visit: Visit, stated: dict[str, Any], error: ShoalError | None) -> Res
     return visit.page(
         "context",
         status=visit.status(error),
+        version=visit.project.version(),
         parts=PARTS,
         titles=TITLES,
         meanings=meanings(),

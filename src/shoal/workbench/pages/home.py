@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from starlette.responses import Response
 
 from shoal.errors import ShoalError
@@ -21,23 +24,28 @@ def show(visit: Visit) -> Response:
 
 def save(visit: Visit) -> Response:
     given = {name: visit.text(name) for name in TEXTS if name in visit.form}
-    project, seen = visit.project, visit.text("version")
     try:
-        with visit.bench.editing:
-            shown = stated_in(project.journal.state(int(seen))) if seen.isdecimal() else None
-            if shown not in (None, project.statement) and not _said(given, project.statement):
-                from shoal.workbench.pages.changes import conflict
-
-                return conflict(visit, project.aside(statement=given))
-            project.state(**given)
+        return keep_statement(visit, given) or go("/")
     except ShoalError as error:
         return _page(visit, {**visit.project.statement, **given}, error)
-    return go("/")
 
 
-def _said(given: dict[str, str], statement: dict[str, str]) -> bool:
+def keep_statement(visit: Visit, given: Mapping[str, Any]) -> Response | None:
+    """Keeps what is stated; the page of both versions where another page stated otherwise."""
+    project, seen = visit.project, visit.text("version")
+    with visit.bench.editing:
+        shown = stated_in(project.journal.state(int(seen))) if seen.isdecimal() else None
+        if shown not in (None, project.statement) and not _said(given, project.statement):
+            from shoal.workbench.pages.changes import conflict
+
+            return conflict(visit, project.aside(statement=given))
+        project.state(**given)
+    return None
+
+
+def _said(given: Mapping[str, Any], statement: Mapping[str, str]) -> bool:
     """Whether what is given is stated already."""
-    return all(statement.get(name, "") == text for name, text in given.items())
+    return all(statement.get(name, "") == given[name] for name in given if name in TEXTS)
 
 
 def _page(visit: Visit, statement: dict[str, str], error: ShoalError | None) -> Response:
