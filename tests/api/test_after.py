@@ -102,6 +102,45 @@ def test_it_verifies_with_its_ledger_as_the_table_and_with_its_chain(home: Path)
         shoal.verify(home / "release-2", home / "release-2-private" / LEDGER)
 
 
+def test_a_table_in_another_order_is_judged_with_all_releases_by_their_ledgers(home: Path) -> None:
+    """Whoever left is in none of its rows, and changed values are those that were published."""
+    whole = table_of_month(2)
+    releases = [home / f"release-{month}" for month in range(MONTHS)]
+    found = shoal.audit_releases(whole, releases, earlier=MONTHS - 1)
+    assert found.robust
+    assert found.people == ROWS
+    assert found.groups_exact == found.groups_bounded == found.certain == 0
+    own = shoal.Release.load(releases[-1]).certificate["audit"]["together"]
+    assert found.told == own["told"]
+    assert not found.sure[: whole.height].any()
+
+
+def test_two_that_follow_the_same_release_are_found_out(home: Path, tmp_path: Path) -> None:
+    first = shutil.copytree(home / "release-0-private", tmp_path / "release-0-private")
+    shutil.copytree(home / "release-0", tmp_path / "release-0")
+    for name, seed in (("a", 1), ("b", 2)):
+        made = shoal.anonymize(table_of_month(1), SPEC, seed=seed, after=first)
+        if name == "b":
+            with pytest.raises(shoal.InputError, match="of the same people") as refused:
+                made.save(tmp_path / name, private=tmp_path / f"{name}-private")
+            assert '(--after "' in refused.value.remedy
+        made.save(tmp_path / name, private=tmp_path / f"{name}-private", alone=name == "b")
+    both = shoal.audit_releases(table_of_month(1), [tmp_path / "a", tmp_path / "b"])
+    assert both.robust is False
+    assert both.certain > 0
+    assert both.undecided > 0
+    assert both.groups_alone > 0, "groups of the release that both follow"
+
+
+def test_who_left_is_refused_where_too_little_is_known_of_them(home: Path) -> None:
+    frame, after = table_of_month(2), [home / "release-1", home / "release-2"]
+    with pytest.raises(shoal.InputError, match='their "ward" is not known'):
+        shoal.audit_releases(frame, after, SPEC.with_(qi=[*SPEC.qi, "ward"]))
+    again = pl.concat([frame, frame.tail(1)])
+    with pytest.raises(shoal.InputError, match="does not name everybody once"):
+        shoal.audit_releases(again, after, SPEC.with_(identifiers=()))
+
+
 def test_all_releases_together_tell_what_the_last_one_tells(home: Path) -> None:
     """By the judge of releases, which knows nothing of ledgers."""
     last = home / "release-2-private" / LEDGER

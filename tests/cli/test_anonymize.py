@@ -129,7 +129,8 @@ def test_a_spec_file_does_what_options_do(home: Path, tmp_path: Path) -> None:
     one = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "a", "--spec", spec, *same)
     assert one.returncode == 0, one.stderr
     assert one.stdout.startswith("ROBUST: r = 3")
-    two = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "b", *SPEC, *same)
+    again = [*SPEC, *same, "--alone"]
+    two = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "b", *again)
     assert two.returncode == 0, two.stderr
     for name in RELEASE_FILES:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
@@ -144,7 +145,7 @@ def test_events_with_limits_of_their_own_are_told_apart(home: Path, tmp_path: Pa
     assert '"HIV": r = 5, a link above 20.0 % is a breach; the largest is' in done.stdout
     assert '"Depression": r = 2, a link above 50.0 % is a breach; the largest is' in done.stdout
     assert "r = 3" not in done.stdout
-    one = [*SPEC[:4], "--protect", "HIV@r=5", "-r", "3"]
+    one = [*SPEC[:4], "--protect", "HIV@r=5", "-r", "3", "--alone"]
     done = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "one", *one)
     assert done.stdout.startswith("ROBUST: r = 5, a link above 20.0 % is a breach.")
     assert "known above 1/r before anything is published" in done.stdout

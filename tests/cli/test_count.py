@@ -59,7 +59,7 @@ def test_the_private_record_can_be_kept_by_cell(home: Path) -> None:
     )
     assert (home / "a-private" / "cell_groups.parquet").is_file()
     assert not (home / "a-private" / "row_groups.parquet").exists()
-    named = ("--private", "cells:inside")
+    named = ("--private", "cells:inside", "--alone")
     assert shoal_("anonymize", "people.csv", "--out", "b", *named, *options).returncode == 0
     assert (home / "inside" / "cell_groups.parquet").is_file()
 

@@ -30,7 +30,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     FRAME.write_csv(folder / "table.csv")
     for seed, name in enumerate(("one", "other")):
         made = shoal.anonymize(FRAME, SPEC, seed=seed)
-        made.save(folder / name, private=folder / f"{name}-private")
+        made.save(folder / name, private=folder / f"{name}-private", alone=True)
     return folder
 
 

@@ -202,7 +202,10 @@ def test_nothing_private_is_in_the_release_folder(release: Release, tmp_path: Pa
     for secret in ("PERSON", "patient", "ward", str(tmp_path)):
         assert secret not in public
     inside = {file.name for file in (tmp_path / "inside").iterdir()}
-    tables, texts_ = {"row_groups.parquet", "row_risks.parquet"}, {"audit.json", "spec.toml"}
+    tables, texts_ = (
+        {"row_groups.parquet", "row_risks.parquet"},
+        {"audit.json", "spec.toml", "people.json"},
+    )
     assert inside == tables | texts_ | {"report.json", "release.json", "seed.json"}
     rows = pl.read_parquet(tmp_path / "inside" / "row_groups.parquet")
     assert made.row_groups is not None

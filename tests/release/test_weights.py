@@ -201,7 +201,7 @@ def test_every_engine_deals_weights_alike(tmp_path: Path) -> None:
         ),
     ]
     for number, one in enumerate(made):
-        one.save(tmp_path / f"{number}", private=tmp_path / f"private-{number}")
+        one.save(tmp_path / f"{number}", private=tmp_path / f"private-{number}", alone=True)
         assert (tmp_path / f"{number}" / "qi.csv").read_bytes() == (
             tmp_path / "0" / "qi.csv"
         ).read_bytes()
@@ -371,7 +371,7 @@ def test_with_the_limit_prior_nobody_is_above_what_all_counts_say(tmp_path: Path
         ("by chance", [0.8] * 5 + [0.1] * 10, 5),
     ):
         made = shoal.anonymize(frame, spec, method=All(tuple(weights)), seed=1)
-        made.save(tmp_path / name, private=tmp_path / f"{name}-private")
+        made.save(tmp_path / name, private=tmp_path / f"{name}-private", alone=True)
         assert not failed(tmp_path / name)
         found = dict(failed(tmp_path / name, table=frame))
         told = f"they put {above:,} people above their limit"

@@ -275,6 +275,13 @@ def test_a_decision_is_kept_with_its_run(walked: Visitor) -> None:
     assert decision is not None
     assert (decision["name"], decision["review"]) == ("Ada", "2031-01-31")
     assert "Run 0002: approved" in walked.get("/").words
+    assert "Releases of these people that were approved" in walked.get("/run").words
+    typed = [("follows", "alone"), *ALL]
+    words = walked.post("/run/same", typed).words
+    assert "--alone" in words
+    assert "--releases runs/0002/release" in words
+    assert "--ledger" in walked.post("/run/same", [("ledger", "yes"), *ALL]).words
+    assert walked.post("/run", [("follows", "0099"), *ALL]).status == 422
 
 
 def test_settings_that_are_wrong_are_told_beside_their_fields(walked: Visitor) -> None:

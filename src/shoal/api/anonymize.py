@@ -6,12 +6,15 @@ import itertools
 import math
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
+from shoal.api.releases import pair_words
 from shoal.auditing.adversaries.adversary import (
     USUAL,
     Adversaries,
@@ -21,25 +24,29 @@ from shoal.auditing.adversaries.adversary import (
 )
 from shoal.auditing.audit import audit as judge
 from shoal.auditing.checks import by_chance, seeds
+from shoal.data.sources.streamed import Rows
 from shoal.data.spec import Spec, checked_seed
 from shoal.data.storage import recover_folder
 from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
-from shoal.engines import Engine, default_engine, engine_of
+from shoal.engines import Engine, Near, default_engine, engine_of
+from shoal.engines.cells import holds_cells
 from shoal.errors import InputError, InternalError
 from shoal.groups import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge, check_groups, warn_of_time
 from shoal.methods.registry import check_columns, inform, make_method
-from shoal.names import ENGINES
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
 from shoal.release.ledger import Ledger, begin, check_same, follow, secret
 from shoal.release.models import describe_models, model_files
+from shoal.release.people import Met, People, met, refuse_met
 from shoal.release.run import Run
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.wording import TRY
 
 SEED_BITS = 62
+SOON = 50_000
+"""Of tables of so many rows it is computed what another release of them adds."""
 HOPELESS = ("r-impossible", "suppression-limit")
 """How a method says that there are too few people to hide somebody among."""
 
@@ -56,6 +63,7 @@ def anonymize(
     after: str | Path | None = None,
     ledger: bool = False,
     key: str | None = None,
+    beside: Sequence[str | Path] = (),
     seed: int | None = None,
     progress: Progress = silent,
     **parameters: Any,
@@ -79,6 +87,8 @@ def anonymize(
             in their group with the value that they had, and newcomers are in groups of their own.
         ledger: Keep a ledger in the private folder, so that another release can follow.
         key: The column by which a ledger knows people again; else all that is published of them.
+        beside: Private folders of other releases: none may be of the same people, but for those
+            that this one follows.
         seed: Seed of everything random, for tests and studies; the certificate then says so. A
             secret one is drawn otherwise, and kept with the private records: whoever knew it could
             repeat the run.
@@ -110,12 +120,19 @@ def anonymize(
         chosen = inform(chosen, readers=readers)
     engine = engine or engine_of(data)
     rows_with = engine or default_engine()
-    chain = None
+    chain, keep = None, not is_location(data)
+    rows = _rows(data, rows_with)
+    if isinstance(rows, pl.DataFrame) and not keep:
+        data = rows
+    whose = None if rows is None else People.of(_some(rows), spec_of(data, spec))
     if ledger or after is not None:
-        chain = _chain(data, spec, after, key, engine, knowledge=knowledge, seed=drawn)
+        chain = _chain(data, spec, after, key, rows_with, knowledge=knowledge, seed=drawn)
         data, spec = chain.frame, spec_of(data, spec).with_(identifiers=())
     elif key is not None:
         raise InputError("key-alone", "key names people of no ledger.", "Use it with ledger.")
+    others = [] if whose is None else _others(whose, beside, chain)
+    if others and not _quick(others[0], rows):
+        raise refuse_met(others[0])
     if isinstance(knowledge, Knowledge):
         chosen = inform(chosen, knowledge=knowledge)
     table = table_of(
@@ -123,7 +140,7 @@ def anonymize(
         spec,
         knowledge=knowledge,
         engine=rows_with,
-        keep=not is_location(data),
+        keep=keep,
         publish=True,
         progress=progress,
     )
@@ -208,7 +225,7 @@ def anonymize(
         after=() if chain is None else chain.releases,
     )
     clock.lap("build")
-    return Release(
+    made = Release(
         spec=table.spec,
         form=grouping.form,
         qi_held=qi,
@@ -216,8 +233,11 @@ def anonymize(
         members=members,
         ranges=ranges,
         certificate=certificate,
-        run=Run(table, grouping, audit, drawn, rows_with, dealt, models, clock.laps, chain),
+        run=Run(table, grouping, audit, drawn, rows_with, dealt, models, clock.laps, chain, whose),
     )
+    if others:
+        raise refuse_met(others[0], pair_words(rows, others[0], made))
+    return made
 
 
 def _chain(
@@ -225,23 +245,49 @@ def _chain(
     spec: Spec | None,
     after: str | Path | None,
     key: str | None,
-    engine: Engine | None,
+    engine: Engine,
     *,
     knowledge: Known,
     seed: int,
 ) -> Ledger:
     """The chain that a release begins or follows."""
-    if engine is not None and engine.name != ENGINES[0]:
+    if not isinstance(engine, Near):
         raise InputError(
             "ledger-engine",
             f"A ledger is kept of rows that are here, and {engine.name} leaves them there.",
             "Leave the engine out.",
         )
-    frame, asked = to_polars(frame_of(data)), spec_of(data, spec, knowledge=knowledge)
+    held = engine.read(data) if is_location(data) else to_polars(frame_of(data))
+    frame, asked = held, spec_of(data, spec, knowledge=knowledge)
     if after is None:
         return begin(frame, asked, key, secret(seed))
     recover_folder(Path(after))
     return follow(frame, asked, Path(after), key)
+
+
+def _rows(data: Any, engine: Engine) -> pl.DataFrame | Rows | None:
+    """The rows of what is given, where they are here."""
+    if not isinstance(engine, Near) or (is_location(data) and holds_cells(data)):
+        return None
+    if is_location(data):
+        return engine.opened(data)
+    held = data.native if isinstance(data, Table) else data
+    return None if held is None else to_polars(held)
+
+
+def _some(rows: pl.DataFrame | Rows) -> Iterable[pl.DataFrame]:
+    return [rows] if isinstance(rows, pl.DataFrame) else rows.frames(rows.names)
+
+
+def _others(whose: People, beside: Sequence[str | Path], chain: Ledger | None) -> list[Met]:
+    """Releases of the same people that this one does not follow."""
+    return list(met(whose, list(map(Path, beside)), () if chain is None else chain.releases))
+
+
+def _quick(found: Met, rows: Any) -> bool:
+    """Whether what two releases tell together is soon known."""
+    here = isinstance(rows, pl.DataFrame) and rows.height <= SOON
+    return here and found.same_table and found.release is not None
 
 
 def _refuse_nothing(grouping: Grouping, table: Table) -> None:

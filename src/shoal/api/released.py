@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.api.inputs import frame_of, is_location
+from shoal.arrays import Floats
 from shoal.auditing.align import Aligned, align_counted, align_release
 from shoal.data.spec import Spec
 from shoal.data.storage import recover_folder
@@ -86,11 +88,26 @@ def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> A
             "key has nothing to align: the private folder of a release says who is who.",
             "Leave it out.",
         )
-    folder = Path(released)
-    release, table = load(folder), Table.from_frame(frame, spec)
-    private = private_folder(folder)
-    refuse_strangers(folder, private)
-    gids, weights = rows_recorded(recorded(private), table)
+    table = Table.from_frame(frame, spec)
+    gids, weights = rows_recorded(recorded(private_of(released)), table)
+    return _own(table, load(Path(released)), gids, weights)
+
+
+def aligned_own(frame: Any, release: Release, gids: NDArray[Any]) -> Aligned:
+    """The same of a release of shoal's by the gid of each row, -1 where it is not published."""
+    return _own(Table.from_frame(frame, release.spec.with_(identifiers=())), release, gids)
+
+
+def private_of(released: str | Path) -> Path:
+    """The private folder of a release of shoal's, or an InputError if it is another one's."""
+    private = private_folder(Path(released))
+    refuse_strangers(Path(released), private)
+    return private
+
+
+def _own(
+    table: Table, release: Release, gids: NDArray[Any], weights: Floats | None = None
+) -> Aligned:
     grouping = regroup(release, table, gids, weights)
     known = np.unique(release.sensitive[GID].to_numpy())
     rows = np.where(gids < 0, -1, np.searchsorted(known, gids)).astype(np.int32)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from shoal.api.inputs import Known, frame_of, spec_of
-from shoal.api.released import align, is_own, spec_of_own
+from shoal.api.placed import place
+from shoal.api.released import align, aligned_own, is_own, private_of, spec_of_own
 from shoal.auditing.adversaries.adversary import BOTH
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.align import Aligned
@@ -16,6 +18,12 @@ from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
+from shoal.release import Release
+from shoal.release.folder import load
+from shoal.release.people import Met
+from shoal.release.record import rows_recorded
+from shoal.wording import people as counted_people
+from shoal.wording import plain_percent
 
 
 def audit_releases(
@@ -42,7 +50,7 @@ def audit_releases(
         data: The table with everybody in it: a frame, a path or URL, or a Table.
         releases: Tables that other tools released, whose groups are made by those of the QIs that
             they have; or folders of shoal's, with their private folders beside them.
-        spec: What was asked for; else that of the first folder, with the QIs of all.
+        spec: What was asked for; else that of the last folder, with the QIs of all.
         key: The column that aligns released files; row by row unless given.
         knowledge: What outsiders know, a Knowledge or a file, in place of what the spec says.
         model: Outsiders also know what such a model of all QIs, fitted to other people, foretells
@@ -77,12 +85,22 @@ def audit_releases(
         )
     own = [made for one in releases if (made := spec_of_own(one)) is not None]
     asked = spec or (_of_all(own) if own else None)
-    frame, asked = frame_of(data), spec_of(data, asked, knowledge=knowledge)
-    aligned = [_aligned(frame, one, asked, key) for one in releases]
+    frame, asked = to_polars(frame_of(data)), spec_of(data, asked, knowledge=knowledge)
+    _refuse_unlike(own)
+    privates = [private_of(one) if is_own(one) else None for one in releases]
+    placed = place(frame, privates, [*asked.qi, *asked.sensitive_columns])
+    asked = asked.with_(identifiers=()) if placed.more else asked
+    aligned = [
+        _aligned(frame, one, asked, key)
+        if gid is None
+        else aligned_own(placed.frame, load(Path(one)), gid)
+        for one, gid in zip(releases, placed.gids, strict=True)
+    ]
     spelt = any(one.table.spec.publish_members for one in aligned)
-    table = Table.from_frame(frame, asked.with_(publish_members=spelt, k=None))
+    table = Table.from_frame(placed.frame, asked.with_(publish_members=spelt, k=None))
     for one in aligned:
-        if one.table.rows != table.rows or one.table.members.labels != table.members.labels:
+        known = one.table.rows in (placed.rows, table.rows)
+        if not known or one.table.members.labels != table.members.labels:
             raise InputError(
                 "releases-table",
                 "The releases are of other rows, or of other values, than the table's.",
@@ -92,7 +110,11 @@ def audit_releases(
     readers = [adversary] if isinstance(adversary, str) else list(adversary)
     return judge_releases(
         table,
-        [shown_by(one.table, one.grouping, one.rows) for one in aligned if one.rows is not None],
+        [
+            shown_by(one.table, one.grouping, one.rows).of_more(table.rows)
+            for one in aligned
+            if one.rows is not None
+        ],
         knowledge=Knowledge.of(table, knowledge, model=model),
         readers=readers,
         limit=limit,
@@ -102,9 +124,61 @@ def audit_releases(
     )
 
 
+def pair_words(rows: Any, other: Met, made: Release) -> str:
+    """What a release that was just made tells together with another one of the same rows; nothing
+    where they cannot be judged together."""
+    folder = other.release
+    assert folder is not None, "asked of releases whose folder is known"
+    try:
+        before = load(folder)
+        spec = _of_all([made.spec, before.spec]).with_(identifiers=(), k=None)
+        table = Table.from_frame(rows, spec)
+        gid, _ = rows_recorded(other.private, Table.from_frame(rows, before.spec))
+        aligned = aligned_own(rows, before, gid)
+        if aligned.table.members.labels != table.members.labels or aligned.rows is None:
+            return ""
+        mine = made.made
+        assert mine.dealt is not None, "rows are at hand"
+        shown = [
+            shown_by(aligned.table, aligned.grouping, aligned.rows),
+            shown_by(mine.table, mine.grouping, mine.dealt.group),
+        ]
+        found = judge_releases(table, shown)
+    except InputError:
+        return ""
+    cases = int((table.row_event >= 0).sum())
+    sure = plain_percent(found.certain / max(1, cases))
+    return (
+        f"Whoever has both, and knows who is in which group, is certain of the protected value of "
+        f"{counted_people(found.certain)} ({sure} of all who have one)."
+    )
+
+
+def _refuse_unlike(specs: Sequence[Spec]) -> None:
+    """An InputError for what no judge of several releases reads."""
+    if any(one.person is not None for one in specs):
+        raise InputError(
+            "releases-person",
+            "Releases are judged together where everybody has one row, and people have several.",
+            "Judge releases of one row per person.",
+        )
+
+
 def _of_all(specs: Sequence[Spec]) -> Spec:
-    """The first spec, with the QIs of all."""
-    return specs[0].with_(qi=tuple(dict.fromkeys(name for one in specs for name in one.qi)))
+    """The last spec, with the QIs of all. One that they recode otherwise is as the table has it,
+    which is finer than any."""
+    qi = tuple(dict.fromkeys(name for one in specs for name in one.qi))
+    ways = [dict(one.recode) for one in specs]
+    kept = {
+        name: way
+        for own in ways
+        for name, way in own.items()
+        if name not in qi
+        or all(
+            other.get(name) == way for other, one in zip(ways, specs, strict=True) if name in one.qi
+        )
+    }
+    return specs[-1].with_(qi=qi, recode=tuple(kept.items()))
 
 
 def _aligned(frame: Any, released: Any, spec: Spec, key: str | None) -> Aligned:

@@ -54,6 +54,7 @@ def anonymize(
     after: Path | None = None,
     ledger: bool = False,
     key: str | None = None,
+    alone: bool = False,
     seed: int | None = None,
     *,
     tuned: dict[str, Any],
@@ -73,6 +74,8 @@ def anonymize(
             keeps who is in which group by cell, not by row.
         force: Replace existing folders.
         write_anyway: Write a release that is not shown to be robust too.
+        alone: Write it beside a release of the same people that it does not follow: only one of
+            them will be published, or they are other people.
     """
     if "k" in asked and "k" in {one.name for one in parameters_of(method)}:
         tuned |= {"k": asked.pop("k")}
@@ -83,6 +86,7 @@ def anonymize(
 
     from shoal.api.anonymize import anonymize as run
     from shoal.auditing.adversaries.adversary import USUAL
+    from shoal.cli.beside import earlier_releases
     from shoal.data.storage import refuse_overlap
     from shoal.release.facts import Repeat, release_facts
     from shoal.report.words import command_line
@@ -102,6 +106,7 @@ def anonymize(
             after=after,
             ledger=ledger,
             key=key,
+            beside=() if alone else earlier_releases(out, inside),
             seed=seed,
             progress=progress,
             **parameters,
@@ -114,7 +119,13 @@ def anonymize(
         pages = render_reports(facts, report=report, public_report=public_report)
         with placed_together(pages):
             release.save(
-                out, format=format, force=force, private=inside, record=record, facts=facts
+                out,
+                format=format,
+                force=force,
+                private=inside,
+                record=record,
+                facts=facts,
+                alone=alone,
             )
     if json:
         errors = None if facts is None or facts.queries is None else facts.queries["lines"]

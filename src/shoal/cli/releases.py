@@ -50,8 +50,8 @@ def judge_together(
             one if one in own else read_table(one, separator=separator, encoding=encoding)
             for one in releases
         ],
-        # Without any option, the spec of the first folder with the QIs of all.
-        None if own and not asked else asked.make_spec(own[0] if own else None),
+        # Without any option, the spec of the last folder with the QIs of all.
+        None if own and not asked else asked.make_spec(own[-1] if own else None),
         key=key,
         model=model,
         adversary=adversary or BOTH,

@@ -7,7 +7,7 @@ from typing import Any
 from shoal.data.table.frames import is_spark_frame
 from shoal.engines.cells import write_cells
 from shoal.engines.counting import CountedTable
-from shoal.engines.engine import Dealt, Distant, Engine, Joining, Part
+from shoal.engines.engine import Dealt, Distant, Engine, Joining, Near, Part
 from shoal.engines.gathering import gather
 from shoal.engines.runs import GID, Runs
 from shoal.errors import InputError
@@ -55,6 +55,7 @@ __all__ = [
     "Distant",
     "Engine",
     "Joining",
+    "Near",
     "Part",
     "Runs",
     "default_engine",

@@ -46,18 +46,8 @@ def write_cells(counted: CountedTable, path: str | Path, spec: Spec) -> pl.DataF
 
 def read_cells(source: str | Path) -> CountedTable | None:
     """The cells in a file, or None if it is something else."""
-    path = Path(source)
-    if "://" in str(source) or file_kind(path) != "parquet" or not path.is_file():
-        return None
-    import pyarrow.parquet as pq
-    from pyarrow import ArrowException
-
-    try:
-        note = (pq.read_schema(path).metadata or {}).get(NOTE)
-        told = None if note is None else json.loads(note)
-    except (ArrowException, OSError, ValueError):
-        return None  # whatever it is, reading it says what is wrong with it
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    path, told = Path(source), _noted(source)
+    if told is None:
         return None
     frame, count = read_table(path), told.get("count")
     if count not in frame.columns:
@@ -71,3 +61,24 @@ def read_cells(source: str | Path) -> CountedTable | None:
         return CountedTable(lines, frame[count])
     persons = Persons(person["rows"], person["people"])
     return CountedTable(lines, frame[count], persons=persons, rule=person["rule"])
+
+
+def holds_cells(source: str | Path) -> bool:
+    """Whether a file holds cells."""
+    return _noted(source) is not None
+
+
+def _noted(source: str | Path) -> dict[str, Any] | None:
+    """What a file of cells says of itself; None for anything else."""
+    path = Path(source)
+    if "://" in str(source) or file_kind(path) != "parquet" or not path.is_file():
+        return None
+    import pyarrow.parquet as pq
+    from pyarrow import ArrowException
+
+    try:
+        note = (pq.read_schema(path).metadata or {}).get(NOTE)
+        told = None if note is None else json.loads(note)
+    except (ArrowException, OSError, ValueError):
+        return None  # whatever it is, reading it says what is wrong with it
+    return told if isinstance(told, dict) and told.get("format") == FORMAT else None

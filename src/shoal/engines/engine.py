@@ -12,7 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import polars as pl
+
 from shoal.arrays import Floats, IntArray, Ints
+from shoal.data.sources.streamed import Rows
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.engines.counting import CountedTable
@@ -70,6 +73,19 @@ class Engine(Protocol):
 
     def write(self, runs: Runs, path: Path) -> None:
         """Writes one published table, whole or not at all."""
+        ...
+
+
+@runtime_checkable
+class Near(Engine, Protocol):
+    """An engine that brings rows here."""
+
+    def opened(self, source: str | Path) -> pl.DataFrame | Rows:
+        """The rows of a source, at once; or, of a large file, some after the other."""
+        ...
+
+    def read(self, source: str | Path) -> pl.DataFrame:
+        """All rows of a source, at once."""
         ...
 
 

@@ -40,12 +40,18 @@ class PolarsEngine:
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
         if not isinstance(source, str | Path):
             return Table.from_frame(source, spec)
-        rows, cells = self._open(source), read_cells(source)
+        cells = read_cells(source)
         if cells is not None:
             return cells.table(spec)
-        if rows is None or rows.weight < self._large:
-            return Table.from_frame(self._read(source), spec)
+        held = self.opened(source)
+        if isinstance(held, pl.DataFrame):
+            return Table.from_frame(held, spec)
         return self.counted(source, spec, progress=progress).table(spec)
+
+    def opened(self, source: str | Path) -> pl.DataFrame | Rows:
+        """The rows of a source, at once; or, of a large file, some after the other."""
+        rows = self._open(source)
+        return self.read(source) if rows is None or rows.weight < self._large else rows
 
     def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> CountedTable:
         columns = columns_of(spec)
@@ -56,7 +62,7 @@ class PolarsEngine:
             cells = count_rows(left.coded_frames(columns), columns, progress=progress)
             cells = cells.cast({name: left.schema[name] for name in columns})
             return CountedTable.of(cells, columns, left, persons)
-        frame = self._read(source) if isinstance(source, str | Path) else to_polars(source)
+        frame = self.read(source) if isinstance(source, str | Path) else to_polars(source)
         frame, persons = frame_by_person(frame, spec)
         check_identifiers(frame, spec)
         cells = count_rows([frame.select(columns)], columns)
@@ -65,7 +71,8 @@ class PolarsEngine:
     def _open(self, source: str | Path) -> Rows | None:
         return open_rows(source, separator=self._separator, encoding=self._encoding)
 
-    def _read(self, source: str | Path) -> pl.DataFrame:
+    def read(self, source: str | Path) -> pl.DataFrame:
+        """All rows of a source, at once."""
         return read_table(source, separator=self._separator, encoding=self._encoding)
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:

@@ -21,9 +21,10 @@ from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
 from shoal.release import GID, Release
 from shoal.release.ledger import write_chain
-from shoal.release.pair import SEED, name_release
+from shoal.release.pair import PAIR, SEED, belong_together, name_release
 from shoal.release.parts import files_of, parts_among
-from shoal.release.private import facts_of, keep_ledger, keeper, save_private
+from shoal.release.people import beside, met, refuse_met
+from shoal.release.private import facts_of, keep_ledger, keeper, save_private, whose_people
 from shoal.release.readme import readme_text
 from shoal.release.stated import as_json, read_certificate, stated_spec
 from shoal.release.typed import (
@@ -70,6 +71,7 @@ def save(
     private: str | Path | None,
     record: str | None,
     facts: Facts | None,
+    alone: bool = False,
 ) -> None:
     """Writes the release to `path`, and the publisher's own records to `private`."""
     if format not in FORMATS:
@@ -94,6 +96,8 @@ def save(
             "A ledger lies in a private folder that says by row who is in which group.",
             "Name a private folder, and keep the record by rows.",
         )
+    if private is not None and not alone:
+        _refuse_beside(release, path, Path(private))
     refuse_inexact(release, format)
     # Nothing but the writing itself can fail after this.
     kept = None if private is None else facts_of(release, facts)
@@ -119,9 +123,22 @@ def save(
                 write_chain(release.ledger, (folder / CERTIFICATE).read_bytes(), inside[0])
 
 
+def _refuse_beside(release: Release, path: Path, private: Path) -> None:
+    """An InputError if one of the same people lies there that this one does not follow."""
+    people = None if release.made.people is None else whose_people(release)
+    chain = () if release.ledger is None else release.ledger.releases
+    for found in () if people is None else met(people, beside(path, private), chain):
+        raise refuse_met(found)
+
+
 def private_folder(release: Path, given: str | Path | None = None) -> Path:
-    """Where the publisher's own records of a release are, unless they are said to be elsewhere."""
-    return release.with_name(f"{release.name}-private") if given is None else Path(given)
+    """Where the publisher's own records of a release are, unless they are said to be elsewhere: in
+    the folder of that name with -private behind, or, in a run of a project, beside it."""
+    if given is not None:
+        return Path(given)
+    usual, of_run = release.with_name(f"{release.name}-private"), release.with_name("private")
+    named = (of_run / PAIR).is_file() and not usual.exists() and belong_together(release, of_run)
+    return of_run if named else usual
 
 
 def load(path: Path) -> Release:

@@ -246,6 +246,36 @@ def read_ledger(private: Path) -> tuple[dict[str, Any], pl.DataFrame]:
     return plain, read_table(private / LEDGER)
 
 
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Who is published, as the ledger of a private folder says it."""
+
+    key: str
+    column: str | None
+    people: pl.DataFrame
+    """Who was published, with what of them, and the gid of their group."""
+    who: str
+    gid: str
+    columns: tuple[str, ...]
+    """What it has of everybody."""
+
+    @classmethod
+    def read(cls, private: Path) -> Line:
+        plain, lines = read_ledger(private)
+        who, gid, *others = _names(lines.columns)
+        own = tuple(name for name in lines.columns if name not in (who, gid, *others))
+        people = lines.filter(pl.col(gid) >= 0).select(*own, who, gid)
+        return cls(plain["key"], plain["column"], people, who, gid, own)
+
+
+def whose(frame: pl.DataFrame, ledger: Line) -> pl.Series:
+    """Who a table's rows are, as a ledger calls them; of the table of another ledger of its chain,
+    as that one does."""
+    if ledger.who in frame.columns:
+        return frame[ledger.who]
+    return _who(frame, ledger.columns, ledger.column, bytes.fromhex(ledger.key))
+
+
 def told_before(private: Path) -> Ints:
     """The gids of the groups of a release that earlier ones published too."""
     lines = read_ledger(private)[1]
@@ -298,6 +328,11 @@ def _names(columns: Sequence[str]) -> list[str]:
 def _people(frame: pl.DataFrame, spec: Spec, column: str | None, key: bytes) -> pl.DataFrame:
     """Everybody's columns, and who they are."""
     own = [*spec.qi, *spec.sensitive_columns]
+    who = _who(frame, own, column, key)
+    return frame.select(own).with_columns(who.alias(_names(own)[0]))
+
+
+def _who(frame: pl.DataFrame, own: Sequence[str], column: str | None, key: bytes) -> pl.Series:
     missing = [
         name for name in (*own, *([] if column is None else [column])) if name not in frame.columns
     ]
@@ -324,7 +359,7 @@ def _people(frame: pl.DataFrame, spec: Spec, column: str | None, key: bytes) -> 
                 "Name a column that tells people apart, with --key, and one row for each.",
             )
     who = [hashlib.blake2b(one.encode(), key=key, digest_size=16).hexdigest() for one in text]
-    return frame.select(own).with_columns(pl.Series(_names(own)[0], who, dtype=pl.String))
+    return pl.Series("who", who, dtype=pl.String)
 
 
 def _by(column: str | None) -> str:

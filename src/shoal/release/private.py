@@ -6,7 +6,9 @@ many people of each cell are in which group. Beside it the seed, the audit, and 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,7 @@ from shoal.errors import InputError
 from shoal.groups.grouping import WEIGHT
 from shoal.release.ledger import Ledger, write_ledger
 from shoal.release.pair import CELL_GROUPS, KEY_GROUPS, ROW_GROUPS, SEED
+from shoal.release.people import People
 from shoal.release.release import Release
 from shoal.release.run import Run
 from shoal.release.stated import as_json
@@ -87,9 +90,19 @@ def save_private(release: Release, facts: Facts, keep: Keep, folder: Path) -> No
     (folder / "audit.json").write_text(as_json(made.audit.to_dict()), encoding="utf-8")
     (folder / "spec.toml").write_text(release.spec.to_toml(), encoding="utf-8")
     (folder / SEED).write_text(as_json({"seed": made.seed}), encoding="utf-8")
+    if made.people is not None:
+        whose_people(release).write(folder)
     for name, content in made.models.items():
         (folder / name).write_bytes(content)
     keep_facts(facts, folder)
+
+
+def whose_people(release: Release) -> People:
+    """Who a release that was just made is of, with a mark of the release itself."""
+    made = release.made
+    assert made.people is not None, "asked where rows are at hand"
+    told = as_json({**release.certificate, "seed": made.seed})
+    return replace(made.people, release=hashlib.sha256(told.encode()).hexdigest())
 
 
 def keep_ledger(made: Run, ledger: Ledger, folder: Path) -> str:

@@ -330,6 +330,7 @@ class Release:
         private: str | Path | None = None,
         record: Literal["rows", "cells"] | None = None,
         facts: Facts | None = None,
+        alone: bool = False,
     ) -> None:
         """Writes the release folder, and what must stay inside to the `private` folder: by `record`
         the group of every row, or how many people of each cell are in which group. By rows where
@@ -337,6 +338,9 @@ class Release:
 
         Among the latter are the `facts` that `shoal report` renders; without them they are
         gathered here, before anything is written.
+
+        Beside a release of the same people nothing is written but one that follows it (`after`), or
+        that is to be published `alone`.
         """
         from shoal.release.folder import save
 
@@ -348,6 +352,7 @@ class Release:
             private=private,
             record=record,
             facts=facts,
+            alone=alone,
         )
 
     @classmethod

@@ -12,6 +12,7 @@ from shoal.data.table import Table
 from shoal.engines import Dealt, Engine
 from shoal.groups import Grouping
 from shoal.release.ledger import Ledger
+from shoal.release.people import People
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ class Run:
     """How long each stage took: never saved, so that the same input gives the same bytes."""
     ledger: Ledger | None = None
     """The chain that the release belongs to, if one is kept."""
+    people: People | None = None
+    """Who they are, where rows are at hand."""
 
     @property
     def row_groups(self) -> IntArray | None:

@@ -90,6 +90,15 @@ JUDGING = {
     "run.limit.absolute": "absolute: 1/r for everybody",
     "run.limit.prior": "prior: 1/r, or what was known of a person before if that is more",
     "run.also": "Also",
+    "run.follows": "Releases of these people that were approved",
+    "run.follows.none": "not said: it is refused if it is of the same people",
+    "run.follows.run": "follow run {run}",
+    "run.follows.alone": "stand beside them",
+    "run.follows.hint": "Two releases of the same people, each made afresh, tell together what "
+    "neither tells alone. One that follows another keeps everybody in their group; that needs a "
+    "ledger. Beside the others only one may be published: what all of them tell together is "
+    "computed.",
+    "run.ledger": "keep a ledger, so that another release of these people can follow",
     "run.attack": "let the red team try (takes longer)",
     "run.model": "Model",
     "run.model.none": "none",

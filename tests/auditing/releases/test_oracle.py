@@ -94,6 +94,27 @@ def test_every_world_says_the_same(case):
 
 
 @given(published())
+@settings(max_examples=200, deadline=None)
+def test_it_says_nothing_who_of_a_group_is_named_with_which_value(case):
+    values, places, releases, r = case
+    frame = pl.DataFrame({"place": places, "ill": values})
+    protect = [[one] for one in PROTECTED if one in values]
+    spec = shoal.Spec(qi=["place"], sensitive="ill", protect=protect, r=r, min_support=1)
+    table = shoal.Table.from_frame(frame, spec)
+    turned = []
+    for one in (shown(table, told) for told in releases):
+        value = one.value.copy()
+        for group in np.unique(one.group[one.group >= 0]):
+            mine = np.flatnonzero(one.group == group)
+            value[mine] = one.value[mine[::-1]]
+        turned.append(one._replace(value=value))
+    found = judge_releases(table, turned)
+    plain = judged(values, places, releases, r)
+    assert np.array_equal(found.state, plain.state)
+    assert np.array_equal(found.sure, plain.sure)
+
+
+@given(published())
 @settings(max_examples=300, deadline=None)
 def test_bounds_promise_nobody_too_much(case):
     values, places, releases, r = case

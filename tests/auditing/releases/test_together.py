@@ -38,7 +38,9 @@ def twice(
     for seed in (1, 2):
         made = shoal.anonymize(frame, spec, seed=seed)
         assert made.robust
-        made.save(folder / f"release-{seed}", private=folder / f"release-{seed}-private")
+        made.save(
+            folder / f"release-{seed}", private=folder / f"release-{seed}-private", alone=True
+        )
     return folder / "release-1", folder / "release-2"
 
 

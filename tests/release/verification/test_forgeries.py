@@ -28,7 +28,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("forgeries")
     for method in ("art", "anatomy", "mask"):
         release = shoal.anonymize(FRAME, SPEC, method=method, seed=1)
-        release.save(home / method, private=home / f"{method}-private")
+        release.save(home / method, private=home / f"{method}-private", alone=True)
     return home
 
 

@@ -34,6 +34,14 @@ class Shown(NamedTuple):
     """The code that is published for each row, `len(table.values)` for the pooled one; within a
     group it says nothing who has which."""
 
+    def of_more(self, rows: int) -> Shown:
+        """The same of a table with more rows behind, whom the release does not publish."""
+        more = rows - len(self.group)
+        return self._replace(
+            group=np.append(self.group, np.full(more, -1, np.int32)).astype(np.int32),
+            value=np.append(self.value, np.zeros(more, np.int32)).astype(np.int32),
+        )
+
 
 def shown_by(table: Table, grouping: Grouping, rows: IntArray) -> Shown:
     """A grouping that was dealt to the rows of its table: `rows` has the group of each."""

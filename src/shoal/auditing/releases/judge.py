@@ -159,8 +159,12 @@ def _judge_single(asked: _Asked, found: _Found, groups: Ints) -> None:
     rows = number[told.place].max(axis=0)
     shown = table.row_value.copy()
     for place, one in zip(told.place, told.shown, strict=True):
-        mine = np.flatnonzero((number[place] >= 0) & (one.value < len(table.values)))
-        shown[mine] = one.value[mine]
+        mine = number[place] >= 0
+        open_ = mine & (one.value < len(table.values))
+        shown[open_] = one.value[open_]
+        # Whoever stands for the pooled value stands for none of an event, whatever their own is.
+        hidden = mine & ~open_ & (table.value_event[shown] >= 0)
+        shown[hidden] = np.argmax(table.value_event < 0)
     changed = not np.array_equal(shown, table.row_value)
     grouping = Grouping.of_rows(
         table, rows, values=shown if changed else None, pooled=told.pooled[groups]

@@ -81,6 +81,9 @@ class Evidence:
     before: Risk
     after: Risk
     earlier: list[Earlier]
+    together: Record | None
+    """What all approved releases of the same people and this one tell together; None if it was not
+    computed."""
     doubtful: list[str]
     """Earlier runs with a release that do not tell reliably what it is of."""
     files: list[FileCheck]
@@ -124,6 +127,7 @@ def gather(folder: str | Path, *, context: Context | None = None) -> Evidence:
         before=before,
         after=after,
         earlier=_earlier(run, runs),
+        together=run.result("audit") or certificate["audit"].get("together"),
         doubtful=_doubtful(run, runs),
         files=files,
         wrong=differences(run, certificate, facts, files),

@@ -15,6 +15,7 @@ from shoal.declared import Parameter
 from shoal.errors import InputError, ShoalError
 from shoal.methods.registry import make_method, method_names, parameters_of
 from shoal.names import ADVERSARIES, MODELS
+from shoal.release.ledger import CHAIN
 from shoal.workbench.asked import Asked, after_roles, begin
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import RUN, beside, failed_before
@@ -24,6 +25,7 @@ from shoal.workbench.inside import inside, table_files
 from shoal.workbench.project import anonymize_steps
 from shoal.workbench.same import same_as
 
+ALONE = "alone"
 PLAIN = ("int", "float", "str", "bool", "Literal[")
 
 
@@ -77,9 +79,22 @@ def _steps(visit: Visit, asked: Asked) -> Any:
         parameters=parameters,
         hierarchies=files,
         attack="attack" in visit.form,
+        **_follows(visit, asked),
         attacked=columns if len(columns) > 1 else (),
         spec=visit.project.draft,
     )
+
+
+def _follows(visit: Visit, asked: Asked) -> dict[str, Any]:
+    """Which approved release the next one follows, or beside which it stands alone; and whether
+    others are to follow."""
+    chosen, runs = visit.text("follows"), visit.project.approved()
+    if chosen == ALONE:
+        near = [f"runs/{run.name}/release" for run in runs if run.is_of(asked.source)]
+        return {"alone": True, "beside": near}
+    if chosen:
+        return {"after": f"runs/{visit.project.run(chosen).name}/private"}
+    return {"ledger": "ledger" in visit.form}
 
 
 def _other_than_draft(visit: Visit, asked: Asked) -> dict[str, str]:
@@ -149,6 +164,8 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
         adversaries=ADVERSARIES,
         files=[file for file in table_files(visit.project.folder) if file.endswith(".csv")],
         hierarchies=[(qi, f"h-{key_of(qi)}") for qi in asked.spec.qi],
+        approved=(approved := visit.project.approved()),
+        followed=[run.name for run in approved if (run.folder / "private" / CHAIN).is_file()],
         typed=visit.form,
         method=visit.text("method") or "art",
         readers=visit.texts("readers") if sent else ADVERSARIES,

@@ -15,7 +15,7 @@ Step = list[str]
 Steps = list[Step]
 FOUND = "found.json"
 """What a search for settings keeps in its run's folder."""
-FLAGS = ("json", "models", "write_anyway")
+FLAGS = ("json", "models", "write_anyway", "ledger", "alone")
 READING = ("separator", "encoding")
 NAMES = {
     "plan": "plan",
@@ -26,12 +26,12 @@ NAMES = {
     "verify": "checked",
 }
 """What a program calls the result of each command."""
-TEXTS = ("column", "groups", "key", "knowledge", "method", "model", "private")
+TEXTS = ("after", "column", "groups", "key", "knowledge", "method", "model", "private")
 TABLES = ("table", "released")
 LISTS = {"adversary": "adversary", "attacker": "attackers"}
 ASKED = ("r", "limit")
 WRITTEN = ("spec", "hierarchy", "out", "write_anyway", "report", "public_report")
-ASIDE = ("json", *WRITTEN, *ASKED, *READING)
+ASIDE = ("alone", "json", "releases", *WRITTEN, *ASKED, *READING)
 """What the command line does besides, and Python has no need of or does otherwise."""
 
 
@@ -67,6 +67,10 @@ def anonymize_steps(
     parameters: Mapping[str, Any] | None = None,
     hierarchies: Mapping[str, str] | None = None,
     seed: int | None = None,
+    ledger: bool = False,
+    after: str | None = None,
+    alone: bool = False,
+    beside: Sequence[str] = (),
     attack: bool = False,
     budget: float | None = None,
     attackers: Sequence[str] = (),
@@ -76,9 +80,10 @@ def anonymize_steps(
 ) -> Steps:
     """Makes a release, verifies it, and attacks it if that is wanted, which the reports then tell
     of too. `parameters` are the method's, `hierarchies` files by QI; of several sensitive columns
-    those `attacked` are. Of the `spec` only the files that it names matter here, and `asked` is
-    what is to hold instead of it. It is written whatever the verdict is: a run's folder is for
-    people who have yet to decide."""
+    those `attacked` are. It follows the release of the private folder `after`; or stands `alone`,
+    judged together with the releases `beside` it. Of the `spec` only the files that it names matter
+    here, and `asked` is what is to hold instead of it. It is written whatever the verdict is: a
+    run's folder is for people who have yet to decide."""
     release, private, reports = f"{run}/release", f"{run}/private", _reports(run)
     made = step(
         *("anonymize", source.address, source),
@@ -93,13 +98,20 @@ def anonymize_steps(
         **(parameters or {}),
         hierarchy=hierarchies,
         seed=seed,
+        ledger=ledger or None,
+        after=after,
+        alone=alone or None,
         **asked,
     )
     judged: dict[str, Any] = {"private": private, "spec": spec}
     tried: dict[str, Any] = {"attackers": attackers, "budget": budget, "reports": reports}
-    steps = [made, *verify_steps(release, source, **judged)]
+    # A release that follows another is of its ledger's people, in their order.
+    whole = source if after is None else Source(f"{private}/ledger.parquet")
+    steps = [made, *verify_steps(release, whole, **judged)]
+    if beside:
+        steps.append(step("audit", source.address, source, releases=[*beside, release]))
     for column in (attacked or (None,)) if attack else ():
-        steps += attack_steps(release, source, **judged, **tried, column=column)
+        steps += attack_steps(release, whole, **judged, **tried, column=column)
     return steps
 
 
@@ -213,20 +225,25 @@ def python_of(arguments: Sequence[str]) -> str:
         other = f".with_({', '.join(asked)})" if asked else ""
         lines.append(f"spec = shoal.Spec.from_toml({options['spec'][-1]!r}){other}")
         told.append("spec")
+    together = verb == "audit" and "releases" in options
+    if together:
+        told.append(repr(options["releases"]))
     aside = (*ASIDE, "private") if made else ASIDE
     told += [_argument(name, options) for name in options if name not in aside]
     if files:
         form = "{0!r}: read_hierarchy({1!r}, name={0!r})" if made else "{0!r}: {1!r}"
         pairs = (form.format(column, file) for column, _, file in files)
         told.append(f"hierarchies={{{', '.join(pairs)}}}")
-    call = f"{NAMES[verb]} = shoal.{verb}({', '.join(told)})"
+    called = f"shoal.{verb}{'_releases' if together else ''}"
+    call = f"{NAMES[verb]} = {called}({', '.join(told)})"
     if len(call) > 88:
-        call = "\n    ".join([f"{NAMES[verb]} = shoal.{verb}(", *(f"{one}," for one in told)])
+        call = "\n    ".join([f"{NAMES[verb]} = {called}(", *(f"{one}," for one in told)])
         call += "\n)"
     lines.append(call)
     if made:
         out, private = options["out"][-1], options["private"][-1]
-        lines.append(f"release.save({out!r}, private={private!r})")
+        alone = ", alone=True" if "alone" in options else ""
+        lines.append(f"release.save({out!r}, private={private!r}{alone})")
     return "\n".join([*lines, ""])
 
 

@@ -226,6 +226,10 @@ class Project:
         runs = [Run(one) for one in found if _NAME.fullmatch(one.name) and _is_run(one)]
         return [run for run in runs if run.is_whole]
 
+    def approved(self) -> list[Run]:
+        """The runs whose release may be published, the first one first."""
+        return [run for run in self.runs() if (run.decision or {}).get("decision") == "approved"]
+
     def run(self, name: str) -> Run:
         """The run of a number such as 0001, or an InputError."""
         folder = self.folder / RUNS / name if _NAME.fullmatch(name) else None
