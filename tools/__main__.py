@@ -7,6 +7,7 @@ from pathlib import Path
 
 from shoal.release.stated import schema_text
 from tools.certificate import certificate_page
+from tools.formats import formats_page
 from tools.fuzzed import fuzzed_page
 from tools.pages import MADE, cli_page, errors_page
 
@@ -15,6 +16,7 @@ PAGES = {
     "errors.md": errors_page,
     "fuzzing.md": lambda: fuzzed_page(MADE),
     "reference/cli.md": cli_page,
+    "reference/formats.md": lambda: formats_page(MADE),
     "reference/certificate.md": lambda: certificate_page(MADE),
     "reference/certificate.schema.json": schema_text,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -55,6 +56,8 @@ def _options(
         os.environ["SHOAL_DEBUG"] = "1"
 
 
+_IN_PYTHON = re.compile(r" \(in Python [^()]*\)")
+"""What messages say to whoever calls shoal from a program."""
 LIGHT: tuple[Callable[..., None], ...] = (sign, new_key, state, runs, decide, evidence, workbench)
 """Commands that hold no table in memory."""
 HEAVY: tuple[Callable[..., None], ...] = (
@@ -99,7 +102,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 def _fail(said: str) -> NoReturn:
     if os.environ.get("SHOAL_DEBUG"):
         traceback.print_exc()
-    typer.echo(f"shoal: {said}", err=True)
+    typer.echo(f"shoal: {_IN_PYTHON.sub('', said)}", err=True)
     sys.exit(2)
 
 

@@ -19,7 +19,7 @@ from shoal.cli.audit import (
 from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import emit_json, progress_bar
 from shoal.methods.registry import parameters_of
-from shoal.names import Model
+from shoal.names import Model, Reading
 from shoal.wording import (
     EXIT_CODES,
     pooled_words,
@@ -59,8 +59,7 @@ def anonymize(
     *,
     tuned: dict[str, Any],
     asked: o.SpecOptions,
-    separator: str | None = None,
-    encoding: str | None = None,
+    reading: Reading,
     json: bool = False,
 ) -> None:
     """Make a release folder. Exit code 0: robust, and written; 1: not robust; 3: could not judge;
@@ -99,7 +98,7 @@ def anonymize(
         release = run(
             table,
             spec,
-            engine=o.make_engine(engine, separator=separator, encoding=encoding),
+            engine=o.make_engine(engine, **reading),
             method=method,
             model=model,
             adversary=adversary or USUAL,

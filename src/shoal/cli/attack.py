@@ -12,7 +12,7 @@ from shoal.cli import options as o
 from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
-from shoal.names import OutputFormat
+from shoal.names import OutputFormat, Reading
 from shoal.wording import EXIT_CODES
 from shoal.wording import plain_percent as percent
 
@@ -39,8 +39,7 @@ def attack(
     public_report: Path | None = None,
     *,
     asked: o.SpecOptions,
-    separator: str | None = None,
-    encoding: str | None = None,
+    reading: Reading,
     engine: str | None = None,
     json: bool = False,
     output_format: OutputFormat | None = None,
@@ -105,12 +104,12 @@ def attack(
     counted = not foreign and (engine is not None or (inside / CELL_GROUPS).is_file())
     counting = None
     if counted:
-        counting = o.make_engine(engine, separator=separator, encoding=encoding)
+        counting = o.make_engine(engine, **reading)
 
     def read(path: str | None) -> object:
         if path is None or is_own(path) or counted:
             return path
-        return read_table(path, separator=separator, encoding=encoding)
+        return read_table(path, **reading)
 
     original, other = read(release if foreign else table), read(released)
     with progress_bar(quiet=machine is not None) as progress:

@@ -13,7 +13,7 @@ from shoal.auditing.check_words import in_full, lines, stratum_words
 from shoal.cli import options as o
 from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import echo_table, emit_json, progress_bar
-from shoal.names import ENGINES, Model, OutputFormat
+from shoal.names import ENGINES, Model, OutputFormat, Reading
 from shoal.wording import (
     EXIT_CODES,
     adversaries_words,
@@ -48,8 +48,7 @@ def audit(
     engine: str | None = None,
     *,
     asked: o.SpecOptions,
-    separator: str | None = None,
-    encoding: str | None = None,
+    reading: Reading,
     json: bool = False,
     output_format: OutputFormat | None = None,
 ) -> None:
@@ -73,8 +72,7 @@ def audit(
             adversary=adversary,
             model=model,
             seed=seed,
-            separator=separator,
-            encoding=encoding,
+            reading=reading,
             json=json,
             unused=unused,
         )
@@ -96,12 +94,12 @@ def audit(
 
     holds = None
     if engine not in (None, ENGINES[0]):
-        holds = o.make_engine(engine, separator=separator, encoding=encoding)
+        holds = o.make_engine(engine, **reading)
 
     def read(path: str | None) -> Any:
         if path is None or holds is not None or is_own(path):
             return path
-        return read_table(path, separator=separator, encoding=encoding)
+        return read_table(path, **reading)
 
     with progress_bar(quiet=machine is not None) as progress:
         found = published_of(

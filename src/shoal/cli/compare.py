@@ -14,6 +14,7 @@ from shoal.cli.audit import common_r
 from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
 from shoal.methods.registry import PAPER_METHODS
+from shoal.names import Reading
 from shoal.wording import limit_named, limit_words
 from shoal.wording import plain_percent as percent
 
@@ -44,8 +45,7 @@ def compare(
     attack: bool = False,
     *,
     asked: o.SpecOptions,
-    separator: str | None = None,
-    encoding: str | None = None,
+    reading: Reading,
     json: bool = False,
 ) -> None:
     """Compare methods: time, error, risk and loss. One that fails is a line with its reason.
@@ -76,11 +76,8 @@ def compare(
     workload = Workload(
         queries=queries, dimensions=qd, selectivity=s, contiguous=contiguous, seed=seed
     )
-    frame = read_table(table, separator=separator, encoding=encoding)
-    files = {
-        name: read_table(file, separator=separator, encoding=encoding)
-        for name, file in others.items()
-    }
+    frame = read_table(table, **reading)
+    files = {name: read_table(file, **reading) for name, file in others.items()}
     with progress_bar(quiet=json) as progress:
         result = measure(
             frame,

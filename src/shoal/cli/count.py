@@ -8,6 +8,7 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.show import emit_json, progress_bar
+from shoal.names import Reading
 
 
 def count(
@@ -18,8 +19,7 @@ def count(
     force: bool = False,
     *,
     asked: o.SpecOptions,
-    separator: str | None = None,
-    encoding: str | None = None,
+    reading: Reading,
     json: bool = False,
 ) -> None:
     """Count how many rows have which values of the spec's columns. The other commands take the file
@@ -33,7 +33,7 @@ def count(
     from shoal.api.count import count as make
 
     with progress_bar(quiet=json) as progress:
-        chosen = o.make_engine(engine, separator=separator, encoding=encoding)
+        chosen = o.make_engine(engine, **reading)
         cells = make(table, spec, out, engine=chosen, progress=progress)
     columns = cells.columns[:-1]
     rows, alone = int(cells[cells.columns[-1]].sum()), int((cells[cells.columns[-1]] == 1).sum())

@@ -3,8 +3,8 @@ where it is said once (`shoal.declared`): in the command's own docstring, in tha
 `shoal.api` with the same name, in Spec, in the methods, or here for what every command shares.
 
 Parameters before the `/` of a command are its arguments. `asked` stands for the options of a spec,
-`tuned` for those of the methods; typer makes options from a signature, so they stand there in their
-place, and a call gathers them again.
+`tuned` for those of the methods, `reading` for those that say how files are written; typer makes
+options from a signature, so they stand there in their place, and a call gathers them again.
 """
 
 from __future__ import annotations
@@ -27,13 +27,16 @@ from shoal.data.spec.spec import parameters
 from shoal.declared import arguments_of, docstring_of, summary_of
 from shoal.memory import memory_limit
 from shoal.methods.registry import FORMER, method_names, parameters_of
-from shoal.names import ADVERSARIES, ATTACKERS, ENGINES
+from shoal.names import ADVERSARIES, ATTACKERS, ENGINES, READING
 
 SHARED = {
-    "table": "The table: a file, a folder, or a URL.",
+    "table": "The table: a file, a folder, a pattern such as 'part-*.csv', a URL, or - for what is "
+    "piped in.",
     "spec": "TOML file with the spec; options override it.",
     "separator": "The CSV's separator, if it is not found out.",
     "encoding": "The CSV's encoding, such as latin-1 (utf-8).",
+    "decimal": "The sign before the decimals of numbers in a CSV, if it is not found out: , or .",
+    "sheet": "The sheet of a workbook, or the file in a zip archive, if it holds several.",
     "engine": "Who counts the rows (polars).",
     "report": "Write an HTML report, internal edition with rows, to this file.",
     "public_report": "Write the edition that may be published to this file.",
@@ -87,7 +90,7 @@ HEADINGS = {
     ),
     "Releases that follow each other": ("after", "ledger", "chain", "releases"),
     "How it is run": (
-        *("separator", "encoding", "engine", "memory", "format", "private", "public_report"),
+        *(*READING, "engine", "memory", "format", "private", "public_report"),
         *("seed", "output_format"),
     ),
     ART: (),
@@ -128,22 +131,24 @@ def as_command(command: Callable[..., None], *, memory: bool = True) -> Callable
     it runs."""
     own = inspect.signature(command, eval_str=True).parameters
     meanings = _meanings(command)
-    spec, methods = _spec_options(), _method_options()
+    made = {
+        "asked": _spec_options(),
+        "tuned": _method_options(),
+        "reading": [_option(name, str | None, SHARED[name]) for name in READING],
+    }
     shown: list[inspect.Parameter] = []
     for name, one in own.items():
-        stands_for = {"asked": spec, "tuned": methods}.get(name)
-        shown += [_with_option(one, meanings)] if stands_for is None else stands_for
+        shown += made.get(name) or [_with_option(one, meanings)]
     if memory:
         shown.append(_option("memory", str | None, SHARED["memory"]))
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
         limit = given.pop("memory", None) if memory else None
-        if "asked" in own:
-            given["asked"] = SpecOptions({one.name: given.pop(one.name) for one in spec})
-        if "tuned" in own:
-            tuned = {one.name: given.pop(one.name) for one in methods}
-            given["tuned"] = {name: value for name, value in tuned.items() if value is not None}
+        for name in made.keys() & own.keys():
+            told = {one.name: given.pop(one.name) for one in made[name]}
+            said = {option: value for option, value in told.items() if value is not None}
+            given[name] = SpecOptions(said) if name == "asked" else said
         places = [given.pop(one.name) for one in own.values() if one.kind is one.POSITIONAL_ONLY]
         with nullcontext() if limit is None else memory_limit(limit):
             command(*places, **given)

@@ -10,6 +10,7 @@ import typer
 from shoal.cli import options as o
 from shoal.cli.show import echo_table, emit_json, progress_bar
 from shoal.errors import InputError
+from shoal.names import Reading
 from shoal.wording import percent
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ def find(
     engine: str | None = None,
     *,
     asked: o.SpecOptions,
-    separator: str | None = None,
-    encoding: str | None = None,
+    reading: Reading,
     json: bool = False,
 ) -> None:
     """Try what was asked and settings near it, and show what came of each, best first. Exit code 0:
@@ -72,7 +72,7 @@ def find(
             spec,
             seconds=seconds,
             hierarchies=o.files_by_name(hierarchy),
-            engine=o.make_engine(engine, separator=separator, encoding=encoding),
+            engine=o.make_engine(engine, **reading),
             progress=progress,
             told=keep,
         )

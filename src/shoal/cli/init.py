@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from shoal.cli import options as o
+from shoal.names import Reading
 
 
 def init(
@@ -14,8 +15,8 @@ def init(
     /,
     out: Path | None = None,
     force: bool = False,
-    separator: str | None = None,
-    encoding: str | None = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Propose a spec for a table, as a commented TOML file to read and change.
 
@@ -29,7 +30,7 @@ def init(
     from shoal.planning.propose import propose_spec
     from shoal.wording import visible
 
-    proposal = propose_spec(read_table(table, separator=separator, encoding=encoding))
+    proposal = propose_spec(read_table(table, **reading))
     text = proposal.to_toml()
     if out is None:
         typer.echo(text, nl=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 
 import typer
 
@@ -13,7 +13,7 @@ from shoal.data.spec import InputWarning, Spec, check_keys, parse_event
 from shoal.data.spec.recipe import parse_recipes
 from shoal.data.spec.toml_text import read_spec_file
 from shoal.errors import InputError, nearest
-from shoal.names import ENGINES
+from shoal.names import ENGINES, Reading
 
 ONE_OF = {
     "views": "view",
@@ -102,11 +102,11 @@ READ: dict[str, Callable[[Any], Any]] = {
 """How what is written for an option is understood; what is not here is taken as it is."""
 
 
-def make_engine(name: str | None, *, separator: str | None, encoding: str | None) -> Any:
+def make_engine(name: str | None, **reading: Unpack[Reading]) -> Any:
     """The engine that is asked for."""
     from shoal.engines import engine_named
 
-    return engine_named(name or ENGINES[0], separator=separator, encoding=encoding)
+    return engine_named(name or ENGINES[0], **reading)
 
 
 AdultHierarchies = Annotated[bool, typer.Option("--adult-hierarchies", hidden=True)]

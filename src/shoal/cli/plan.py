@@ -9,7 +9,7 @@ import typer
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
 from shoal.methods.registry import parameters_of
-from shoal.names import Model
+from shoal.names import Model, Reading
 from shoal.wording import TRY
 from shoal.wording import plain_percent as percent
 
@@ -25,8 +25,7 @@ def plan(
     seconds: float = 20.0,
     *,
     asked: o.SpecOptions,
-    separator: str | None = None,
-    encoding: str | None = None,
+    reading: Reading,
     json: bool = False,
 ) -> None:
     """Say which r is impossible, which were found by running them, and what stands in the way. Exit
@@ -34,7 +33,7 @@ def plan(
     spec = asked.make_spec()
     from shoal.api.plan import plan as make_plan
 
-    chosen = o.make_engine(engine, separator=separator, encoding=encoding)
+    chosen = o.make_engine(engine, **reading)
     result = make_plan(table, spec, model=model, engine=chosen, seconds=seconds)
     if json:
         emit_json(result.to_dict())

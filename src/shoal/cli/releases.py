@@ -10,7 +10,7 @@ import typer
 from shoal.cli import options as o
 from shoal.cli.show import echo_table, emit_json
 from shoal.errors import InputError
-from shoal.names import Model
+from shoal.names import Model, Reading
 from shoal.wording import verdict_words
 
 
@@ -23,8 +23,7 @@ def judge_together(
     adversary: Sequence[str] | None,
     model: Model | None,
     seed: int,
-    separator: str | None,
-    encoding: str | None,
+    reading: Reading,
     json: bool,
     unused: Mapping[str, Any],
 ) -> int:
@@ -43,13 +42,10 @@ def judge_together(
     from shoal.data.sources import read_table
 
     own = [one for one in releases if is_own(one)]
-    frame = read_table(table, separator=separator, encoding=encoding)
+    frame = read_table(table, **reading)
     found = audit_releases(
         frame,
-        [
-            one if one in own else read_table(one, separator=separator, encoding=encoding)
-            for one in releases
-        ],
+        [one if one in own else read_table(one, **reading) for one in releases],
         # Without any option, the spec of the last folder with the QIs of all.
         None if own and not asked else asked.make_spec(own[-1] if own else None),
         key=key,

@@ -10,7 +10,7 @@ import typer
 from shoal.auditing.check_words import lines
 from shoal.cli import options as o
 from shoal.cli.show import emit_json
-from shoal.names import OutputFormat
+from shoal.names import OutputFormat, Reading
 from shoal.wording import EXIT_CODES, adversaries_words, limit_named, verdict_words
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def verify(
     hierarchy: list[str] | None = None,
     expect: Path | None = None,
     key: Path | None = None,
-    separator: str | None = None,
-    encoding: str | None = None,
     engine: str | None = None,
     details: bool = False,
     json: bool = False,
     output_format: OutputFormat | None = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Check hashes, schema and counts, and with --table the certificate. Exit code 0: confirmed,
     and robust; 1: refuted, or confirmed as not robust; 3: confirmed that nobody could judge;
@@ -58,7 +58,7 @@ def verify(
         knowledge=knowledge,
         hierarchies=o.files_by_name(hierarchy),
         key=key,
-        engine=o.make_engine(engine, separator=separator, encoding=encoding),
+        engine=o.make_engine(engine, **reading),
     )
     code = EXIT_CODES[result.confirmed and result.robust]
     if json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from shoal.data.table.frames import is_spark_frame
 from shoal.engines.cells import write_cells
@@ -11,7 +11,7 @@ from shoal.engines.engine import Dealt, Distant, Engine, Joining, Near, Part
 from shoal.engines.gathering import gather
 from shoal.engines.runs import GID, Runs
 from shoal.errors import InputError
-from shoal.names import ENGINES
+from shoal.names import ENGINES, Reading
 
 
 def default_engine() -> Engine:
@@ -28,20 +28,20 @@ def engine_of(data: Any) -> Engine | None:
     return None
 
 
-def engine_named(name: str, *, separator: str | None = None, encoding: str | None = None) -> Engine:
-    """An engine by its name; how text files are written, if it is not to be found out."""
+def engine_named(name: str, **reading: Unpack[Reading]) -> Engine:
+    """An engine by its name; how files are written, if that is not to be found out."""
     if name == "polars":
         from shoal.engines.polars import PolarsEngine
 
-        return PolarsEngine(separator=separator, encoding=encoding)
+        return PolarsEngine(**reading)
     if name == "duckdb":
         from shoal.engines.duckdb import DuckDBEngine
 
-        return DuckDBEngine(separator=separator, encoding=encoding)
+        return DuckDBEngine(**reading)
     if name == "spark":
         from shoal.engines.spark import SparkEngine
 
-        return SparkEngine(separator=separator, encoding=encoding)
+        return SparkEngine(**reading)
     raise InputError(
         "engine-unknown", f'There is no engine "{name}".', f"Choose among: {', '.join(ENGINES)}."
     )

@@ -12,7 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from shoal.data.sources.read import file_kind, read_table
+from shoal.data.sources.formats import file_kind
+from shoal.data.sources.read import read_table
+from shoal.data.sources.streamed import Rows
 from shoal.data.spec import Spec
 from shoal.data.storage import replace_file
 from shoal.data.table.persons import Persons
@@ -42,6 +44,11 @@ def write_cells(counted: CountedTable, path: str | Path, spec: Spec) -> pl.DataF
     with replace_file(path) as new:
         pq.write_table(table.replace_schema_metadata({NOTE: note}), new, compression="zstd")
     return cells
+
+
+def cells_of(rows: Rows | None) -> CountedTable | None:
+    """The cells that were opened as a table, or None if it is something else."""
+    return read_cells(rows.files[0]) if rows is not None and len(rows.files) == 1 else None
 
 
 def read_cells(source: str | Path) -> CountedTable | None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from shoal.data.sources.delimited import typed
 from shoal.data.sources.streamed import Rows
 from shoal.data.spec import ROWS_OF_PERSON, Spec
 from shoal.data.table.persons import Persons, by_person, choose, needed
@@ -34,7 +33,7 @@ def rows_by_person(rows: Rows, spec: Spec) -> tuple[Rows, Persons | None]:
     if ROWS_OF_PERSON in spec.qi and ROWS_OF_PERSON not in rows.names:
         counted = pl.Series(ROWS_OF_PERSON, counts, pl.Int64)
         # Cells of text files stay text until their types are found.
-        changed.append(counted.cast(pl.String) if rows.finished is typed else counted)
+        changed.append(counted.cast(pl.String) if rows.text else counted)
     others = pl.DataFrame(changed)
 
     def left(read: Read) -> Read:

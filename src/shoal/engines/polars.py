@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
 from shoal.data.table.identifiers import check_identifiers, check_streamed
-from shoal.engines.cells import read_cells
+from shoal.engines.cells import cells_of
 from shoal.engines.counting import CountedTable, columns_of, count_rows
 from shoal.engines.dealing import deal, dealt_parts
 from shoal.engines.engine import Dealt, Part
@@ -22,6 +22,7 @@ from shoal.engines.persons import frame_by_person, rows_by_person
 from shoal.engines.runs import Runs
 from shoal.groups import Grouping
 from shoal.groups.grouping import Progress, silent
+from shoal.names import Reading
 
 LARGE = 1 << 28
 """A file that would take more bytes in memory is read some rows at a time."""
@@ -32,15 +33,13 @@ class PolarsEngine:
 
     name = "polars"
 
-    def __init__(
-        self, *, separator: str | None = None, encoding: str | None = None, large: int = LARGE
-    ) -> None:
-        self._separator, self._encoding, self._large = separator, encoding, large
+    def __init__(self, *, large: int = LARGE, **reading: Unpack[Reading]) -> None:
+        self._reading, self._large = reading, large
 
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
         if not isinstance(source, str | Path):
             return Table.from_frame(source, spec)
-        cells = read_cells(source)
+        cells = cells_of(self._open(source))
         if cells is not None:
             return cells.table(spec)
         held = self.opened(source)
@@ -69,11 +68,11 @@ class PolarsEngine:
         return CountedTable.of(cells, columns, persons=persons)
 
     def _open(self, source: str | Path) -> Rows | None:
-        return open_rows(source, separator=self._separator, encoding=self._encoding)
+        return open_rows(source, **self._reading)
 
     def read(self, source: str | Path) -> pl.DataFrame:
         """All rows of a source, at once."""
-        return read_table(source, separator=self._separator, encoding=self._encoding)
+        return read_table(source, **self._reading)
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         return None if table.people is None else deal(table, grouping, seed=seed)

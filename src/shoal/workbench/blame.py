@@ -26,13 +26,15 @@ def _of(field: str, *codes: str) -> dict[str, str]:
 
 _FILE = (
     *("file-", "csv-", "excel-", "folder", "header-", "frame", "table-"),
-    *("extra-missing", "source-changed"),
+    *("extra-missing", "source-changed", "json-line", "zip-table", "disk-full"),
 )
 _HOW = {
     **_of("encoding", "encoding"),
+    **_of("decimal", "decimal"),
+    **_of("sheet", "excel-sheet", "zip-table"),
     **_of("separator", "separator", "option-unused"),
 }
-UPLOADED: Fields = _of("file", "upload-", "output-", "encoding", "separator", *_FILE)
+UPLOADED: Fields = _of("file", "upload-", "output-", "encoding", "separator", "decimal", *_FILE)
 CHOSEN: Fields = {**_HOW, **_of("path", "project-path", *_FILE)}
 DATABASE: Fields = _of("database", "url", "url-", "database-", "project-path", *_FILE)
 ROLES: Fields = {

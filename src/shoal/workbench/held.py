@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from shoal.data.sources import read_table
+from shoal.data.sources.brought import forget
 from shoal.data.spec import Spec
 from shoal.data.storage.location import source_path
 from shoal.data.table import Table, code_column
@@ -30,7 +31,7 @@ from shoal.workbench.project import Source
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-Identity = tuple[str, str | None, str | None, int, int]
+Identity = tuple[Source, str, int, int]
 FEW_COUNTS = 4
 SHOWN_ROWS = 20
 
@@ -56,8 +57,8 @@ class Held:
 
     @classmethod
     def read(cls, identity: Identity) -> Held:
-        address, separator, encoding, *_ = identity
-        frame = to_polars(read_table(address, separator=separator, encoding=encoding))
+        source, address, *_ = identity
+        frame = to_polars(read_table(address, **source.reading))
         small = frame.with_columns(pl.col(pl.String).cast(pl.Categorical))
         profiles = {column.name: profile_of(column) for column in small}
         held = cls(identity, small, frame.head(SHOWN_ROWS), profiles)
@@ -144,9 +145,10 @@ class HeldTables:
             return _kept(self._held, identity, lambda: Held.read(identity), self._most)
 
     def forget(self) -> None:
-        """Has every table read again, for databases, whose changes no file tells."""
+        """Has every table read again, for databases and servers, whose changes no file tells."""
         with self._lock:
             self._held.clear()
+            forget()
 
 
 def _identity(source: Source, folder: Path) -> Identity:
@@ -157,4 +159,4 @@ def _identity(source: Source, folder: Path) -> Identity:
     except OSError:
         stat = None
     told = (0, 0) if stat is None else (stat.st_mtime_ns, stat.st_size)
-    return (address, source.separator, source.encoding, *told)
+    return (source, address, *told)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from shoal.data.sources.read import file_kind
+from shoal.data.sources.formats import file_kind
 from shoal.errors import InputError
 
 DEEPEST, MOST = 4, 500

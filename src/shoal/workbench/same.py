@@ -19,8 +19,7 @@ def same_as(steps: Sequence[Sequence[str]]) -> dict[str, Any]:
 
 def same_as_init(source: Source) -> dict[str, Any]:
     """The proposal of a spec from a table."""
-    how = [("separator", source.separator), ("encoding", source.encoding)]
-    told = [(name, value) for name, value in how if value is not None]
+    told = [(name, str(value)) for name, value in source.reading.items() if value is not None]
     options = [text for name, value in told for text in (f"--{name}", value)]
     keywords = "".join(f", {name}={value!r}" for name, value in told)
     return {

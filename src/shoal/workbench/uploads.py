@@ -17,7 +17,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from shoal.data.sources.read import file_kind, unknown_kind
+from shoal.data.sources.formats import file_kind, unknown_kind
 from shoal.data.storage import replace_file, replace_folder
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE

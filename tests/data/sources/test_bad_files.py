@@ -112,7 +112,8 @@ def test_latin_1() -> None:
     name = write("t.csv", "name,age\nAnn,30\nZoë,31\n".encode("latin-1"))
     with says(
         '"t.csv" is not written in UTF-8: line 3 holds the byte 0xEB. '
-        'Say what it is written in, such as encoding="latin-1", or "cp1252" from Windows.'
+        "Say what it is written in, such as --encoding latin-1, or cp1252 from Windows "
+        '(in Python encoding="latin-1").'
     ):
         read_table(name)
     assert read_table(name, encoding="latin-1")["name"].to_list() == ["Ann", "Zoë"]
@@ -125,7 +126,9 @@ def test_latin_1() -> None:
         'There is no encoding "hex". Use utf-8, latin-1, cp1252 or another name that Python knows.'
     ):
         read_table(name, encoding="hex")
-    with says('"u.csv" is written in UTF-16. Give encoding="utf-16".'):
+    with says(
+        '"u.csv" is written in UTF-16. Give --encoding utf-16 (in Python encoding="utf-16").'
+    ):
         read_table(write("u.csv", "age,sex\n".encode("utf-16")))
 
 
@@ -144,7 +147,7 @@ def test_file_of_nothing(data: bytes) -> None:
 
 def test_cut_gzip() -> None:
     name = write("t.csv.gz", gzip.compress(b"age,sex\n30,F\n" * 100)[:-10])
-    with says('"t.csv.gz" is no complete gzip file. Copy or compress it again.'):
+    with says('"t.csv.gz" is no complete .gz file. Copy or compress it again.'):
         read_table(name)
 
 
@@ -208,7 +211,8 @@ def test_missing_file() -> None:
 def test_unknown_ending() -> None:
     with says(
         'The name "people.dat" does not say what kind of file it is. '
-        "Known endings: .csv, .tsv, .txt (also .gz), .parquet, .arrow, .feather, .xlsx."
+        "Known endings: .csv, .tsv, .txt, .parquet, .pq, .arrow, .ipc, .feather, .jsonl, .ndjson, "
+        ".xlsx, .zip, .gz and .zst."
     ):
         read_table(write("people.dat", "age\n30\n"))
 
@@ -272,7 +276,8 @@ def test_unfinished_addresses() -> None:
         read_table("postgresql://ann@h/db")
     with says(
         'shoal does not read "postgresq://" addresses (did you mean "postgresql"?). Give a file, '
-        "duckdb:///file?table=... or postgresql://user@host/database?table=..."
+        "duckdb:///file?table=..., postgresql://user@host/database?table=..., or an address with "
+        "https://, s3://, gs://, az://."
     ):
         read_table("postgresq://ann@h/db?table=t")
     with says(

@@ -10,11 +10,12 @@ from typing import cast
 
 import polars as pl
 
-from shoal.data.sources.delimited import check_columns, refuse_twice, typed
+from shoal.data.sources.delimited import check_columns, refuse_twice
+from shoal.data.sources.numbers import typed
 from shoal.data.sources.text import COPIES
 from shoal.data.sources.weighed import check_arrow, check_parquet, foreign_failures, parquet_groups
 from shoal.data.sources.workbook import check_excel
-from shoal.data.storage.location import check_readable
+from shoal.data.storage.location import check_readable, redact
 from shoal.errors import InputError, missing_extra, unknown
 from shoal.memory import refuse_memory
 
@@ -23,25 +24,25 @@ _ARROW = b"ARROW1"
 SMALLER = "Write it with smaller row groups."
 
 
-def read_parquet(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
-    """A Parquet file, or all of them below a folder."""
-    return ParquetFiles.of(path).read(columns)
-
-
 @dataclass(frozen=True, eq=False)
 class ParquetFiles:
-    """One Parquet file; or all below a folder, in path order, `key=value` folders being columns."""
+    """Parquet files; or all below a folder, in path order, `key=value` folders being columns."""
 
     source: Path
     files: list[Path]
     keys: list[str]
 
     @classmethod
-    def of(cls, path: Path) -> ParquetFiles:
-        files, keys = _in_folder(path) if path.is_dir() else ([path], [])
+    def of(cls, paths: Sequence[Path], base: Path | None = None) -> ParquetFiles:
+        """Of files, or of one folder; files that a pattern matches lie below its base."""
+        files, keys = list(paths), list[str]()
+        if paths[0].is_dir():
+            files, base = _in_folder(paths[0]), paths[0]
+        if base is not None:
+            keys = _keys(files, base)
         for file in files:
             _check_ends(file)
-        return cls(path, files, keys)
+        return cls(base or paths[0], files, keys)
 
     @property
     def schema(self) -> pl.Schema:
@@ -169,8 +170,8 @@ def _stretches(sizes: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
         yield first, len(sizes)
 
 
-def _in_folder(folder: Path) -> tuple[list[Path], list[str]]:
-    """The Parquet files below a folder, and the keys of the folders in between."""
+def _in_folder(folder: Path) -> list[Path]:
+    """The Parquet files below a folder."""
     files = [
         file
         for file in sorted(folder.rglob("*.parquet"))
@@ -182,6 +183,11 @@ def _in_folder(folder: Path) -> tuple[list[Path], list[str]]:
             f'"{folder}" is a folder without Parquet files.',
             "Give a file, or a folder that holds .parquet files.",
         )
+    return files
+
+
+def _keys(files: Sequence[Path], folder: Path) -> list[str]:
+    """The keys of the folders between a folder and files in it."""
     keys = {_partition_keys(file.relative_to(folder)) for file in files}
     if len(keys) > 1:
         raise InputError(
@@ -189,7 +195,7 @@ def _in_folder(folder: Path) -> tuple[list[Path], list[str]]:
             f'The files in "{folder}" lie in folders with different keys.',
             "Give a folder that is partitioned in one way.",
         )
-    return files, list(keys.pop())
+    return list(keys.pop())
 
 
 def read_arrow(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
@@ -235,6 +241,16 @@ def read_excel(path: Path, columns: Sequence[str] | None, sheet: str | None) -> 
     return frame.select(columns or names)
 
 
+def refuse_other(heads: Sequence[object], source: str | Path) -> None:
+    """An InputError if files that are to be one table do not have the same columns."""
+    if any(head != heads[0] for head in heads):
+        raise InputError(
+            "folder",
+            f'The files that "{redact(source)}" matches do not have the same columns.',
+            "Give a pattern whose files belong to one table.",
+        )
+
+
 def _partition_keys(file: Path) -> tuple[str, ...]:
     return tuple(part.partition("=")[0] for part in file.parent.parts if "=" in part)
 
@@ -272,7 +288,7 @@ def _sheet(book: object, sheet: str | None, path: Path) -> str:
         raise InputError(
             "excel-sheet",
             f'"{path}" has {len(filled)} sheets that hold something.',
-            f"Choose one with sheet=: {', '.join(filled)}.",
+            f"Choose one with --sheet (in Python sheet=): {', '.join(filled)}.",
         )
     return filled[0]
 

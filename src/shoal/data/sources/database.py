@@ -14,7 +14,8 @@ from urllib.parse import quote
 
 import polars as pl
 
-from shoal.data.sources.delimited import check_columns, plain, typed
+from shoal.data.sources.delimited import check_columns, plain
+from shoal.data.sources.numbers import typed
 from shoal.data.sources.text import COPIES
 from shoal.data.storage.location import DatabaseUrl, check_readable
 from shoal.errors import InputError, missing_extra, nearest

@@ -1,10 +1,4 @@
-"""Text tables (CSV and its kin): decoded, split and typed, or refused with the place to correct.
-
-Types are a property of a whole column. It becomes a number only if every cell reads as one and
-loses nothing by it: codes with a leading zero or a plus sign, whole numbers too long for 64 bits,
-and decimals so long that two of them would become one number, stay text. `?`, `NA` and the like
-are text too; only an empty cell is a missing value.
-"""
+"""Text tables (CSV and its kin): decoded and split, or refused with the place to correct."""
 
 from __future__ import annotations
 
@@ -31,21 +25,13 @@ BLOCK = 1 << 20
 LARGEST_BLOCK = (1 << 31) - 1
 STREAMED = 1 << 24
 """Bytes that are split at a time where rows are read again and again; a row may be as long."""
-_INTEGER = r"^-?(0|[1-9][0-9]*)$"
-_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_TOO_LONG = r"^-?[0-9]{16}"
-_LONG = r"[1-9](\.?[0-9]){15}"
-"""Up to 15 significant digits, different decimals are different numbers of 64 bits."""
 
 
-def read_delimited(
-    path: Path, *, separator: str | None, encoding: str | None, columns: Sequence[str] | None
-) -> pl.DataFrame:
+def read_delimited(table: TextTable, columns: Sequence[str] | None) -> pl.DataFrame:
     """A text table as a frame of text; `typed` finds the numbers in it."""
     from pyarrow import ArrowInvalid
 
-    table = TextTable.of(path, separator=separator, encoding=encoding)
-    wanted = columns or table.names
+    path, encoding, wanted = table.path, table.encoding, columns or table.names
     block = BLOCK
     while True:
         # Piece by piece, so that the table is never in memory in two forms.
@@ -74,7 +60,7 @@ class TextTable:
     names: list[str]
 
     @classmethod
-    def of(cls, path: Path, *, separator: str | None, encoding: str | None) -> TextTable:
+    def of(cls, path: Path, separator: str | None, encoding: str | None) -> TextTable:
         with TextFile(path, encoding) as file:
             head = file.read(HEADER)
         if not head.strip():
@@ -188,11 +174,6 @@ def header_of(data: bytes, separator: str | None, path: Path) -> tuple[str, list
     return chosen, names
 
 
-def typed(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with each text column of numbers turned into numbers."""
-    return frame.with_columns(_typed(column) for column in frame if column.dtype == pl.String)
-
-
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
     """Decimals as 64-bit numbers: whole if they have no digits after the point and fit."""
     changed = []
@@ -265,38 +246,3 @@ def refuse_twice(names: Sequence[str], path: Path) -> None:
 def _unnamed(position: int, names: set[str]) -> str:
     name = f"column_{position}"
     return name if name not in names else _unnamed(position + len(names), names)
-
-
-def _typed(column: pl.Series) -> pl.Series:
-    cells = column.drop_nulls()
-    if not len(cells) or not _all_match(cells.head(1000), _NUMBER):
-        return column
-    if _all_match(cells, _INTEGER):
-        numbers = _stripped(column).cast(pl.Int64, strict=False)
-    elif _all_match(cells, _NUMBER) and not _stripped(cells).str.contains(_TOO_LONG).any():
-        numbers = _stripped(column).cast(pl.Float64, strict=False)
-        numbers = numbers.set(numbers.is_infinite(), None)
-        if _merges(_stripped(column), numbers):
-            return column
-    else:
-        return column
-    return numbers if numbers.null_count() == column.null_count() else column
-
-
-def _merges(texts: pl.Series, numbers: pl.Series) -> bool:
-    """Whether decimals that differ in value, one of them long, become the same number."""
-    long = numbers.filter(texts.str.contains(_LONG)).unique()
-    if not len(long):
-        return False
-    # From here on alike: 0.5, .5, 0.50
-    near = texts.filter(numbers.is_in(long.implode()))
-    plain = near.str.replace(r"^(-?)\.", "${1}0.").str.replace(r"(\.[0-9]*?)0+$", "${1}")
-    return plain.str.strip_suffix(".").n_unique() > len(long)
-
-
-def _all_match(cells: pl.Series, pattern: str) -> bool:
-    return bool(_stripped(cells).str.contains(pattern).all())
-
-
-def _stripped(cells: pl.Series) -> pl.Series:
-    return cells.str.strip_chars(" ")

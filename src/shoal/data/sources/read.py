@@ -7,16 +7,13 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.data.sources.columnar import read_arrow, read_excel, read_parquet
-from shoal.data.sources.delimited import plain, read_delimited, typed
+from shoal.data.sources.brought import found, named
+from shoal.data.sources.columnar import ParquetFiles, read_arrow, read_excel, refuse_other
+from shoal.data.sources.delimited import TextTable, plain, read_delimited
 from shoal.data.sources.guard import unguarded
-from shoal.data.storage.location import check_readable, parse_url, redact
+from shoal.data.sources.numbers import typed
+from shoal.data.storage.location import check_readable, parse_url
 from shoal.errors import InputError
-
-TEXT = (".csv", ".tsv", ".txt")
-PARQUET = (".parquet", ".pq")
-ARROW = (".arrow", ".ipc", ".feather")
-EXCEL = (".xlsx",)
 
 
 def read_table(
@@ -24,19 +21,24 @@ def read_table(
     *,
     separator: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     columns: Sequence[str] | None = None,
     sheet: str | None = None,
     as_text: bool = False,
     unguard: bool = False,
 ) -> pl.DataFrame:
-    """A table from a file, a folder of Parquet files, or a database.
+    """A table from a file, a folder of Parquet files, a database, or wherever else tables lie.
 
-    Text files (.csv, .tsv, .txt, also .gz) are UTF-8 unless `encoding` says otherwise, split at
+    A pattern such as `part-*.csv` is one table of all files that it matches, `-` what is piped in;
+    `https://`, `s3://`, `gs://` and `az://` are fetched; what is compressed (.zip, .gz, .zst) is
+    unpacked. Text files (.csv, .tsv, .txt) are UTF-8 unless `encoding` says otherwise, split at
     the separator that fits best unless `separator` is given, and typed column by column: a
-    column of numbers becomes numeric, a code such as 00123 stays text, an empty cell is missing;
-    with `as_text` every cell stays as it is written.
+    column of numbers becomes numeric, `decimal` being the sign before their decimals if that is
+    not to be seen; a code such as 00123 stays text, an empty cell is missing; with `as_text` every
+    cell stays as it is written.
     `unguard` takes back what `write_table` did to text that a spreadsheet would run as a formula.
-    `sheet` chooses among the sheets of an Excel file, `columns` among the columns of anything.
+    `sheet` chooses among the sheets of an Excel file and the files in a zip archive, `columns`
+    among the columns of anything.
 
     >>> import shoal
     >>> from pathlib import Path
@@ -45,77 +47,62 @@ def read_table(
     [(31, '00123'), (None, 'B')]
     """
     wanted = [columns] if isinstance(columns, str) else columns
-    kind = source_kind(source)
-    refuse_unused(
-        kind,
-        separator=separator,
-        encoding=encoding,
-        as_text=as_text,
-        unguard=unguard,
-        sheet=sheet,
-    )
-    if kind == "database":
-        from shoal.data.sources.database import read_database
+    with named():
+        there = found(source, sheet)
+        kind, files = there.kind, there.files
+        refuse_unused(
+            kind,
+            separator=separator,
+            encoding=encoding,
+            decimal=decimal,
+            as_text=as_text,
+            unguard=unguard,
+            sheet=None if there.packed else sheet,
+        )
+        if kind == "database":
+            from shoal.data.sources.database import read_database
 
-        url = parse_url(str(source))
-        assert url is not None
-        return plain(read_database(url, wanted))
-    path = Path(source)
-    if kind == "folder":
-        return plain(read_parquet(path, wanted))
-    check_readable(path)
-    if path.stat().st_size == 0:
-        raise InputError("file-empty", f'"{path}" is empty.', "Give a table with a header row.")
-    if kind == "text":
-        frame = read_delimited(path, separator=separator, encoding=encoding, columns=wanted)
-        frame = frame if as_text else typed(frame)
-        return unguarded(frame) if unguard else frame
-    if kind == "excel":
-        return plain(read_excel(path, wanted, sheet))
-    return plain((read_arrow if kind == "arrow" else read_parquet)(path, wanted))
+            url = parse_url(str(source))
+            assert url is not None
+            return plain(read_database(url, wanted))
+        if kind == "folder":
+            return plain(ParquetFiles.of(files).read(wanted))
+        for file in files:
+            check_readable(file)
+            if file.stat().st_size == 0:
+                raise InputError(
+                    "file-empty", f'"{file}" is empty.', "Give a table with a header row."
+                )
+        if kind == "parquet":
+            return plain(ParquetFiles.of(files, there.base).read(wanted))
+        if kind == "text":
+            tables = [TextTable.of(file, separator, encoding) for file in files]
+            refuse_other([table.names for table in tables], source)
+            frame = pl.concat([read_delimited(table, wanted) for table in tables], rechunk=False)
+            if not as_text:
+                frame = typed(frame, decimal=decimal, separator=tables[0].separator)
+            return unguarded(frame) if unguard else frame
+        if kind == "json":
+            from shoal.data.sources.json_lines import read_json_lines
 
-
-def source_kind(source: str | Path) -> str:
-    """What a source is: database, folder, text, parquet, arrow or excel."""
-    if parse_url(str(source)) is not None:
-        return "database"
-    path = Path(source)
-    try:
-        if path.is_dir():
-            return "folder"
-    except PermissionError:  # the folder that it lies in is closed
-        check_readable(path)
-    known = file_kind(path)
-    if known is None:
-        check_readable(path)  # that a file is missing comes first
-        raise unknown_kind(path)
-    return known
-
-
-def file_kind(path: Path) -> str | None:
-    """What a file of that name holds: text, parquet, arrow or excel; None if unknown."""
-    ending = path.suffix.lower()
-    if ending == ".gz":
-        return "text" if path.with_suffix("").suffix.lower() in TEXT else None
-    kinds = {"text": TEXT, "parquet": PARQUET, "arrow": ARROW, "excel": EXCEL}
-    return next((kind for kind, endings in kinds.items() if ending in endings), None)
+            frames = [read_json_lines(file, wanted, encoding) for file in files]
+        elif kind == "excel":
+            frames = [read_excel(file, wanted, sheet) for file in files]
+        else:
+            frames = [read_arrow(file, wanted) for file in files]
+        refuse_other([list(frame.schema.items()) for frame in frames], source)
+        return plain(pl.concat(frames, rechunk=False))
 
 
-def unknown_kind(path: Path) -> InputError:
-    """The error for a name whose ending says nothing."""
-    return InputError(
-        "file-kind",
-        f'The name "{redact(path)}" does not say what kind of file it is.',
-        "Known endings: .csv, .tsv, .txt (also .gz), .parquet, .arrow, .feather, .xlsx.",
-    )
+_MEANT = {"sheet": ("excel",), "encoding": ("text", "json")}
+"""The kinds of files that an option says something of; if not here, it is text."""
 
 
 def refuse_unused(kind: str, **given: str | bool | None) -> None:
     """An InputError for an option that says nothing of a source of this kind."""
     for option, value in given.items():
-        meant = "excel" if option == "sheet" else "text"
-        if value not in (None, False) and meant != kind:
-            what = "text files such as CSV" if meant == "text" else "Excel files"
+        if value not in (None, False) and kind not in _MEANT.get(option, ("text",)):
+            what = "workbooks and zip archives" if option == "sheet" else "text files such as CSV"
             raise InputError(
                 "option-unused", f"{option} has a meaning for {what} only.", "Leave it out."
             )

@@ -7,8 +7,11 @@ import gzip
 import io
 import zlib
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from shoal.data.sources.formats import STREAMED
 from shoal.errors import InputError
 from shoal.memory import refuse_memory
 
@@ -34,6 +37,16 @@ def text_decoder(encoding: str) -> codecs.IncrementalDecoder:
             f'There is no encoding "{encoding}".',
             "Use utf-8, latin-1, cp1252 or another name that Python knows.",
         ) from None
+
+
+def opened(path: Path) -> Any:
+    """The bytes of a file, unpacked if its ending says how it is compressed."""
+    ending = path.suffix.lower()
+    if ending == ".zst":
+        from pyarrow import CompressedInputStream
+
+        return CompressedInputStream(str(path), "zstd")
+    return (gzip.open if ending == ".gz" else open)(path, "rb")
 
 
 class TextFile(io.RawIOBase):
@@ -78,21 +91,22 @@ class TextFile(io.RawIOBase):
         return b"".join(parts)
 
     def close(self) -> None:
-        self._pieces.close()
+        with suppress(ValueError):  # a parser that stops early may still be reading ahead
+            self._pieces.close()
         super().close()
 
     def _read(self) -> Generator[bytes]:
-        packed = self._path.suffix.lower() == ".gz"
+        packed = self._path.suffix.lower() in STREAMED
         what = f'To read "{self._path}"{", unpacked," if packed else ""}'
         begun, before = False, 0
-        with (gzip.open if packed else open)(self._path, "rb") as file:
+        with opened(self._path) as file:
             while True:
                 try:
                     raw = file.read(PIECE)
                 except (OSError, EOFError, zlib.error):
                     raise InputError(
                         "file-damaged",
-                        f'"{self._path}" is no complete gzip file.',
+                        f'"{self._path}" is no complete {self._path.suffix} file.',
                         "Copy or compress it again.",
                     ) from None
                 self.size += len(raw)
@@ -127,7 +141,9 @@ class TextFile(io.RawIOBase):
         utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         if utf16 and self._encoding is None and self.size == len(raw):
             raise InputError(
-                "encoding", f'"{self._path}" is written in UTF-16.', 'Give encoding="utf-16".'
+                "encoding",
+                f'"{self._path}" is written in UTF-16.',
+                'Give --encoding utf-16 (in Python encoding="utf-16").',
             )
         try:
             text = self._decoder.decode(raw, not raw)
@@ -143,5 +159,6 @@ class TextFile(io.RawIOBase):
         raise InputError(
             "encoding",
             f'"{self._path}" is not written in {shown}: {why}.',
-            'Say what it is written in, such as encoding="latin-1", or "cp1252" from Windows.',
+            "Say what it is written in, such as --encoding latin-1, or cp1252 from Windows "
+            '(in Python encoding="latin-1").',
         )

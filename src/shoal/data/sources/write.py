@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import polars as pl
 
 from shoal.data.sources.bare import bare, bare_arrow, coded_arrow
+from shoal.data.sources.formats import file_kind, unknown_kind
 from shoal.data.sources.guard import guarded
-from shoal.data.sources.read import file_kind, unknown_kind
 from shoal.data.storage.replace import replace_file
 from shoal.data.table.frames import to_polars
 from shoal.errors import InputError

@@ -14,6 +14,9 @@ from urllib.parse import unquote
 
 from shoal.errors import InputError, nearest
 
+PIPED = "-"
+"""The address of what is piped in."""
+REMOTE = ("https", "http", "s3", "gs", "az")
 SCHEMES = {"duckdb": "duckdb", "postgresql": "postgresql", "postgres": "postgresql"}
 POSTGRES_OPTIONS = (
     "application_name",
@@ -67,6 +70,9 @@ def redact(source: str | Path) -> str:
     if url is None:
         return _SECRET.sub(r"\1***", re.sub(r":[^@]*@", ":***@", text))
     scheme, rest = url[1].lower(), url[2]
+    if scheme in REMOTE:  # what stands behind ? may be a key
+        place, slash, path = re.split(r"[?#]", rest, maxsplit=1)[0].partition("/")
+        return f"{scheme}://{place.rpartition('@')[2]}{slash}{path}"
     if scheme != "duckdb":
         rest = _without_user(rest)
     place, _, parameters = rest.partition("?")
@@ -79,9 +85,9 @@ def redact(source: str | Path) -> str:
 
 
 def parse_url(source: str) -> DatabaseUrl | None:
-    """The parts of a database URL, or None if the source is a path."""
+    """The parts of a database URL, or None if the source is a path, or a file on a server."""
     url = _URL.fullmatch(source)
-    if url is None:
+    if url is None or remote_scheme(source):
         return None
     scheme, rest = url[1].lower(), url[2]
     shown = redact(source)
@@ -89,7 +95,8 @@ def parse_url(source: str) -> DatabaseUrl | None:
         raise InputError(
             "url",
             f'shoal does not read "{scheme}://" addresses{nearest(scheme, SCHEMES)}.',
-            "Give a file, duckdb:///file?table=... or postgresql://user@host/database?table=...",
+            f"Give a file, duckdb:///file?table=..., postgresql://user@host/database?table=..., or "
+            f"an address with {', '.join(f'{one}://' for one in REMOTE if one != 'http')}.",
         )
     place, _, parameters = rest.partition("?")
     given = dict(_parameters(parameters))
@@ -113,8 +120,24 @@ def parse_url(source: str) -> DatabaseUrl | None:
     return DatabaseUrl(SCHEMES[scheme], place, table, query, tuple(given.items()), shown)
 
 
+def remote_scheme(source: str | Path) -> str:
+    """By which of `REMOTE` a file is fetched, or an empty text; an InputError for a password."""
+    url = _URL.fullmatch(str(source))
+    if url is None or url[1].lower() not in REMOTE:
+        return ""
+    if "@" in re.split(r"[/?#]", url[2], maxsplit=1)[0]:
+        raise InputError(
+            "url-password",
+            f"{redact(source)} is given with a user or a password.",
+            "Take it out, and set credentials where the programs of that server look for them.",
+        )
+    return url[1].lower()
+
+
 def source_path(source: str | Path) -> Path | None:
-    """The file or folder that a source lies in; None if it is on a server."""
+    """The file or folder that a source lies in; None if it is on a server, or piped in."""
+    if str(source) == PIPED or remote_scheme(source):
+        return None
     url = parse_url(str(source))
     return Path(source) if url is None else url.path
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -21,7 +21,7 @@ from shoal.data.storage.location import parse_url
 from shoal.data.table import Table
 from shoal.data.table.identifiers import check_identifiers, checked_identifiers, refuse_repeats
 from shoal.data.table.persons import Persons, refuse_elsewhere
-from shoal.engines.cells import read_cells
+from shoal.engines.cells import cells_of
 from shoal.engines.counting import CountedTable, columns_of, count_name, count_rows, refuse_cells
 from shoal.engines.dealing import dealt_parts
 from shoal.engines.duckdb.pairs import joined_pairs
@@ -33,6 +33,7 @@ from shoal.engines.runs import Runs
 from shoal.errors import InputError
 from shoal.groups import Grouping
 from shoal.groups.grouping import Progress, silent
+from shoal.names import Reading
 
 
 class DuckDBEngine:
@@ -40,12 +41,12 @@ class DuckDBEngine:
 
     name = "duckdb"
 
-    def __init__(self, *, separator: str | None = None, encoding: str | None = None) -> None:
-        self._separator, self._encoding = separator, encoding
+    def __init__(self, **reading: Unpack[Reading]) -> None:
+        self._reading = reading
 
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
         rows = self._open(source)
-        counted = read_cells(source) or self._counted(source, rows, spec)
+        counted = cells_of(rows) or self._counted(source, rows, spec)
         return counted.table(spec)
 
     def counted(self, source: Any, spec: Spec, *, progress: Progress = silent) -> CountedTable:
@@ -58,7 +59,7 @@ class DuckDBEngine:
                 f"The DuckDB engine counts files and databases, not a {type(source).__name__}.",
                 "Give a path or a URL, or leave the engine out.",
             )
-        return open_rows(source, separator=self._separator, encoding=self._encoding)
+        return open_rows(source, **self._reading)
 
     def _counted(self, source: str | Path, rows: Rows | None, spec: Spec) -> CountedTable:
         columns, url = columns_of(spec), parse_url(str(source))
@@ -73,7 +74,7 @@ class DuckDBEngine:
                     refuse_repeats(one, *counts)
             cells = count_database(url, columns, name)
         elif rows is None:
-            frame, persons = frame_by_person(read_table(source), spec)
+            frame, persons = frame_by_person(read_table(source, **self._reading), spec)
             check_identifiers(frame, spec)
             cells = count_rows([frame.select(columns)], columns)
         else:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from shoal.data.sources.delimited import typed
+from shoal.data.sources.numbers import typed
 from shoal.data.sources.read import refuse_unused
 from shoal.data.spec import Spec
 from shoal.data.table import Table
@@ -28,6 +28,7 @@ from shoal.engines.spark.rows import SparkRows, row_groups
 from shoal.engines.spark.source import failures_told, is_text, open_session, open_source
 from shoal.errors import InputError
 from shoal.groups import Grouping, Progress, silent
+from shoal.names import Reading
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,16 +54,15 @@ class SparkEngine:
         *,
         most_cells: int = MOST_CELLS,
         progress: Progress = silent,
-        separator: str | None = None,
-        encoding: str | None = None,
+        **reading: Unpack[Reading],
     ) -> None:
         self.session = open_session() if session is None else session
-        self._text = {"separator": separator, "encoding": encoding}
+        self._reading = reading
         self.most_cells, self.progress = most_cells, progress
 
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
         if isinstance(source, str | Path) and (cells := read_cells(source)) is not None:
-            refuse_unused("cells", **self._text)
+            refuse_unused("cells", **self._reading)
             return cells.table(spec)
         counted, rows = self._counted(source, spec, progress)
         return replace(counted.table(spec), source=rows)
@@ -78,13 +78,13 @@ class SparkEngine:
             frame = self._frame(source)
             with failures_told():
                 cells, rows, persons = count_cells(frame, spec, most=self.most_cells)
-        cells = _typed(cells, source)
+        cells = _typed(cells, source, self._reading.get("decimal"))
         counts = pl.Series(count_name(cells.columns), rows.counts)
         return CountedTable(cells, counts, persons=persons), rows
 
     def _frame(self, source: DataFrame | str | Path) -> DataFrame:
         if isinstance(source, str | Path):
-            return open_source(source, self.session, **self._text)
+            return open_source(source, self.session, **self._reading)
         if not is_spark_frame(source):
             raise InputError(
                 "engine-source",
@@ -104,6 +104,7 @@ class SparkEngine:
         once: Sequence[str] = (),
         progress: Progress = silent,
     ) -> Pairs:
+        decimal = self._reading.get("decimal")
         told = self.progress if progress is silent else progress
         with watched(self.session, "joining on Spark", told):
             mine, theirs = self._frame(table), self._frame(released)
@@ -112,8 +113,8 @@ class SparkEngine:
                 found = joined_pairs(mine, theirs, columns, key, most=self.most_cells)
         return replace(
             found,
-            table=_typed(found.table, table),
-            released=_typed(found.released, released),
+            table=_typed(found.table, table, decimal),
+            released=_typed(found.released, released, decimal),
         )
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
@@ -142,6 +143,10 @@ class SparkEngine:
             write_parts(self.session, runs, path)
 
 
-def _typed(lines: pl.DataFrame, source: Any) -> pl.DataFrame:
+def _typed(lines: pl.DataFrame, source: Any, decimal: str | None) -> pl.DataFrame:
     """Lines with the types that the values of text files have."""
-    return typed(lines) if isinstance(source, str | Path) and is_text(source) else lines
+    return (
+        typed(lines, decimal=decimal)
+        if isinstance(source, str | Path) and is_text(source)
+        else lines
+    )

@@ -8,12 +8,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from shoal.data.sources.delimited import header_of
 from shoal.data.sources.read import refuse_unused
 from shoal.data.sources.text import text_decoder
 from shoal.errors import InputError, missing_extra
+from shoal.names import Reading
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,9 +64,7 @@ def _stop(session: SparkSession) -> None:
 def open_source(
     address: str | Path,
     session: SparkSession | None = None,
-    *,
-    separator: str | None = None,
-    encoding: str | None = None,
+    **reading: Unpack[Reading],
 ) -> DataFrame:
     """A table as a Spark frame: `spark:catalog.table`, or the path of Parquet or CSV, as a file or
     a folder, anywhere that the session reads from. CSV has a header, and its cells stay texts: what
@@ -73,13 +72,17 @@ def open_source(
     from pyspark.errors import AnalysisException
 
     session, text = session or open_session(), str(address)
-    if not is_text(text):
-        refuse_unused("spark", separator=separator, encoding=encoding)
+    if is_text(text):
+        refuse_unused("text", sheet=reading.get("sheet"))
+    else:
+        refuse_unused("spark", **reading)
     try:
         if text.startswith(PREFIX):
             return session.table(text.removeprefix(PREFIX))
         if is_text(text):
-            return _read_text(session, text, separator, encoding or "utf-8")
+            return _read_text(
+                session, text, reading.get("separator"), reading.get("encoding") or "utf-8"
+            )
         return session.read.parquet(text)
     except AnalysisException as error:
         raise InputError(

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Floats
 from shoal.data.sources import read_table
-from shoal.data.sources.read import source_kind
+from shoal.data.sources.brought import found
 from shoal.data.storage import redact
 from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
@@ -61,7 +61,7 @@ def read_knowledge(source: Any, table: Table) -> Knowledge:
     """
     if isinstance(source, str | Path):
         name = f'"{redact(source)}"'
-        frame = read_table(source, as_text=source_kind(source) == "text")
+        frame = read_table(source, as_text=found(source).kind == "text")
     else:
         name, frame = "the knowledge frame", to_polars(source)
     said = statements(frame, table, name)

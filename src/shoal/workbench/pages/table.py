@@ -7,9 +7,10 @@ from typing import Any
 
 from starlette.responses import Response
 
-from shoal.data.storage.location import parse_url
+from shoal.data.storage.location import parse_url, remote_scheme
 from shoal.errors import InputError, ShoalError
 from shoal.memory import size_words
+from shoal.names import READING
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import CHOSEN, DATABASE, UPLOADED, Fields, beside, failed_before
 from shoal.workbench.drafting import fits, proposed
@@ -20,7 +21,6 @@ from shoal.workbench.project import Source
 from shoal.workbench.same import same_as_init
 from shoal.workbench.texts import say
 
-HOW = ("separator", "encoding")
 TAB = {"tab": "\t", "\\t": "\t"}
 """How a sign is written that cannot be typed into a field."""
 
@@ -33,7 +33,7 @@ def show(visit: Visit) -> Response:
 
 def choose(visit: Visit) -> Response:
     """Takes a file of the folder, or a database."""
-    typed = {name: visit.text(name) for name in ("path", "separator", "encoding", "database")}
+    typed = {name: visit.text(name) for name in ("path", "database", *READING)}
     in_database = "database" in visit.form
     try:
         address = (
@@ -48,7 +48,7 @@ def choose(visit: Visit) -> Response:
 def again(visit: Visit) -> Response:
     """Has the table read again, as the fields say."""
     visit.bench.tables.forget()
-    typed = {name: visit.text(name) for name in HOW}
+    typed = {name: visit.text(name) for name in READING}
     try:
         if (source := visit.project.source) is not None:
             _take(visit, _read_as(source.address, typed))
@@ -58,8 +58,7 @@ def again(visit: Visit) -> Response:
 
 
 def _read_as(address: str, typed: Mapping[str, str]) -> Source:
-    separator = TAB.get(typed["separator"], typed["separator"])
-    return Source(address, separator or None, typed["encoding"] or None)
+    return Source(address, **{name: TAB.get(typed[name], typed[name]) or None for name in READING})
 
 
 def refuse(visit: Visit, error: ShoalError) -> Response:
@@ -73,8 +72,8 @@ def take(visit: Visit, path: str) -> Response:
     try:
         _take(visit, Source(path))
     except ShoalError as error:
-        how = {"path": path, "separator": "", "encoding": ""}
-        asks_how = isinstance(error, InputError) and CHOSEN.get(error.code) in HOW
+        how = {"path": path, **dict.fromkeys(READING, "")}
+        asks_how = isinstance(error, InputError) and CHOSEN.get(error.code) in READING
         return _page(visit, how, error, CHOSEN if asks_how else UPLOADED)
     return go("/table")
 
@@ -96,13 +95,14 @@ def _take(visit: Visit, source: Source) -> None:
 def _database(visit: Visit, typed: dict[str, str]) -> str:
     """The address of a database; a file of DuckDB lies in the project's folder."""
     url = parse_url(typed["database"])
-    if url is None:
+    if url is None and not remote_scheme(typed["database"]):
         raise InputError(
             "url",
-            "This is no address of a database.",
-            "Write duckdb:///file.db?table=people or postgresql://user@host/database?table=people.",
+            "This is no address of a database, or of a file on a server.",
+            "Write duckdb:///file.db?table=people or postgresql://user@host/database?table=people, "
+            "or an address with https://, s3://, gs:// or az://.",
         )
-    if url.path is not None:
+    if url is not None and url.path is not None:
         inside(visit.project.folder, str(url.path))
     return typed["database"]
 
@@ -121,7 +121,7 @@ def _page(
         except ShoalError as broken:
             errors.setdefault("top", broken)
     choosing = "path" in (typed or {})
-    usual = {"path": "", "separator": "", "encoding": "", "database": ""}
+    usual = dict.fromkeys(("path", "database", *READING), "")
     return visit.page(
         "table",
         status=visit.status(error),
@@ -147,9 +147,9 @@ def _kept(source: Source | None) -> dict[str, str]:
 def _read(source: Source | None) -> dict[str, str]:
     """How the table at hand is read."""
     if source is None:
-        return dict.fromkeys(HOW, "")
-    separator = "tab" if source.separator == "\t" else source.separator or ""
-    return {"separator": separator, "encoding": source.encoding or ""}
+        return dict.fromkeys(READING, "")
+    told = {name: value or "" for name, value in vars(source).items() if name in READING}
+    return told | ({"separator": "tab"} if source.separator == "\t" else {})
 
 
 def _same(held: Held | None, source: Source | None) -> dict[str, Any]:

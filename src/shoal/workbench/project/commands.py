@@ -9,6 +9,7 @@ from typing import Any
 
 from shoal.data.spec.checks import number_or_text
 from shoal.errors import InternalError
+from shoal.names import READING
 from shoal.workbench.project.source import Source
 
 Step = list[str]
@@ -16,7 +17,6 @@ Steps = list[Step]
 FOUND = "found.json"
 """What a search for settings keeps in its run's folder."""
 FLAGS = ("json", "models", "write_anyway", "ledger", "alone")
-READING = ("separator", "encoding")
 NAMES = {
     "plan": "plan",
     "find": "found",

@@ -89,7 +89,7 @@ class Project:
             raise InputError(
                 "project-damaged",
                 f"The [source] of {PROJECT_FILE} cannot be read.",
-                "It has an address, and if need be a separator and an encoding.",
+                "It has an address, and if need be how the file is read.",
             ) from None
 
     @property

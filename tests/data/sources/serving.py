@@ -1,0 +1,88 @@
+"""A web server, and one that speaks as much of S3 as reading takes, for a folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+
+class Pages(SimpleHTTPRequestHandler):
+    """Files; what ends early, and what leads elsewhere."""
+
+    def log_message(self, *said: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        if self.path == "/early.csv":
+            self.send_response(200)
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            self.wfile.write(b"a,b\n1,2\n")
+        elif self.path == "/away.csv":
+            self.send_response(302)
+            self.send_header("Location", "http://elsewhere.example/a.csv")
+            self.end_headers()
+        else:
+            super().do_GET()
+
+
+class Store(Pages):
+    """A bucket is a folder. Whoever does not sign a request with a key is sent away."""
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        file, asked = Path(self.translate_path(self.path)), parse_qs(urlsplit(self.path).query)
+        data, status, more = b"", 200, {}
+        if "Credential=AKIDTEST/" not in self.headers.get("Authorization", ""):
+            status = 403
+        elif "list-type" in asked:
+            data = _listed(file, asked.get("prefix", [""])[0])
+        elif not file.is_file():
+            status = 404
+        else:
+            data = file.read_bytes()
+            if span := self.headers.get("Range"):
+                first, last = span.removeprefix("bytes=").split("-")
+                more = {"Content-Range": f"bytes {first}-{last}/{len(data)}"}
+                data, status = data[int(first) : int(last) + 1], 206
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(data)), **more}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(data)
+
+
+def _listed(bucket: Path, prefix: str) -> bytes:
+    names = sorted(str(one.relative_to(bucket)) for one in bucket.rglob("*") if one.is_file())
+    found = "".join(
+        f"<Contents><Key>{name}</Key><Size>1</Size>"
+        "<LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>"
+        for name in names
+        if name.startswith(unquote(prefix))
+    )
+    text = f"<IsTruncated>false</IsTruncated><KeyCount>{len(names)}</KeyCount>{found}"
+    space = "http://s3.amazonaws.com/doc/2006-03-01/"
+    return (
+        f'<?xml version="1.0"?><ListBucketResult xmlns="{space}">{text}</ListBucketResult>'.encode()
+    )
+
+
+@contextmanager
+def served(folder: Path, how: type[Pages] = Pages) -> Iterator[str]:
+    """The address of a server of the folder."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(how, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
