@@ -28,6 +28,7 @@ NO_FIELD = {
     "cells-": "cells counted elsewhere, which pages do not take",
     "chart-file": "another command",
     "count-": "a query in Python",
+    "draw": "another command",
     "journal-none": "the page of changes itself",
     "engine-": "pages read with the default engine",
     "evidence-": "a button without a field",

@@ -82,6 +82,7 @@ def test_a_page_says_at_once_that_its_workbench_is_gone(
     try:
         walker.go(path if path == "/" else "/plan")
         if path == "/":
+            walker.unfold("statement")
             walker.write("What the release is for", "Research on care")
         else:
             walker.sees("Run 0001 is going on")
@@ -103,6 +104,7 @@ def test_a_workbench_that_was_started_anew_is_told_from_one_that_is_gone(
     with served(project.folder) as first:
         walker = Walker(browser, first).enter()
         walker.go("/")
+        walker.unfold("statement")
         walker.write("Who receives it", "Everybody")
         port = str(first.port)
         first.kill()

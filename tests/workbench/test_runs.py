@@ -8,6 +8,8 @@ import re
 import time
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -359,7 +361,51 @@ def test_the_run_page_shows_the_command_of_what_is_chosen(walked: Visitor) -> No
     words = walked.post("/run/same", typed).words
     assert "--method anatomy --adversary binary --l 4" in words
     assert "shoal attack" in words
-    assert "shoal attack" not in walked.get("/run").words
+    assert "shoal attack" not in walked.post("/run/same", typed[:-1]).words
+    assert "--budget 300" in walked.get("/run").words  # everybody tries unless told otherwise
+    assert "--budget 30" in walked.post("/run/same", [*typed, ("minutes", "0.5")]).words
+    for minutes in ("0", "-1", "many", "nan", "99999"):
+        answer = walked.post("/run", [*typed, ("minutes", minutes)])
+        assert (answer.status, 'id="wrong-minutes"' in answer.text) == (422, True)
+
+
+def test_a_limit_that_attackers_beat_is_nowhere_green(
+    walked: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = walked.project.run("0002")
+    assert run.robust is True
+    assert "The red team did not try" in walked.get("/runs/0002").words
+    assert load_facts(run.folder / "private").attack is None
+    found = {"attackers": [], "not_run": [], "beaten_by": ["likeliest"], "withstood": False}
+    told = replace(load_facts(run.folder / "private"), attack=found)
+    monkeypatch.setattr(Run, "attacks", [(None, found)])
+    monkeypatch.setattr("shoal.workbench.verdicts.load_facts", lambda _: told)
+    page = walked.get("/runs/0002")
+    assert 'data-robust="false"' in page.text
+    assert "Attacks BROKEN" in page.words
+    assert run.robust is False
+    assert "not robust" in walked.get("/runs").words.partition("0002")[2].partition("0001")[0]
+    assert "Verdict not robust" in walked.get("/compare?runs=0002").words
+
+
+def test_what_is_not_robust_is_approved_with_a_reason_of_its_own(walked: Visitor) -> None:
+    run = walked.project.run("0003")
+    typed = {"decision": "approved", "name": "Ada", "reason": "Needed now."}
+    answer = walked.post("/runs/0003/decide", typed)
+    assert (answer.status, 'id="wrong-despite"' in answer.text) == (422, True)
+    assert run.decision is None or run.decision["decision"] == "refused"
+    assert 'name="despite"' not in walked.get("/runs/0002").text
+    shown = walked.follow("/runs/0003/decide", typed | {"despite": "Two doctors alone read it."})
+    assert "Two doctors alone read it." in shown.words
+    assert "--despite 'Two doctors alone read it.'" in shown.words
+    (run.folder / "decision.json").unlink()
+
+
+def test_a_page_names_no_option_of_the_command_line(walked: Visitor) -> None:
+    for path in ("/", "/table", "/roles", "/plan", "/run", "/runs/0002", "/runs/0003"):
+        text = walked.get(path).text
+        words = unescape(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<pre.*?</pre>", "", text)))
+        assert not re.findall(r"(?<!\w)--[a-z]+|shoal (?:attack|verify|plan|init)\b", words), path
 
 
 def test_models_and_hierarchies_are_chosen_too(walked: Visitor) -> None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
+import pytest
+
+from shoal.workbench.rendering import on_page
 from shoal.workbench.texts import TEXTS
+from tests.workbench.visitor import Visitor
 
 
 def sources() -> str:
@@ -36,3 +40,27 @@ def test_every_text_is_used() -> None:
         )
 
     assert [key for key in TEXTS if not used(key)] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Give --separator ';' (in Python separator=';').", "Give “Separator” ';'."),
+        ("Align them with --key COLUMN.", "Align them with “Column that aligns the rows”."),
+        ("Name one: --column ward, or column='ward'.", "Name one: “column” ward."),
+        ("Limit them with --max-attributes.", "Limit them with “max_attributes”."),
+        ("`shoal find TABLE --spec S` tries.", "“Try what would work” tries."),
+        ("Run `shoal attack` again.", "Run “Red team” again."),
+        ("Ages 30--39, and 5 - 3.", "Ages 30--39, and 5 - 3."),
+    ],
+)
+def test_messages_speak_of_fields_and_not_of_options(said: str, shown: str) -> None:
+    assert on_page(said) == shown
+
+
+def test_a_message_on_a_page_names_no_option(visitor: Visitor) -> None:
+    (visitor.project.folder / "a.csv").write_text("age,illness\n31,flu\n40,HIV\n")
+    answer = visitor.post("/table/choose", {"path": "a.csv", "separator": ";"})
+    assert answer.status == 422
+    assert "“Separator”" in answer.words
+    assert "--separator" not in answer.text

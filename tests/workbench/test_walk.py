@@ -16,6 +16,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from shoal.data.datasets import HOSPITAL_EVENT, hospital
+from shoal.workbench.held import key_of
 from shoal.workbench.project import Run
 from tests.browsing import chromium, look
 from tests.cli.program import shoal_
@@ -98,6 +99,7 @@ def settle_roles(way: Way) -> None:
     for column in ("occupation", "insurance"):
         walker.choose(f"Role of {column}", "not published")
         walker.until(lambda gone=column: gone not in project.draft["qi"])  # type: ignore[misc]
+    walker.unfold(f"more-{key_of('age')}")
     walker.write("Why age has this role", "Neighbours know it.")
     walker.until(lambda: project.reasons.get("age") == "Neighbours know it.")
     walker.write("Find values", "hiv")
@@ -141,7 +143,6 @@ def make_release(way: Way) -> None:
     walker = way.walker
     walker.press("Next: Run")
     walker.write("Name", "the first one")
-    walker.find("//input[@name='attack']").click()
     walker.press("Start")
     walker.sees("Run 0002 is going on")
     way.seen["progress"] = walker.until(
@@ -183,10 +184,12 @@ def test_figures_are_those_of_the_command_line(way: Way) -> None:
     walker.go("/runs/0002")
     made = way.served.project.run("0002").result("anonymize")
     assert made is not None
+    walker.unfold("risk")
+    walker.unfold("loss")
     assert walker.figure("people published, of 2,000") == f"{made['published']:,}"
     assert walker.figure("rows not published") == f"{made['suppressed']:,}"
     assert walker.figure("groups") == f"{made['groups']:,}"
-    above = "people above a limit after publication, by the check that finds most"
+    above = "people linked above their limit by the release"
     assert walker.figure(above) == f"{made['problematic']:,}"
     assert walker.figure("the link that comes nearest to its limit").startswith(
         f"{100 * made['worst_posterior']:.1f}".removesuffix(".0")
@@ -202,6 +205,7 @@ def test_figures_are_those_of_the_command_line(way: Way) -> None:
 def test_people_decide_and_keep_evidence(way: Way) -> None:
     walker, run = way.walker, way.served.project.run("0002")
     walker.go("/")
+    walker.unfold("statement")
     walker.write("What the release is for", "Research on care")
     walker.press("Save")
     walker.until(lambda: way.served.project.statement.get("purpose") == "Research on care")
@@ -286,6 +290,7 @@ def test_no_page_is_wider_than_the_window(way: Way, width: int) -> None:
 def start_run(walker: Walker) -> Run:
     """Starts another run by the page, and waits until its command works."""
     walker.go("/run")
+    walker.tick("let attackers try")  # which they do unless told otherwise
     walker.press("Start")
     walker.sees("is going on")
     run = walker.served.project.run(walker.path.rpartition("/")[2])
@@ -320,7 +325,7 @@ def test_keys_alone_lead_from_the_table_to_a_run(way: Way) -> None:
     keys.reach("Next: Run").press(Keys.ENTER)
     walker.until(lambda: walker.path == "/run")
     before = len(walker.served.project.runs())
-    keys.reach("let the red team try").press(Keys.SPACE)
+    keys.reach("let attackers try").press(Keys.SPACE)
     keys.reach("Start").press(Keys.SPACE)
     walker.sees("is going on")
     runs = walker.served.project.runs()

@@ -98,6 +98,11 @@ class Walker:
         """A box or a choice, by how its label begins."""
         self._click(f"//label[starts-with(normalize-space(), {quoted(label)})]//input")
 
+    def unfold(self, part: str) -> None:
+        """Opens a folded part of the page, by its id, unless it is open."""
+        if self.find(f"//details[@id={quoted(part)}]").get_attribute("open") is None:
+            self._click(f"//details[@id={quoted(part)}]/summary")
+
     def _click(self, *hows: str) -> None:
         def click() -> bool:
             found = [one for how in hows for one in self.browser.find_elements(By.XPATH, how)]

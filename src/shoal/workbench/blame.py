@@ -84,6 +84,7 @@ RUN: Fields = {
     **_of("limit", "limit"),
     **_of("readers", "reader", "reader-", "adversary"),
     **_of("also", "attack-"),
+    **_of("minutes", "budget"),
 }
 AUDIT: Fields = {
     **_of("released", "audit-what", "project-path", "released-"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from shoal.wording import LONGEST, percent, visible
 from shoal.workbench.blame import page_of
 from shoal.workbench.drawing import bars
-from shoal.workbench.texts import say
+from shoal.workbench.texts import TEXTS, say
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -23,6 +24,23 @@ ASIDE = ("audit", "verify")
 EDITED = ("home", "table", "roles", "plan", "find", "run", "changes")
 """The pages on which the draft is changed."""
 LONG = 1200
+LABELS = {
+    "adversary": "run.readers",
+    "attack": "run.also",
+    "encoding": "table.encoding",
+    "key": "audit.key",
+    "limit": "run.limit",
+    "model": "run.model",
+    "person": "role.person",
+    "private": "verify.private",
+    "protect": "events.title",
+    "recode": "roles.recode",
+    "separator": "table.separator",
+}
+"""What options and commands are called on pages, where their own name does not lead there."""
+_OPTION = re.compile(r"`?--([a-z][a-z-]*)`?(?: COLUMN\b)?")
+_COMMAND = re.compile(r"[`“]shoal ([a-z]+)[^`”]*[`”]")
+_PYTHON = re.compile(r" \(in Python:? [^()]*\)|, or \w+='[^']*'")
 
 
 def page(visit: Visit, template: str, *, status: int, **shown: Any) -> Response:
@@ -72,6 +90,7 @@ def _templates() -> Environment:
         percent=percent,
         visible=visible,
         visible_long=_visible_long,
+        on_page=on_page,
         number=shown_number,
         duration=duration,
         when=_when,
@@ -82,6 +101,19 @@ def _templates() -> Environment:
 def new_page() -> str:
     """A number of its own for a page that was asked for."""
     return secrets.token_urlsafe(9)
+
+
+def on_page(text: str) -> str:
+    """A sentence of the command line as a page has it: options by the labels of their fields,
+    commands by the pages that do the same, and nothing of Python."""
+    text = _PYTHON.sub("", text)
+    text = _COMMAND.sub(lambda found: f"“{_label(found[1])}”", text)
+    return _OPTION.sub(lambda found: f"“{_label(found[1])}”", text)
+
+
+def _label(name: str) -> str:
+    keys = (LABELS.get(name, ""), f"strength.{name.replace('-', '_')}", f"nav.{name}")
+    return next((say(key) for key in keys if key in TEXTS), name.replace("-", " "))
 
 
 def _visible_long(text: str) -> str:

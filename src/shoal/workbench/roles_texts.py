@@ -10,7 +10,7 @@ ROLES = {
     "role.unpublished": "not published",
     "roles.title": "Roles",
     "roles.lead": "What each column is, what nobody may be linked to, and how strongly. The "
-    "proposal comes from names and values; every guess has its reason, and yours may differ.",
+    "proposal comes from names and values; yours may differ.",
     "roles.saved": "Every change is kept as you make it.",
     "roles.refused": "Not kept: mend what is marked first.",
     "roles.unsaved": "A proposal; it is kept once you change or save it.",
@@ -28,7 +28,9 @@ ROLES = {
     "roles.reason": "Why",
     "roles.reason.of": "Why {name} has this role",
     "roles.reason.hint": "Your reason, for the evidence file",
-    "roles.more": "Bands, coarser",
+    "roles.reason.none": "No reason yet",
+    "roles.more": "Why, bands, coarser",
+    "roles.tools": "Many columns at once, what coarser means, a new proposal",
     "roles.distinct": "{n} values",
     "roles.band": "Also known in bands of",
     "roles.band.of": "Width of the bands that {name} is also known in",
@@ -45,6 +47,7 @@ ROLES = {
     "events.each": "No event is picked, so each value is one of its own. Common values allow only "
     "a small r: pick those that would harm.",
     "events.no_column": "Give a column the role “sensitive” first.",
+    "events.pick": "Pick values",
     "events.search": "Find values",
     "events.search.button": "Find",
     "events.values": "Values of {name}",

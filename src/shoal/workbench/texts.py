@@ -60,8 +60,11 @@ BEGINNING = {
     # Project
     "home.title": "Project “{folder}”",
     "home.lead": "Make a release of a table of people, judge it, and decide on it. "
-    "Go step by step; going back loses nothing.",
-    "home.table.none": "No table yet: drop a file or choose one.",
+    "Every change can be undone.",
+    "home.next": "Next: {step}",
+    "home.decide": "Decide on run {run}",
+    "home.open": "Open run {run}",
+    "home.table.none": "No table yet.",
     "home.roles.none": "The roles of the columns are not settled yet.",
     "home.roles.done": "{qi} known to outsiders, {sensitive} sensitive, r = {r}.",
     "home.plan.none": "Not planned yet.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,10 @@ from shoal.workbench.project import Run
 from shoal.workbench.texts import say
 
 Figures = list[tuple[str, Any]]
+_COMMAND = re.compile(r" \((shoal [a-z]+|--[a-z-]+)\)")
+"""What a sentence says of the command line, which pages do otherwise."""
+FIRST = ("lookup", "readable", "attack")
+"""Checks that are read before a decision, whatever their state."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ class Verdict:
     headline: str
     meaning: str
     lost: Figures
+    untried: bool = False
+    """Whether nobody attacked what was released."""
     beside: Sequence[tuple[str, str]] = ()
     column: Any = "value"
     """What the sensitive column is called."""
@@ -46,23 +53,55 @@ class Verdict:
 
     @property
     def listed(self) -> list[tuple[str, str, str, str]]:
-        return coloured(self.checks, instead=in_full(self.found, self.column))
+        full = in_full(self.found, self.column)
+        told = coloured(self.checks, instead=full)
+        return [(tone, state, title, _COMMAND.sub("", said)) for tone, state, title, said in told]
+
+    @property
+    def first(self) -> list[tuple[str, str, str, str]]:
+        """What is read before a decision: what is broken or open, who can be read or looked up, and
+        what attackers did."""
+        return [line for one, line in zip(self.checks, self.listed, strict=True) if _is_first(one)]
+
+    @property
+    def others(self) -> list[tuple[str, str]]:
+        """The titles of all other checks, by the word for their state."""
+        told: dict[str, list[str]] = {}
+        for one, (_, state, title, _) in zip(self.checks, self.listed, strict=True):
+            if not _is_first(one):
+                told.setdefault(state, []).append(title)
+        return [(state, ", ".join(titles)) for state, titles in told.items()]
 
     @property
     def story(self) -> str:
         return sentences.story(self.found.worst, public=False, undecided=self.found.undecided)
 
     @property
-    def risk(self) -> Figures:
+    def short(self) -> Figures:
+        """What a release gives, costs and shows, in figures."""
         found = self.found
         return [
             (say("risk.published", rows=f"{found.rows:,}"), found.published),
-            (say("risk.carriers"), found.carriers),
+            (say("lost.rows"), found.suppressed),
+            (say("lost.carriers"), found.suppressed_carriers),
             (say("risk.problematic"), most_people(self.checks)),
+            *([(say("risk.readable"), found.readable)] if found.readable is not None else []),
+        ]
+
+    @property
+    def risk(self) -> Figures:
+        found = self.found
+        return [
+            (say("risk.carriers"), found.carriers),
             (say("risk.known"), found.known_before),
             (say("risk.worst"), percent(found.worst.posterior if found.worst else 0.0)),
             (say("risk.guess"), percent(found.guess_rate)),
         ]
+
+
+def _is_first(check: Check) -> bool:
+    tried = check.name != "attack" or check.state != "not asked"
+    return check.state in ("broken", "undecided") or (check.name in FIRST and tried)
 
 
 def of_run(run: Run) -> Verdict | None:
@@ -100,13 +139,13 @@ def of_facts(facts: Facts, figures: Mapping[str, Any]) -> Verdict:
         headline=sentences.verdict_sentence(facts, public=False),
         meaning=f"{sentences.meaning(facts)} {sentences.known_sentence(facts, public=False)}",
         beside=[
+            (say("error.title"), measured.errors_in_short(facts)),
             *sentences.in_short(facts),
             *([(say("attack.title"), attack)] if attack else []),
         ],
         column=facts.spec["sensitive"],
+        untried=facts.attack is None,
         lost=[
-            (say("lost.rows"), found.suppressed),
-            (say("lost.carriers"), found.suppressed_carriers),
             (say("lost.changed"), figures["values_changed"]),
             (say("lost.pooled"), figures["pooled"]),
             (say("lost.groups"), found.groups),
@@ -143,9 +182,5 @@ def of_findings(found: Findings) -> Verdict:
             checks=" ".join(f"{words(one)}." for one in found.checks if one.state == telling),
         ),
         meaning=say("verdict.meaning.audit"),
-        lost=[
-            (say("lost.rows"), found.suppressed),
-            (say("lost.carriers"), found.suppressed_carriers),
-            (say("lost.groups"), found.groups),
-        ],
+        lost=[(say("lost.groups"), found.groups)],
     )

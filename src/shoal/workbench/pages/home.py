@@ -52,12 +52,23 @@ def _page(visit: Visit, statement: dict[str, str], error: ShoalError | None) -> 
     return visit.page(
         "home",
         status=visit.status(error),
-        stages=_stages(visit),
+        stages=(stages := _stages(visit)),
+        step=_next(visit, stages),
         statement=statement,
         version=visit.project.version(),
         errors=beside(error, {}),
         **same_as_statement(visit.project.statement),
     )
+
+
+def _next(visit: Visit, stages: list[Stage]) -> tuple[str, str]:
+    """The next step: its address, and what its button says."""
+    made = [run.name for run in visit.project.runs() if run.kind == "anonymize"]
+    if not made:
+        step = next(name for name, done, _ in stages if not done)
+        return f"/{step}", say("home.next", step=say(f"nav.{step}"))
+    told = "home.open" if stages[-1][1] else "home.decide"
+    return f"/runs/{made[-1]}", say(told, run=made[-1])
 
 
 def _stages(visit: Visit) -> list[Stage]:

@@ -31,12 +31,14 @@ from shoal.workbench.same import same_as_plan
 from shoal.workbench.texts import say
 
 SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
+MANY = 4
+"""Columns from which on several can be given a role at once."""
 NAMED = (*FIGURES, *CHOICES, "views", "rare_unknown", "knowledge")
 """Fields that errors name by their key in the spec."""
 STRENGTH = {
-    "": ("r", "k"),
-    "strength.outsiders": ("min_support", "max_attributes", "views", "rare_unknown", "knowledge"),
-    "strength.published": ("rows_per_person", *CHOICES),
+    "": ("r", "min_support"),
+    "strength.outsiders": ("max_attributes", "views", "rare_unknown", "knowledge"),
+    "strength.published": ("k", "rows_per_person", *CHOICES),
 }
 """The fields of a spec that say how strongly, under their headings."""
 USUAL = {
@@ -158,6 +160,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         "roles",
         status=visit.status(error),
         columns=columns,
+        many=len(columns) >= MANY,
         sections=_sections(visit, held, draft),
         events=_events(draft, table),
         draft=draft,

@@ -26,6 +26,7 @@ from shoal.workbench.project import anonymize_steps
 from shoal.workbench.same import same_as
 
 ALONE = "alone"
+MINUTES, MOST_MINUTES = "5", 10_000
 PLAIN = ("int", "float", "str", "bool", "Literal[")
 
 
@@ -78,8 +79,8 @@ def _steps(visit: Visit, asked: Asked) -> Any:
         model=model or None,
         parameters=parameters,
         hierarchies=files,
-        attack="attack" in visit.form,
         **_follows(visit, asked),
+        **_attack(visit),
         attacked=columns if len(columns) > 1 else (),
         spec=visit.project.draft,
     )
@@ -102,6 +103,34 @@ def _other_than_draft(visit: Visit, asked: Asked) -> dict[str, str]:
     kept = {"r": f"{asked.spec.r:g}", "limit": asked.spec.limit}
     typed = {name: visit.text(name) for name in kept}
     return {name: value for name, value in typed.items() if value not in ("", kept[name])}
+
+
+def _attack(visit: Visit) -> dict[str, Any]:
+    """Whether the red team tries, and for how long."""
+    if "attack" not in visit.form:
+        return {}
+    return {"attack": True, "budget": _seconds(visit.text("minutes") or MINUTES)}
+
+
+def _seconds(typed: str) -> float:
+    """How long the red team may take, as the command line has it."""
+    minutes = number_or_text(typed)
+    if not isinstance(minutes, int | float) or not 0 < minutes <= MOST_MINUTES:
+        raise InputError(
+            "budget",
+            f'The minutes for the red team are "{typed}".',
+            f"Give a number above 0, up to {MOST_MINUTES:,}.",
+        )
+    return 60.0 * minutes
+
+
+def _took(visit: Visit) -> tuple[str, float] | None:
+    """The newest run that was attacked, and how many seconds that took."""
+    for run in reversed(visit.project.runs()):
+        seconds = [found["seconds"] for _, found in run.attacks if found.get("seconds")]
+        if seconds:
+            return run.name, sum(seconds)
+    return None
 
 
 def _hierarchy_files(visit: Visit, asked: Asked) -> dict[str, str]:
@@ -152,7 +181,8 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
     try:
         make = _steps(visit, asked)
     except ShoalError:  # nothing is chosen yet, or something that cannot be
-        make = partial(anonymize_steps, source=asked.source, spec=visit.project.draft)
+        tried: dict[str, Any] = {} if sent else {"attack": True, "budget": _seconds(MINUTES)}
+        make = partial(anonymize_steps, source=asked.source, spec=visit.project.draft, **tried)
     steps = make(".", **_other_than_draft(visit, asked))
     return visit.page(
         "run",
@@ -167,6 +197,9 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
         approved=(approved := visit.project.approved()),
         followed=[run.name for run in approved if (run.folder / "private" / CHAIN).is_file()],
         typed=visit.form,
+        sent=sent,
+        minutes=MINUTES,
+        took=_took(visit),
         method=visit.text("method") or "art",
         readers=visit.texts("readers") if sent else ADVERSARIES,
         limit=visit.text("limit") or asked.spec.limit,

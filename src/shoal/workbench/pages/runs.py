@@ -43,15 +43,15 @@ def progress(visit: Visit) -> Response:
 
 
 def risk(visit: Visit) -> Response:
-    """How surely people are linked, before and after, as the report draws it. It is a part of its
-    own, since the first drawing takes a moment."""
+    """How surely people are linked by the published groups, and by general knowledge anyway. It is
+    a part of its own, since the first drawing takes a moment."""
     facts = verdicts.facts_of(_run(visit))
     if facts is None:
         return Response(status_code=204)
     specs = chart_specs(facts, public=False)
     charts = [
         (say(f"risk.label.{name}"), say(f"risk.caption.{name}"), drawn(name, specs[name]))
-        for name in ("risk-before", "risk-after")
+        for name in ("risk-after", "risk-before")
         if name in specs
     ]
     return visit.page("charts_part", charts=charts)

@@ -49,6 +49,11 @@ document.addEventListener("htmx:config:request", (event) => {
   };
 });
 
+// What somebody unfolded stays so when its page is renewed.
+document.addEventListener("htmx:before:morph:attr", (event) => {
+  if (event.detail.attrName === "open" && event.detail.newValue == null) event.preventDefault();
+});
+
 // Whether the workbench answers. While it does not, the page says so and keeps what was typed; once
 // it does, the last change is sent again, and with it all that its form holds.
 const BEAT = 2500;
