@@ -59,7 +59,17 @@ def test_no_field_of_any_form_leads_outside(settled: Visitor) -> None:
     outside = settled.project.folder.parent
     before = {path: path.read_bytes() for path in outside.iterdir() if path.is_file()}
     forms: dict[str, set[str]] = {}
-    for path in ("/", "/table", "/roles", "/plan", "/run", "/runs", "/runs/0001", "/audit"):
+    for path in (
+        "/",
+        "/table",
+        "/roles",
+        "/plan",
+        "/run",
+        "/runs",
+        "/runs/0001",
+        "/audit",
+        "/context",
+    ):
         reader = Forms()
         reader.feed(settled.get(path).text)
         for method, action, fields in reader.found:

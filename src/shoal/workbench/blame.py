@@ -85,6 +85,7 @@ RUN: Fields = {
     **_of("readers", "reader", "reader-", "adversary"),
     **_of("also", "attack-"),
     **_of("minutes", "budget"),
+    **_of("follows", "same-people"),
 }
 AUDIT: Fields = {
     **_of("released", "audit-what", "project-path", "released-"),
