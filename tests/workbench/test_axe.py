@@ -37,7 +37,7 @@ EMPTY = (
 )  # fmt: skip
 FULL = (
     *EMPTY, "/runs/0001", "/runs/0002", "/runs/0003", "/runs/0004", "/runs/0005", "/runs/0006",
-    "/compare?runs=0002", "/evidence/0002", "/nowhere",
+    "/compare?runs=0002", "/look?run=0002", "/evidence/0002", "/nowhere",
 )  # fmt: skip
 
 
@@ -116,6 +116,9 @@ def test_no_page_keeps_anybody_out(kind: str, mode: str, request: pytest.Fixture
         walker.go(path)
         if path == "/roles" and kind == "full":
             walker.sees("By event, the most known first")
+        if path.startswith("/look"):
+            walker.sees("How each attribute moves the link")
+            walker.sees("people by the release")
         if path == "/plan" and kind == "full":
             walker.find("//figure//*[name()='svg']")
         if wrong := violations(walker):

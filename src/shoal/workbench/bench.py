@@ -22,7 +22,7 @@ from shoal.workbench.rendering import page
 from shoal.workbench.texts import say
 
 if TYPE_CHECKING:
-    from shoal.workbench.held import HeldTables
+    from shoal.workbench.held import HeldReleases, HeldTables
 
 UPLOAD_LIMIT = 10 * 10**9
 FORM_LIMIT = 16 * 10**6
@@ -50,6 +50,13 @@ class Bench:
         from shoal.workbench.held import HeldTables
 
         return HeldTables()
+
+    @cached_property
+    def releases(self) -> HeldReleases:
+        """The releases held in memory."""
+        from shoal.workbench.held import HeldReleases
+
+        return HeldReleases()
 
 
 @dataclass(frozen=True)

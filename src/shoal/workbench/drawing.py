@@ -44,3 +44,36 @@ def _drawn(name: str, chart: str, width: int) -> Markup:
     from shoal.report.page import drawing
 
     return Markup(drawing(name, json.loads(chart), width=width))
+
+
+SPAN, THICK = 240, 18
+
+
+def span(low: float, high: float, *, marks: Sequence[float] = (), tone: str = "after") -> Markup:
+    """A bar from one share to another, between 0 and 1, with marks such as a limit. What it shows
+    stands in figures beside it."""
+    left, wide = SPAN * min(low, high), max(1.5, SPAN * abs(high - low))
+    lines = "".join(
+        f'<rect class="limit" x="{SPAN * one:.1f}" y="0" width="2" height="{THICK}"/>'
+        for one in marks
+    )
+    return Markup(
+        f'<svg class="span" viewBox="0 0 {SPAN + 2} {THICK}" width="{SPAN + 2}" height="{THICK}" '
+        f'aria-hidden="true"><rect class="ground" x="0" y="{THICK - 2}" width="{SPAN}" height="1"/>'
+        f'<rect class="{tone}" x="{left:.1f}" y="3" width="{wide:.1f}" height="{THICK - 6}"/>'
+        f"{lines}</svg>"
+    )
+
+
+def counted(before: float | None, after: float, low: float, high: float) -> Markup:
+    """A count in the table as a thin bar, the release's as a thick one with its interval; all as
+    shares of the widest bar of the drawing."""
+    wide = 0.0 if before is None else SPAN * before
+    thin = f'<rect class="before" x="0" y="1" width="{wide:.1f}" height="5"/>'
+    return Markup(
+        f'<svg class="span" viewBox="0 0 {SPAN + 2} {THICK}" width="{SPAN + 2}" height="{THICK}" '
+        f'aria-hidden="true">{thin}'
+        f'<rect class="after" x="0" y="8" width="{SPAN * after:.1f}" height="8"/>'
+        f'<rect class="error" x="{SPAN * low:.1f}" y="11" '
+        f'width="{max(1.0, SPAN * (high - low)):.1f}" height="2"/></svg>'
+    )

@@ -25,7 +25,9 @@ from shoal.data.table.persons import by_person
 from shoal.data.table.recoding import recoded
 from shoal.data.table.table import check_roles, protected_rows
 from shoal.engines.counting import count_name, count_rows
+from shoal.file_names import CERTIFICATE
 from shoal.planning.propose import Proposal, propose_spec
+from shoal.release import Release
 from shoal.workbench.profiles import Profile, profile_of
 from shoal.workbench.project import Source
 
@@ -149,6 +151,21 @@ class HeldTables:
         with self._lock:
             self._held.clear()
             forget()
+
+
+class HeldReleases:
+    """The releases that pages look at, the last two of them."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[tuple[str, int], Release] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, folder: Path) -> Release:
+        """The release of a folder, read again only if its certificate is another."""
+        path = folder / CERTIFICATE
+        noted = path.stat().st_mtime_ns if path.is_file() else 0
+        with self._lock:
+            return _kept(self._held, (str(folder), noted), lambda: Release.load(folder), 2)
 
 
 def _identity(source: Source, folder: Path) -> Identity:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shoal.workbench.context_texts import CONTEXT
 from shoal.workbench.judging_texts import JUDGING
+from shoal.workbench.look_texts import LOOK
 from shoal.workbench.roles_texts import ROLES
 
 BEGINNING = {
@@ -167,7 +168,7 @@ BEGINNING = {
     "table.none.go": "To the table",
 }
 
-TEXTS: dict[str, str] = {**BEGINNING, **CONTEXT, **ROLES, **JUDGING}
+TEXTS: dict[str, str] = {**BEGINNING, **CONTEXT, **LOOK, **ROLES, **JUDGING}
 
 
 def say(key: str, **values: object) -> str:

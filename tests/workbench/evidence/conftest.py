@@ -1,4 +1,4 @@
-"""One release that was attacked, for all that only look at it."""
+"""The release that evidence is looked at of, and its project."""
 
 from __future__ import annotations
 
@@ -7,18 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from shoal.workbench.project import Project, Run
-from tests.workbench.project.making import make_project, new_release, work_off
 
 
-@pytest.fixture(scope="package")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    project = make_project(tmp_path_factory.mktemp("assessed") / "p")
-    project.set_reasons(
-        {"age": "a guess", "sex": "a second guess", "region": "Typed by hand"},
-        guesses={"age": "a guess", "sex": "a second guess", "region": "another guess"},
-    )
-    few = ["likeliest", "singling-out", "insider"]
-    return work_off(new_release(project, seed=5, attack=True, attackers=few))
+@pytest.fixture(scope="session")
+def run(assessed: Run) -> Run:
+    return assessed
 
 
 @pytest.fixture
