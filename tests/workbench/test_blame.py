@@ -52,7 +52,6 @@ NO_FIELD = {
     "report-": "where a report is written, which runs decide",
     "rows-unknown": "an audit in Python",
     "run-": "the run as a whole",
-    "same-people": "releases beside each other, which pages do not make",
     "seed": "an option that pages do not give",
     "selectivity": "a query in Python",
     "sign-refuted": "signing, which no page does",
