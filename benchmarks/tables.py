@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from benchmarks import attack_tables, speed_tables, worst_tables
+from benchmarks import attack_tables, sentences, speed_tables, worst_tables
 from benchmarks.markdown import percent, seconds, table
 from shoal.auditing.check_words import LABELS
 from shoal.wording import verdict_words
@@ -152,6 +152,8 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "counted": worst_tables.counted,
     "every": every,
     "arx": arx,
+    "surprise": sentences.surprise,
+    "fast": sentences.fast,
     "undecided": undecided,
     "methods": methods,
     "models": models,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.docs.blocks import DOCS, blocks, run_page
+from tests.docs.blocks import DOCS, blocks, run_page, run_python
 from tools.error_codes import Entry, collect
 from tools.pages import cli_page, errors_page
 
+README = DOCS.parent / "README.md"
 HOWTOS = sorted(f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md"))
 
 
@@ -22,6 +24,30 @@ def test_the_tutorial_shows_every_step_of_a_newcomer() -> None:
 @pytest.mark.parametrize("page", ["../README.md", *HOWTOS, "theory.md"])
 def test_code_of_a_page_runs(page: str, tmp_path: Path) -> None:
     assert run_page(page, tmp_path) >= 1
+
+
+def test_the_readme_shows_six_people_of_its_own_release(tmp_path: Path) -> None:
+    (snippet,) = [one.text for one in blocks("../README.md") if one.language == "python"]
+    names: dict[str, Any] = {}
+    run_python(snippet, tmp_path, "README.md", names)
+    release, patients, page = names["release"], names["patients"], README.read_text("utf-8")
+    lines = [one for one in page.replace("*", "").splitlines() if one.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:8]]
+    (gid,) = {int(one[4]) for one in cells}
+    people = patients.select(*release.spec.qi, "diagnosis")
+    assert [one[:4] for one in cells] == [
+        list(one) for one in people.filter(release.row_groups == gid).rows()
+    ]
+    shown = release.qi_table.filter(gid=gid).select(release.spec.qi)
+    assert [one[5:8] for one in cells] == [list(one) for one in shown.rows()]
+    values = release.sensitive_table.filter(gid=gid).sort("count", descending=True)
+    assert cells[0][8] == ", ".join(f"{count} × {value}" for _, value, count in values.rows())
+    assert f"{100 / release.spec.r:.1f} %" in page
+    assert f"{patients.height:,} patients" in page
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text("utf-8").split()) <= 950
 
 
 @pytest.fixture(scope="module")
