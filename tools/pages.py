@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args, get_origin
 
-from tools.error_codes import Entry, collect
+from shoal.auditing.check_words import SAID, Said
+from shoal.cli.explained import Entry, collect
 
 MADE = "<!-- Made by `python -m tools` from the source: do not edit. -->\n\n"
 
@@ -41,9 +42,19 @@ def errors_page() -> str:
         "is written. `shoal --debug` shows the traceback as well. In Python the same error is a "
         "`shoal.InputError` with the fields `code`, `problem` and `remedy`.\n\n"
         "An `InternalError` is a fault of shoal itself: please report it.\n\n"
-        "Below, … stands for what is filled in: a name, a number, a list.\n"
+        "`shoal explain CODE` shows the same in the terminal, for an error and for a check of the "
+        "verdict. Below, … stands for what is filled in: a name, a number, a list.\n"
     )
-    return MADE + intro + "".join(_entry(entry) for entry in collect())
+    checks = "".join(_check(said) for said in SAID.values())
+    errors = "".join(_entry(entry) for entry in collect())
+    return f"{MADE}{intro}\n## Checks of the verdict\n{checks}\n## Errors by code\n{errors}"
+
+
+def _check(said: Said) -> str:
+    return (
+        f"\n### {said.title}\n\n{_plain(said.reason)}\n\n"
+        f"**If it is not kept**: {_plain(said.remedy)}\n"
+    )
 
 
 def _entry(entry: Entry) -> str:
@@ -51,7 +62,7 @@ def _entry(entry: Entry) -> str:
     right = "".join(f"- {_plain(remedy)}\n" for remedy in entry.remedies)
     where = ", ".join(f"`{module}`" for module in entry.modules)
     return (
-        f"\n## `{entry.code}`\n\n**What is wrong**\n\n{wrong}\n**What to do**\n\n{right}\n"
+        f"\n### `{entry.code}`\n\n**What is wrong**\n\n{wrong}\n**What to do**\n\n{right}\n"
         f"Raised in {where}.\n"
     )
 
@@ -85,7 +96,7 @@ def _command(path: str, command: Any) -> str:
 def _parameters(command: Any) -> str:
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     headed = command.headed() if hasattr(command, "headed") else {"": command.params}
-    (_, first), *others = headed.items()
+    (_, first), *others = headed.items() or [("", [])]
     tables = [_table([*arguments, *first])]
     tables += [f"**{heading}**\n\n{_table(options)}" for heading, options in others]
     return "\n".join(tables)

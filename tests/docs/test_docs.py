@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from shoal.cli.explained import Entry, collect
 from tests.docs.blocks import DOCS, blocks, run_page, run_python
-from tools.error_codes import Entry, collect
 from tools.pages import cli_page, errors_page
 
 README = DOCS.parent / "README.md"
@@ -58,7 +58,7 @@ def entries() -> list[Entry]:
 
 def test_every_error_code_is_in_the_catalogue(entries: list[Entry]) -> None:
     page = (DOCS / "errors.md").read_text("utf-8")
-    missing = [entry.code for entry in entries if f"## `{entry.code}`\n" not in page]
+    missing = [entry.code for entry in entries if f"### `{entry.code}`\n" not in page]
     assert not missing, "run python -m tools"
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 import pytest
 
+from shoal.cli.explained import collect
 from shoal.data.datasets import hospital
 from shoal.workbench import blame
 from shoal.workbench.blame import field_of, page_of
 from shoal.workbench.project import verify_steps
 from tests.workbench.visitor import Visitor
-from tools.error_codes import collect
 
 NO_FIELD = {
     "adult": "another command",
@@ -31,6 +31,7 @@ NO_FIELD = {
     "journal-none": "the page of changes itself",
     "engine-": "pages read with the default engine",
     "evidence-": "a button without a field",
+    "explain-code": "another command",
     "find-": "another command",
     "group-": "a posterior in Python",
     "whole-number": "another command",

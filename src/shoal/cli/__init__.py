@@ -21,6 +21,7 @@ from shoal.cli.declaring import Headed, as_command
 from shoal.cli.demo import demo
 from shoal.cli.estimate import estimate
 from shoal.cli.evidence import decide, evidence
+from shoal.cli.explain import explain
 from shoal.cli.find import find
 from shoal.cli.init import init
 from shoal.cli.plan import plan
@@ -58,7 +59,10 @@ def _options(
 
 _IN_PYTHON = re.compile(r" \(in Python [^()]*\)")
 """What messages say to whoever calls shoal from a program."""
-LIGHT: tuple[Callable[..., None], ...] = (sign, new_key, state, runs, decide, evidence, workbench)
+LIGHT: tuple[Callable[..., None], ...] = (
+    *(sign, new_key, state, runs, decide, evidence, workbench),
+    explain,
+)
 """Commands that hold no table in memory."""
 HEAVY: tuple[Callable[..., None], ...] = (
     *(demo, init, plan, find, count, anonymize, verify, audit, attack, compare, estimate),

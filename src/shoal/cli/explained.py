@@ -1,4 +1,5 @@
-"""Every InputError of the source: its code, what it says is wrong, and what it says to do.
+"""What can be looked up by a code: the errors, read from the source that raises them, and the
+checks of a verdict. `shoal explain` and docs/errors.md are made of it.
 
 The source is read, not run: calls of InputError, and of `unknown`, which makes one.
 """
@@ -10,10 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[1] / "src" / "shoal"
+from shoal.auditing.check_words import SAID, Said
+
+SOURCE = Path(__file__).resolve().parents[1]
 GAP = "…"
 CHOOSE = f"Choose among: {GAP}."
 """What `unknown` says to do."""
+RAISES = ("InputError", "unknown")
 
 
 @dataclass
@@ -29,8 +33,11 @@ class Entry:
 def collect(source: Path = SOURCE) -> list[Entry]:
     """All entries, by code."""
     entries: dict[str, Entry] = {}
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(source.rglob("*.py"))}
-    for path, tree in trees.items():
+    for path in sorted(source.rglob("*.py")):
+        written = path.read_text("utf-8")
+        if not any(f"{name}(" in written for name in RAISES):
+            continue
+        tree = ast.parse(written)
         module = ".".join(path.relative_to(source.parent).with_suffix("").parts)
         for code, problem, remedy in _raised(tree):
             entry = entries.setdefault(code, Entry(code))
@@ -44,6 +51,12 @@ def collect(source: Path = SOURCE) -> list[Entry]:
     return [entries[code] for code in sorted(entries)]
 
 
+def check_named(word: str) -> Said | None:
+    """A check by its name or its title."""
+    titles = {said.title.lower(): said for said in SAID.values()}
+    return SAID.get(word) or titles.get(word.lower())
+
+
 def _raised(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
     constants = _assigned(tree.body)
     seen: set[ast.Call] = set()
@@ -54,8 +67,7 @@ def _raised(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
         for call in _calls(function, "unknown"):
             if call not in seen:
                 seen.add(call)
-                code, problem = (_text(argument, local) for argument in call.args[:2])
-                yield (code, f"{problem}.", CHOOSE)
+                yield (_text(call.args[0], local), f"{_text(call.args[1], local)}.", CHOOSE)
         for call in _calls(function, "InputError"):
             if call in seen:
                 continue
