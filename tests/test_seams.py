@@ -191,7 +191,12 @@ def nothing_is_read(found: Judged) -> checks.Found:
 def test_a_check_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rule and words are listed; terminal, JSON, certificate, README, report and workbench show
     them, and verify judges by them."""
-    said = Said("Nothing is read", "{people} {are} published with a value that can be read")
+    said = Said(
+        "Nothing is read",
+        "A value that can be read needs no guess.",
+        "Have larger groups.",
+        "{people} {are} published with a value that can be read",
+    )
     monkeypatch.setitem(checks.CHECKS, "silence", nothing_is_read)
     monkeypatch.setitem(SAID, "silence", said)
     release = shoal.anonymize(FRAME, SPEC, method=Pairs())
