@@ -25,7 +25,7 @@ TRY = "`shoal find TABLE --spec S` tries what would work."
 """The remedy where none was tried."""
 
 
-def written_words(robust: bool | None, where: str | None) -> str:
+def written_words(robust: bool | None, where: str | None, remedy: str) -> str:
     """What became of a release that is not robust: `where` it was written, or None."""
     word = verdict_words(robust)
     if where is not None:
@@ -34,9 +34,8 @@ def written_words(robust: bool | None, where: str | None) -> str:
             f"{where} for a robust release. Its certificate says so too."
         )
     return (
-        f"NOTHING WAS WRITTEN, because this release is {word}. `shoal plan` says what stands in "
-        "the way of a robust one; --write-anyway writes this one all the same, with a certificate "
-        f"that says that it is {word}."
+        f"NOTHING WAS WRITTEN, because this release is {word}. {remedy} --write-anyway writes it "
+        f"all the same, with a certificate that says that it is {word}."
     )
 
 

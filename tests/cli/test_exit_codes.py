@@ -15,7 +15,8 @@ import pytest
 
 import shoal
 from shoal.attacks import Attack, Finding, Rate
-from shoal.auditing.checks import State
+from shoal.auditing.check_words import SAID, remedy
+from shoal.auditing.checks import Check, State
 from tests.cli.program import RELEASE_FILES, SPEC, Done, refused, shoal_
 
 Verdict = bool | None
@@ -106,10 +107,17 @@ def test_a_release_is_written_if_it_is_robust_or_that_is_chosen(
         assert told.startswith(f"{WORDS[verdict]}: r = 3")
         assert ("Release: out   for yourself alone: out-private" in told) is written
     assert ("NOTHING WAS WRITTEN" in told) is not written
-    assert ("--write-anyway writes this one all the same" in told) is not written
-    assert ("`shoal plan` says" in told) is not written
+    assert ("--write-anyway writes it all the same" in told) is not written
+    assert (SAID["one-view"].remedy in told) is not written
     all_the_same = f"{WORDS[verdict]}, and written all the same, as --write-anyway asks"
     assert (all_the_same in told) is (written and verdict is not True)
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_the_remedy_is_that_of_the_check_that_broke(name: str) -> None:
+    open_ = Check("counting", "undecided")
+    assert remedy((Check("lookup", "kept"), open_, Check(name, "broken"))) == SAID[name].remedy
+    assert remedy((Check("lookup", "kept"), open_)) == SAID["counting"].remedy
 
 
 def test_without_force_what_exists_is_refused_before_anything_is_judged(

@@ -243,6 +243,13 @@ def lines(checks: Iterable[Check], instead: Mapping[str, str] = NOTHING) -> list
     ]
 
 
+def remedy(checks: Iterable[Check]) -> str:
+    """What to do about the first check that is broken, or not decided where none is."""
+    found, order = list(checks), ("broken", "undecided")
+    open_ = [one.name for state in order for one in found if one.state == state]
+    return SAID[open_[0]].remedy if open_ else ""
+
+
 def largest_words(checks: Iterable[Check], event: str) -> str:
     """How near the checks come to their limits that are about chances of an event; empty where
     none says it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from shoal.auditing.check_words import known_words
+from shoal.auditing.check_words import known_words, remedy
 from shoal.cli import options as o
 from shoal.cli.audit import (
     breach_words,
@@ -136,7 +136,8 @@ def anonymize(
         if written:
             typer.echo(f"Release: {out}   for yourself alone: {inside}")
     if release.robust is not True:
-        typer.echo(written_words(release.robust, str(out) if written else None), err=json)
+        where = str(out) if written else None
+        typer.echo(written_words(release.robust, where, remedy(audit.checks)), err=json)
     raise typer.Exit(EXIT_CODES[release.robust])
 
 
