@@ -76,7 +76,7 @@ def test_the_rule_the_words_and_the_colours_of_all_combinations(
     ):
         assert (shown.robust, shown.tone) == (robust, COLOURS[robust])
         assert [tone for tone, *_ in shown.listed] == [TONES[one.state] for one in found]
-        assert dict(shown.risk)[verdicts.say("risk.problematic")] == most_people(found)
+        assert dict(shown.short)[verdicts.say("risk.problematic")] == most_people(found)
 
 
 @pytest.fixture(scope="module")

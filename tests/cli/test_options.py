@@ -35,7 +35,7 @@ def test_a_command_has_an_option_for_each_field_of_a_spec(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_first_heading_has_what_people_use_and_every_option_a_meaning(name: str) -> None:
     headed = COMMANDS[name].headed()
-    assert len(headed[MAIN]) <= 20
+    assert len(headed.get(MAIN, ())) <= 20
     for option in (one for options in headed.values() for one in options):
         assert option.help.endswith((".", ")")), option.name
     assert list(headed) == [heading for heading in HEADINGS if heading in headed]
