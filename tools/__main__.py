@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from shoal.release.stated import schema_text
+from tools.authorities import authorities_page
 from tools.certificate import certificate_page
 from tools.formats import formats_page
 from tools.fuzzed import fuzzed_page
@@ -13,6 +14,7 @@ from tools.pages import MADE, cli_page, errors_page
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = {
+    "authorities.md": authorities_page,
     "errors.md": errors_page,
     "fuzzing.md": lambda: fuzzed_page(MADE),
     "reference/cli.md": cli_page,

@@ -1,16 +1,21 @@
-"""MkDocs hook: pages that another command makes join the navigation once they exist."""
+"""MkDocs hook: decisions join the navigation by their own titles."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-MADE_ELSEWHERE = (("Results", "results.md"),)
-
 
 def on_config(config: Any) -> Any:
     """Called by MkDocs before it builds."""
-    for title, page in MADE_ELSEWHERE:
-        if (Path(config["docs_dir"]) / page).is_file():
-            config["nav"].append({title: page})
+    docs = Path(config["docs_dir"])
+    pages = [
+        "decisions/README.md",
+        *sorted(f"decisions/{one.name}" for one in docs.glob("decisions/0*.md")),
+    ]
+    config["nav"].append({"Decisions": [{_title(docs / page): page} for page in pages]})
     return config
+
+
+def _title(page: Path) -> str:
+    return page.read_text("utf-8").partition("\n")[0].removeprefix("# ")

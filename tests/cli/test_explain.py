@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from typing import get_args, get_type_hints
+
+import typer.main
+
 from shoal.auditing.check_words import SAID
+from shoal.cli import app
+from shoal.cli.explained import collect
+from shoal.data.spec import Spec
+from shoal.methods.art import Art
 from tests.cli.program import refused, shoal_
 from tests.docs.blocks import DOCS
 
 PAGE = (DOCS / "errors.md").read_text("utf-8")
+
+
+CHOICES = {
+    "--condition": get_args(get_type_hints(Art)["condition"]),
+    "--limit": get_args(get_type_hints(Spec)["limit"]),
+}
 
 
 def _flat(text: str) -> str:
@@ -52,3 +67,21 @@ def test_an_unknown_code_names_the_nearest() -> None:
     done = shoal_("explain", "spec-kye")
     refused(done, "explain-code")
     assert 'did you mean "spec-key"?' in done.stderr
+
+
+def test_a_remedy_names_options_that_there_are_with_values_that_they_take() -> None:
+    options = {
+        spelled: one
+        for command in typer.main.get_command(app).commands.values()  # type: ignore[attr-defined]
+        for one in command.params
+        for spelled in (*one.opts, *one.secondary_opts)
+    }
+    errors = [remedy for entry in collect() for remedy in entry.remedies]
+    named = 0
+    for remedy in (*errors, *(said.remedy for said in SAID.values())):
+        for spelled, value in re.findall(r"(?<![\w-])(--[a-z][a-z-]+)(?: ([a-z]\w*))?", remedy):
+            assert spelled in options, remedy
+            choices = CHOICES.get(spelled)
+            assert not (choices and value) or value in choices, remedy
+            named += 1
+    assert named > 50

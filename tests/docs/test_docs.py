@@ -9,7 +9,7 @@ import pytest
 
 from shoal.cli.explained import Entry, collect
 from tests.docs.blocks import DOCS, blocks, run_page, run_python
-from tools.pages import cli_page, errors_page
+from tools.__main__ import PAGES
 
 README = DOCS.parent / "README.md"
 HOWTOS = sorted(f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md"))
@@ -71,7 +71,6 @@ def test_codes_in_a_call_of_a_helper_are_found(entries: list[Entry]) -> None:
     assert {"method", "reader"} <= {entry.code for entry in entries}
 
 
-@pytest.mark.parametrize("name", ["errors.md", "reference/cli.md"])
+@pytest.mark.parametrize("name", PAGES)
 def test_made_pages_are_current(name: str) -> None:
-    make = {"errors.md": errors_page, "reference/cli.md": cli_page}[name]
-    assert (DOCS / name).read_text("utf-8") == make(), "run python -m tools"
+    assert (DOCS / name).read_text("utf-8") == PAGES[name](), "run python -m tools"

@@ -69,8 +69,8 @@ SAID = {
         "All views at once",
         "Statistics on several sets of attributes say more together than each by itself, and "
         "groups that answer each may still give way to all of them.",
-        "Draw other groups with another seed, publish fewer attributes or coarser ones, or raise "
-        "`--min-support` if readers do not have statistics on groups as small as that.",
+        "Run it again, which draws other groups; else publish fewer attributes or coarser ones, or "
+        "raise `--min-support` if readers do not have statistics on groups as small as that.",
         f"{_ABOVE}by all public counts together",
         "{people} could not be decided by all public counts together, which were not fitted "
         "closely enough",
@@ -80,8 +80,8 @@ SAID = {
         "Certain by counting",
         "Somebody who knows how many people of a kind have a value can count in which groups they "
         "may be: where there are no more places than cases, who has it is certain.",
-        "Draw other groups with another seed, or make groups with `--condition blind`, in which "
-        "cases of every stratum have enough others beside them.",
+        "Run it again, which draws other groups; else publish fewer attributes or coarser ones, ask "
+        "for a smaller r, or raise `--min-support`, so that rare strata are not taken to be known.",
         "{people} {are} certain to have a protected value, as counts leave no other choice",
         not_asked=f"{_NOBODY}counts strata group by group",
     ),
@@ -89,8 +89,8 @@ SAID = {
         "Counting, per stratum",
         "If 17 men aged 25 have an illness, at least r times as many of them have to be in groups "
         "where it occurs; else counting alone finds them.",
-        "Draw other groups with another seed, ask for a smaller r, or raise `--min-support`, so "
-        "that rare strata are not taken to be known.",
+        "Run it again, which draws other groups; else ask for a smaller r, or raise "
+        "`--min-support`, so that rare strata are not taken to be known.",
         "{people} with a protected value {are} in strata with too few others in groups that hold "
         "it, in the view that has most",
         not_asked=f"{_NOBODY}counts strata over all groups",
@@ -141,7 +141,8 @@ SAID = {
         "Exact values",
         "A value that no event protects may be published so that a reader who knows the group "
         "knows it.",
-        "Protect more values (`--protect`), or have larger groups (`--smallest-group 2`).",
+        "Protect more values (`--protect`), and leave `--smallest-group` out, so that everybody is in "
+        "a group.",
         not_asked="{people} {are} published with their exact value, which no event protects",
     ),
     "releases": Said(
