@@ -70,10 +70,9 @@ def test_who_is_shown_openly_in_words() -> None:
 
 
 def test_whose_values_are_pooled_in_words() -> None:
-    assert pooled_words(1, 1).startswith("In 1 group the values outside every protected event, of")
-    assert pooled_words(1, 1).endswith("of 1 person, are published as (other).")
-    assert pooled_words(1_200, 34_000).startswith("In 1,200 groups")
-    assert "of 34,000 people, are" in pooled_words(1_200, 34_000)
+    assert pooled_words(1, 1).startswith("1 person in 1 group: their values outside")
+    assert pooled_words(1, 1).endswith("event are published as (other).")
+    assert pooled_words(1_200, 34_000).startswith("34,000 people in 1,200 groups: ")
 
 
 def test_the_limit_in_words() -> None:
@@ -86,8 +85,8 @@ def test_the_limit_in_words() -> None:
 
 def test_how_much_people_count_as_is_bounded_in_words() -> None:
     words = weights_words(1_203)
-    assert words.startswith("For counts by class 1,203 people in groups with an event")
-    assert words.endswith("at most 1/r, or what all counts together said beforehand.")
+    assert words.startswith("1,203 people in groups with an event have a weight")
+    assert words.endswith("at most 1/r, or what all public counts together say.")
 
 
 def test_whose_links_are_a_releases_figures() -> None:

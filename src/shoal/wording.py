@@ -56,8 +56,8 @@ def lower_words(before: float, after: float) -> str:
     if after >= before:
         return ""
     return (
-        " It is lower after than before because the group tells how many of its people carry the "
-        "event, fewer than general knowledge alone leads to expect; what was known stays known."
+        " It is lower after than before because the group has fewer cases than general knowledge "
+        "alone leads to expect; what was known stays known."
     )
 
 
@@ -119,17 +119,18 @@ def pooled_words(groups: int, hidden: int) -> str:
     """Whose values outside every event are published as one."""
     where = "1 group" if groups == 1 else f"{groups:,} groups"
     return (
-        f"In {where} the values outside every protected event, of {people(hidden)}, are published "
-        "as (other)."
+        f"{people(hidden)} in {where}: their values outside every protected event are published as "
+        "(other)."
     )
 
 
 def weights_words(weighted: int) -> str:
     """What it is to publish weights."""
-    most = "1/r, or what all counts together said beforehand"
+    most = "1/r, or what all public counts together say"
+    have = "has" if weighted == 1 else "have"
     return (
-        f"For counts by class {people(weighted)} in groups with an event have a weight: how much "
-        f"of their group's cases they count as, at most {most}."
+        f"{people(weighted)} in groups with an event {have} a weight: how much of their group's "
+        f"cases each counts as, at most {most}."
     )
 
 

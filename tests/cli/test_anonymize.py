@@ -128,7 +128,7 @@ def test_a_spec_file_does_what_options_do(home: Path, tmp_path: Path) -> None:
     same = ["--seed", "1"]
     one = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "a", "--spec", spec, *same)
     assert one.returncode == 0, one.stderr
-    assert one.stdout.startswith("ROBUST: r = 3")
+    assert one.stdout.startswith("ROBUST at r = 3: ")
     again = [*SPEC, *same, "--alone"]
     two = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "b", *again)
     assert two.returncode == 0, two.stderr
@@ -141,14 +141,16 @@ def test_events_with_limits_of_their_own_are_told_apart(home: Path, tmp_path: Pa
     spec = [*SPEC[:4], *own, "-r", "3"]
     done = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "own", *spec)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("ROBUST: every event has a limit of its own.")
-    assert '"HIV": r = 5, a link above 20.0 % is a breach; the largest is' in done.stdout
-    assert '"Depression": r = 2, a link above 50.0 % is a breach; the largest is' in done.stdout
+    assert done.stdout.startswith(
+        "ROBUST: every event has a limit of its own, and every check is kept."
+    )
+    assert '"HIV": the limit is 20.0 %, r = 5; the largest link is' in done.stdout
+    assert '"Depression": the limit is 50.0 %, r = 2; the largest link is' in done.stdout
     assert "r = 3" not in done.stdout
     one = [*SPEC[:4], "--protect", "HIV@r=5", "-r", "3", "--alone"]
     done = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "one", *one)
-    assert done.stdout.startswith("ROBUST: r = 5, a link above 20.0 % is a breach.")
-    assert "known above 1/r before anything is published" in done.stdout
+    assert done.stdout.startswith("ROBUST at r = 5: the limit is 20.0 %, and every check is kept.")
+    assert "public statistics alone exceed 1/r" in done.stdout
 
 
 @pytest.mark.parametrize("limit", ["absolute", "prior"])

@@ -22,7 +22,7 @@ from tests.release.fixed import CERTAIN, SEXES
 def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
     done = shoal_("audit", home / "grouped.csv", "--groups", "safe", *SPEC)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("ROBUST: r = 3")
+    assert done.stdout.startswith("ROBUST at r = 3: ")
     own = shoal_("audit", home / "grouped.csv", "--groups", "safe", *SPEC, "--adversary", WHOLE)
     assert own.returncode == 0, own.stderr
     assert "\njoint, binary and all-views adversaries, " in done.stdout
@@ -41,7 +41,7 @@ def test_audit_of_an_unsafe_grouping_ends_with_1_and_names_the_worst(
     spec = [*SPEC[:-1], "80"]
     done = shoal_("audit", home / "grouped.csv", "--groups", "same", *spec, "--rows", rows)
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith("NOT ROBUST: r = 80")
+    assert done.stdout.startswith("NOT ROBUST at r = 80: ")
     assert "Worst case: row" in done.stdout
     assert "in group one" in done.stdout
     people = done.stdout.split("the last one shown):")[1].strip().splitlines()
@@ -54,9 +54,9 @@ def test_audit_gives_each_event_its_own_limit(home: Path) -> None:
     own = ["--protect", "HIV@r=50", "--protect", "Depression@r=2"]
     done = shoal_("audit", home / "grouped.csv", "--groups", "same", *SPEC[:4], *own, "-r", "3")
     first, hiv, depression = done.stdout.splitlines()[:3]
-    assert first.endswith(": every event has a limit of its own, which nobody's link may exceed.")
-    assert hiv.startswith('  "HIV": r = 50, a link above 2.0 % is a breach; the largest')
-    assert depression.startswith('  "Depression": r = 2, a link above 50.0 % is a breach;')
+    assert first.endswith(": every event has a limit of its own, and 1 check is broken.")
+    assert hiv.startswith('  "HIV": the limit is 2.0 %, r = 50; the largest')
+    assert depression.startswith('  "Depression": the limit is 50.0 %, r = 2;')
 
 
 @pytest.mark.parametrize("adversary", ["joint", "binary"])
@@ -154,9 +154,7 @@ def test_counting_absence_and_who_can_be_read_are_told(tmp_path: Path) -> None:
     assert told["absence"]["carriers"] == told["absence"]["certain"] == 1
     assert told["counter"]["worst"][0]["described"] == "sex m"
     honest = shoal_("audit", tmp_path / "table.csv", "--groups", "g", *asked, "--limit", "prior")
-    assert (
-        "r = 3, limit prior, so nobody may be linked to an event above 33.3 % (or" in honest.stdout
-    )
+    assert "at r = 3: the limit is 33.3 % (or what was known" in honest.stdout
 
 
 def test_audit_says_which_other_models_hold(home: Path) -> None:

@@ -93,7 +93,7 @@ def test_past_the_limit_the_run_stops_with_a_diagnosis() -> None:
     with pytest.raises(InputError) as raised:
         Art(readers=("joint",)).anonymize(table)
     assert raised.value.code == "suppression-limit"
-    assert "of 29 rows that carry an event" in raised.value.problem
+    assert "of 29 cases of an event" in raised.value.problem
     assert "shoal plan" in raised.value.remedy
 
 
@@ -258,5 +258,5 @@ def test_progress_counts_carriers_up_to_the_last() -> None:
     Art().anonymize(hospital_table(), progress=lambda *report: seen.append(report))
     step, done, total = seen[-1]
     assert done == total > 0
-    assert step == "hiding carriers"
+    assert step == "hiding cases"
     assert [one[1] for one in seen] == sorted(one[1] for one in seen)

@@ -288,7 +288,7 @@ def test_the_readme_says_what_was_found(release: Release, tmp_path: Path) -> Non
     page = " ".join(readme_text(replace(release, certificate=certificate), names).split())
     assert "is not shown to be 3-robust, with the limit 1/r" in page
     assert "NOT DECIDED One view at a time: 7 people could not be decided" in page
-    assert "1 person is known above 1/r" in page
+    assert "For 1 person public statistics alone exceed 1/r" in page
 
 
 def test_a_generalized_release_publishes_ranges_that_cover_everybody(generalized: Release) -> None:

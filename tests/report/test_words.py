@@ -50,7 +50,7 @@ def test_the_story_of_a_witness() -> None:
         "before, by general knowledge alone, and at most 9.8 % after, with the release; reached "
         f"through age/10 and occupation.{lower_words(0.2237, 0.0979)}"
     )
-    assert "fewer than general knowledge alone leads to expect" in told
+    assert "fewer cases than general knowledge alone leads to expect" in told
     higher = story(replace(witness, before=0.05), public=False)
     assert higher.endswith("reached through age/10 and occupation.")
     faceless = typed(PublicWitness, replace(witness, kind="estimate", shared=3))
@@ -180,10 +180,10 @@ def test_limits_of_their_own_stand_in_the_headline(facts: Facts) -> None:
 @pytest.mark.parametrize(
     ("known", "public", "start"),
     [
-        (0, False, "Nobody published is known above 1/r (33.3 %) before"),
-        (1, False, "1 person is known above 1/r"),
-        (1, True, "Fewer than 5 people are known above 1/r"),
-        (1200, True, "1,200 people are known above 1/r"),
+        (0, False, "For nobody published do public statistics alone exceed 1/r (33.3 %)"),
+        (1, False, "For 1 person public statistics alone exceed 1/r"),
+        (1, True, "For fewer than 5 people public statistics alone exceed 1/r"),
+        (1200, True, "For 1,200 people public statistics alone exceed 1/r"),
     ],
 )
 def test_people_known_before_stand_beside_the_verdict(

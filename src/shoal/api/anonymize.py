@@ -295,8 +295,7 @@ def _refuse_nothing(grouping: Grouping, table: Table) -> None:
         raise InputError(
             "nothing-published",
             f"Nobody can be published at r = {table.spec.r:g}: too few people are left for groups "
-            "that hide those who carry an event, with all who are left out so that absence tells "
-            "nothing.",
+            "that hide the cases, with all who are left out so that absence tells nothing.",
             f"`shoal plan` says what stands in the way. {TRY}",
         )
 

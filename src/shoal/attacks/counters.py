@@ -23,7 +23,7 @@ class ClassCounter:
     """Of a class with k carriers, m are in groups that hold the event."""
 
     name = "counter-class"
-    reasoning = "counts the carriers of every class over its people in groups that hold the event"
+    reasoning = "counts the cases of every stratum over its people in groups that hold the event"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         lineup, views = scene.lineup, scene.knowledge.class_views
@@ -41,7 +41,7 @@ class OddsCounter:
     """Fits odds to the counts of all classes of one view."""
 
     name = "counter-odds"
-    reasoning = "fits odds to all groups until every class of one view has its carriers"
+    reasoning = "fits odds to all groups until every stratum of one view has its cases"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         for view in _counted(scene):
@@ -54,7 +54,7 @@ class AllCounter:
     """The same in all views at once: what all counts together say, before and after."""
 
     name = "counter-all"
-    reasoning = "fits odds to all groups until the classes of all views at once have their carriers"
+    reasoning = "fits odds to all groups until the strata of all views at once have their cases"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         if _counted(scene):
@@ -75,7 +75,7 @@ class Absentee:
     """The missing are a group like any other, but that nobody made it."""
 
     name = "absentee"
-    reasoning = "names as many of the missing people as there are missing carriers"
+    reasoning = "names as many of the missing people as there are missing cases"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         lineup = scene.missing

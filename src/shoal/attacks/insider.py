@@ -27,7 +27,7 @@ class Insider:
     """Practises on releases whose carriers they know."""
 
     name = "insider"
-    reasoning = "makes releases of other tables in the same way, and learns who carries in those"
+    reasoning = "makes releases of other tables in the same way, and learns who is a case in those"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         if scene.remake is None:
@@ -63,7 +63,7 @@ class Informed:
     """Has been told who carries in half of the groups, and learns from these."""
 
     name = "informed"
-    reasoning = "knows the carriers of half of the groups, and learns from them to name the others"
+    reasoning = "knows the cases of half of the groups, and learns from them to name the others"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         if scene.sample.cases < 2:

@@ -1,5 +1,5 @@
 """The learner: Kifer's deFinetti attack. It knows nothing but the release, and learns from all its
-groups at once what carriers are like."""
+groups at once what cases are like."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Learner:
     """Naive Bayes, by expectation and maximisation from the groups' shares."""
 
     name = "learner"
-    reasoning = "learns from the release alone what carriers are like (deFinetti), and applies it"
+    reasoning = "learns from the release alone what cases are like (deFinetti), and applies it"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         if scene.lineup.cases:

@@ -80,9 +80,9 @@ SAID = {
         "Certain by counting",
         "Somebody who knows how many people of a kind have a value can count in which groups they "
         "may be: where there are no more places than cases, who has it is certain.",
-        "Run it again, which draws other groups; else publish fewer attributes or coarser ones, ask "
-        "for a smaller r, or raise `--min-support`, so that rare strata are not taken to be known.",
-        "{people} {are} certain to have a protected value, as counts leave no other choice",
+        "Run it again, which draws other groups; else publish fewer attributes or coarser ones, "
+        "ask for a smaller r, or raise `--min-support`, so that rare strata are not known.",
+        "{people} {are} certain to have a protected value by counting",
         not_asked=f"{_NOBODY}counts strata group by group",
     ),
     "counting": Said(
@@ -91,8 +91,7 @@ SAID = {
         "where it occurs; else counting alone finds them.",
         "Run it again, which draws other groups; else ask for a smaller r, or raise "
         "`--min-support`, so that rare strata are not taken to be known.",
-        "{people} with a protected value {are} in strata with too few others in groups that hold "
-        "it, in the view that has most",
+        "{people} with a protected value {are} in strata with too few others in groups with it",
         not_asked=f"{_NOBODY}counts strata over all groups",
     ),
     "suppression": Said(
@@ -141,7 +140,7 @@ SAID = {
         "Exact values",
         "A value that no event protects may be published so that a reader who knows the group "
         "knows it.",
-        "Protect more values (`--protect`), and leave `--smallest-group` out, so that everybody is in "
+        "Protect more values (`--protect`), and leave `--smallest-group` out: then everybody is in "
         "a group.",
         not_asked="{people} {are} published with their exact value, which no event protects",
     ),
@@ -296,12 +295,12 @@ def lookup_words(found: Looked) -> str:
 def known_words(count: int, limit: str, shown: Shown = "{:,}".format) -> str:
     """Whom general knowledge links above the limit already."""
     told = shown(count)
-    whom = "1 person is" if told == "1" else f"{told} people are"
+    whom = "1 person" if told == "1" else f"{told} people"
     if not count:
-        return f"Nobody published is known above {limit} before anything is published."
+        return f"For nobody published do public statistics alone exceed {limit}."
     return (
-        f"{whom[0].upper()}{whom[1:]} known above {limit} before anything is published; no release "
-        "changes that."
+        f"For {whom} public statistics alone exceed {limit}, before anything is published; no "
+        "release changes that."
     )
 
 

@@ -11,8 +11,8 @@ import typer
 from shoal.auditing.check_words import known_words, remedy
 from shoal.cli import options as o
 from shoal.cli.audit import (
-    breach_words,
     common_r,
+    headline,
     own_limit,
     show_checks,
 )
@@ -23,7 +23,6 @@ from shoal.names import Model, Reading
 from shoal.wording import (
     EXIT_CODES,
     pooled_words,
-    verdict_words,
     weights_words,
     written_words,
 )
@@ -189,15 +188,13 @@ def _why_readable(readable: int, method: dict[str, Any]) -> str:
 def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
     say, certificate = typer.echo, release.certificate
     rows, groups, method = certificate["rows"], certificate["groups"], certificate["method"]
-    word = verdict_words(audit.robust).upper()
-    r = common_r([(event["label"], event["r"]) for event in certificate["events"]])
+    limits = [(event["label"], event["r"]) for event in certificate["events"]]
+    r = common_r(limits)
+    say(headline(audit, limits))
     if r is None:
-        say(f"{word}: every event has a limit of its own.")
         for event in certificate["events"]:
             given = event["label"], event["r"], audit.limit, event["worst_posterior"]
             say(own_limit(*given, least=audit.undecided > 0))
-    else:
-        say(f"{word}: {breach_words(r, audit.limit)}.")
     show_checks(audit, _why_readable(audit.readable, method))
     say(known_words(audit.known_before, "their event's limit" if r is None else "1/r"))
     for line in audit.assumed.sentences:

@@ -188,7 +188,7 @@ def _show(result: Attack) -> None:
     say = typer.echo
     if result.findings:
         echo_table([_line(one) for one in result.findings], headers=HEADERS, right=range(1, 11))
-    say("\nright: how many of those named carry; not known before: of whom counts say 1/r at most.")
+    say("\nright: how many of those named are cases; not known before: counts say 1/r at most.")
     say("allowed: 1/r or what counts say, if that is more, on average over everybody named.")
     say(
         "without: the same attacker, no release; control: a release that tells only what it claims."
@@ -239,7 +239,7 @@ def _show_surest(result: Attack) -> None:
         echo_table(lines, headers=(corner, *heads), right=range(1, len(COUNTS) + 1))
         typer.echo("")
     typer.echo(
-        "surest: how many carry of the people whom this attacker is surest of / of its surest"
+        "surest: how many are cases of the people whom this attacker is surest of / of its surest"
     )
     typer.echo("without the release / by the control. --json has intervals.\n")
 

@@ -18,7 +18,6 @@ from shoal.wording import (
     EXIT_CODES,
     adversaries_words,
     exposed_words,
-    limit_named,
     limit_words,
     lower_words,
     verdict_words,
@@ -145,7 +144,7 @@ def audit(
         emit_json(result.to_dict())
     elif machine is not None:
         outcomes = of_checks(result.checks, in_full(result.findings, result.column))
-        Run("audit", released or table, _headline(result, limits), outcomes, code).emit(machine)
+        Run("audit", released or table, headline(result, limits), outcomes, code).emit(machine)
     else:
         _show(result, limits, members=original.spec.publish_members)
     raise typer.Exit(code)
@@ -157,18 +156,12 @@ def common_r(limits: Sequence[tuple[str, float]]) -> float | None:
     return different.pop() if len(different) == 1 else None
 
 
-def breach_words(r: float, limit: str) -> str:
-    """What is asked for: r, the limit, and what they mean."""
-    above = limit_words(percent(1 / r), limit)
-    return f"r = {r:g}{limit_named(limit)}, a link above {above} is a breach"
-
-
 def own_limit(label: str, r: float, limit: str, worst: float | None, *, least: bool) -> str:
     """One event's limit and the largest link to it; `least`: a larger one cannot be excluded."""
-    line = f'  "{label}": {breach_words(r, limit)}'
+    line = f'  "{label}": the limit is {limit_words(percent(1 / r), limit)}, r = {r:g}'
     if worst is None:
         return f"{line}."
-    return f"{line}; the largest{' that was found' if least else ''} is {percent(worst)}."
+    return f"{line}; the largest link{' that was found' if least else ''} is {percent(worst)}."
 
 
 def show_checks(audit: Audit, more: str = "") -> None:
@@ -181,20 +174,26 @@ def show_checks(audit: Audit, more: str = "") -> None:
             typer.echo(f"The worst stratum of {len(found.classes):,}, by {name}: {worst}.")
 
 
-def _headline(result: Audit, limits: Sequence[tuple[str, float]]) -> str:
-    """The verdict, and the limit that it is about."""
+def headline(result: Audit, limits: Sequence[tuple[str, float]]) -> str:
+    """The verdict, the limit that it is about, and how many checks are open."""
     word, r = verdict_words(result.robust).upper(), common_r(limits)
+    states = [one.state for one in result.checks]
+    broken, undecided = states.count("broken"), states.count("undecided")
+    checks = "every check is kept"
+    if broken:
+        checks = "1 check is broken" if broken == 1 else f"{broken} checks are broken"
+    elif undecided:
+        checks = "1 check is not decided" if undecided == 1 else f"{undecided} are not decided"
     if r is None:
-        return f"{word}: every event has a limit of its own, which nobody's link may exceed."
-    above = limit_words(percent(1 / r), result.limit)
-    asked = f"r = {r:g}{limit_named(result.limit)}"
-    return f"{word}: {asked}, so nobody may be linked to an event above {above}."
+        return f"{word}: every event has a limit of its own, and {checks}."
+    limit = limit_words(percent(1 / r), result.limit)
+    return f"{word} at r = {r:g}: the limit is {limit}, and {checks}."
 
 
 def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) -> None:
     say = typer.echo
     views = "1 view" if result.views == 1 else f"{result.views:,} views"
-    say(_headline(result, limits))
+    say(headline(result, limits))
     if common_r(limits) is None:
         for label, own in limits:
             worst = result.worst_by_event.get(label)
@@ -269,7 +268,7 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
         ("Published rows and groups", f"{result.published:,} in {result.groups:,} groups"),
         (
             "Problematic people",
-            f"{result.problematic:,}; {share} of the {result.carriers:,} who carry an event",
+            f"{result.problematic:,}; {share} of the {result.carriers:,} with a protected value",
         ),
         (
             "Known above the limit beforehand",

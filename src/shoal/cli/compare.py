@@ -185,7 +185,7 @@ def _show_attacks(result: Comparison) -> None:
     rates = {one: [_named(some.get(name)) for name in names] for one, some in found.items()}
     _side_by_side(names, rates, corner="attacker")
     typer.echo(
-        "attacker: how often the people named carry (in brackets: of those not known above 1/r "
+        "attacker: how often the people named are cases (in brackets: of those not known above 1/r "
         "beforehand);\n! where that is above the limit beyond chance. `shoal attack` has more."
     )
 

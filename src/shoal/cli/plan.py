@@ -72,8 +72,8 @@ def plan(
         say(f"  what stands most in the way: {' and '.join(tight.view) or 'the whole table'}")
         for text, rows, share in tight.blocking:
             say(
-                f"    {text}: {rows:,} people, whose carriers need {percent(share)} of the "
-                "partners that all carriers need"
+                f"    {text}: {rows:,} people, these people use up {percent(share)} of "
+                "those available to hide others"
             )
     if len(result.events) > 8:
         say(f"\n... and {len(result.events) - 8} more events, all easier.")

@@ -326,7 +326,7 @@ def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
             rows["published"] + rows["suppressed"] != rows["table"],
         ),
         (
-            "more carriers than rows are suppressed",
+            "more cases than rows are suppressed",
             not 0 <= rows["suppressed_with_event"] <= rows["suppressed"],
         ),
         (

@@ -16,15 +16,15 @@ JUDGING = {
     "plan.changed": "The table or the roles were changed after run {run}: compute the curve again.",
     "plan.curve": "What is lost at which r",
     "plan.curve.lead": "The share of people with a protected event who find no group, at best.",
-    "plan.curve.label": "The share of carriers who find no group, over r; the table below has the "
+    "plan.curve.label": "The share of cases who find no group, over r; the table below has the "
     "figures",
     "plan.curve.across": "r",
     "plan.curve.largest": "bound on r if nobody is left out: {r}",
     "plan.curve.chosen": "chosen: r = {r}",
-    "plan.bounds": "Bounds for groups of one carrier against the binary reader, and a rule of "
+    "plan.bounds": "Bounds for groups of one case against the binary adversary, and a rule of "
     "thumb otherwise: a run tells what is really lost.",
     "plan.r": "r",
-    "plan.lost": "Carriers lost, at least",
+    "plan.lost": "Cases left out, at least",
     "plan.lost_share": "Share",
     "plan.size": "People in a group, about",
     "plan.known": "Known before",
@@ -39,7 +39,7 @@ JUDGING = {
     "out. The tightest views:",
     "plan.view": "r up to {r}, through",
     "plan.whole": "the whole table",
-    "plan.blocking": "{rows} people, whose carriers need {share} of the partners",
+    "plan.blocking": "{rows} people, who use up {share} of those available to hide cases",
     "plan.more": "And {n} more events, all easier.",
     "plan.advice": "What would raise the bound, not tried",
     "plan.advice.r": "r up to {r}",
@@ -217,7 +217,7 @@ JUDGING = {
     "checked.yes": "Verified.",
     "checked.no": "Not verified: the release is not what its certificate says.",
     "attack.title": "What the red team achieves",
-    "attack.lead": "How often attackers name a carrier rightly, with an interval of 95 %; beside "
+    "attack.lead": "How often attackers name a case rightly, with an interval of 95 %; beside "
     "it the same without the release, and a control that tells only what the release claims.",
     "attack.attacker": "Attacker",
     "attack.named": "Named",

@@ -92,7 +92,7 @@ ROLES = {
     # Beside
     "beside.title": "What this means",
     "beside.people": "people",
-    "beside.carriers": "carry a protected event",
+    "beside.carriers": "have a protected value",
     "beside.share": "of all",
     "beside.events": "protected events",
     "beside.signatures": "combinations of what outsiders know",
@@ -107,6 +107,6 @@ ROLES = {
     "known.outside": "Counted with the file of outside knowledge, not with the table's own.",
     "known.caption": "By event, the most known first",
     "known.event": "Event",
-    "known.carriers": "Carry it",
+    "known.carriers": "Have it",
     "known.known": "Known",
 }

@@ -133,5 +133,5 @@ def _remarks(grouping: Grouping) -> list[str]:
     return [
         f"{whom} published in a group of one, which makes k and l 1 and the other figures large: "
         "these models treat every value as sensitive, while r-robustness lets people stand openly "
-        "who carry no protected event."
+        "who have no protected value."
     ]

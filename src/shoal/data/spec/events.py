@@ -167,7 +167,7 @@ def check_apart(events: tuple[Event, ...] | None, columns: Sequence[str]) -> Non
             raise InputError(
                 "apart",
                 f'The event "{event.label}" is one of several columns, and once these are '
-                "permuted apart nobody can say how many people carry it.",
+                "permuted apart nobody can say how many people have it.",
                 "Name an event for each column, or leave publish_apart out.",
             )
 

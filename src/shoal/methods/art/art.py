@@ -200,7 +200,7 @@ class Art:
         if share > self.max_suppression:
             raise InputError(
                 "suppression-limit",
-                f"{lost:,} of {table.carriers:,} rows that carry an event ({plain_percent(share)}) "
+                f"{lost:,} of {table.carriers:,} cases of an event ({plain_percent(share)}) "
                 f"find no group at r = {table.spec.r:g}, over the limit of "
                 f"{plain_percent(self.max_suppression)}.",
                 f"`shoal plan` says what stands in the way. {TRY}",

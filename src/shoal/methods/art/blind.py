@@ -108,7 +108,7 @@ def hide_blindly(
         elif waiting[value]:
             _hide_value(groups, asked, how, value, rarest, random, rounds)
         done += waiting[value]
-        progress("hiding carriers", done, total)
+        progress("hiding cases", done, total)
 
 
 def _terms(how: Blindness, table: Table, x: int) -> Terms:

@@ -38,9 +38,9 @@ def refuse_impossible(asked: Asked, max_suppression: float) -> None:
     largest = ceil(max(1.0, r * hiding.largest_scale(most)) * 100) / 100
     raise InputError(
         "r-impossible",
-        f"At least {lost:,} of {table.carriers:,} rows that carry an event "
+        f"At least {lost:,} of {table.carriers:,} cases of an event "
         f"({plain_percent(lost / table.carriers)}) can find no group at r = {r:g}, over the limit "
-        f"of {plain_percent(max_suppression)}: {_where(table, worst)} carry "
+        f"of {plain_percent(max_suppression)}: {_where(table, worst)} have "
         f'"{visible(event.label)}", and the table has partners for {worst.hidden:,} of them at '
         f"most. So is every r above {largest:g} impossible, which is proven for any groups that "
         "withstand the binary adversary.",

@@ -142,7 +142,7 @@ def _inference(facts: Facts, attacks: Attacks) -> list[str]:
     said = [sentence for *_, sentence in checks_said(facts, public=False)]
     told += [*compress(said, asked), known_sentence(facts, public=False)]
     if not attacks:
-        told.append("Not computed: how often attackers name carriers rightly (no attack was run).")
+        told.append("Not computed: how often attackers name cases rightly (no attack was run).")
     return [*told, *(_beaten(attack) for attack in attacks)]
 
 
@@ -156,7 +156,7 @@ def _beaten(attack: Attacked) -> str:
     alone = ", ".join(quoted(one["attacker"]) for one in tried if above_alone(one))
     if alone:
         said += f" Taken alone, the interval of {alone} lies above it; one of many may, by chance."
-    return f"Of {named:,} attackers who named carriers{of}, {said}"
+    return f"Of {named:,} attackers who named cases{of}, {said}"
 
 
 def above_alone(one: Record) -> bool:
