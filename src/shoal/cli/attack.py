@@ -178,14 +178,21 @@ HEADERS = (
     "allowed",
     "without",
     "control",
-    "its doing",
+    "attributable",
     "certain",
     "",
 )
 
 
 def _show(result: Attack) -> None:
+    """The verdict, a sentence for each attacker who beat the limit, and everybody's figures."""
     say = typer.echo
+    say(_headline(result))
+    for one in result.findings:
+        if one.beats:
+            through = f" (best: {one.through})" if one.through else ""
+            say(f"{one.attacker}{through}: {one.sentence}")
+    say("")
     if result.findings:
         echo_table([_line(one) for one in result.findings], headers=HEADERS, right=range(1, 11))
     say("\nright: how many of those named are cases; not known before: counts say 1/r at most.")
@@ -193,15 +200,10 @@ def _show(result: Attack) -> None:
     say(
         "without: the same attacker, no release; control: a release that tells only what it claims."
     )
-    say("its doing: (right - control) / (1 - control). certain: named for sure, and rightly.\n")
+    say("attributable: (right - control) / (1 - control). certain: named for sure, and rightly.\n")
     _show_surest(result)
-    for one in result.findings:
-        through = f" (best: {one.through})" if one.through else ""
-        say(f"{one.attacker}{through}: {one.sentence}")
     for left in result.not_run:
         say(f"{left.attacker}: not run. {left.reason}")
-    say("")
-    say(_headline(result))
 
 
 def _headline(result: Attack) -> str:

@@ -72,7 +72,7 @@ def plan(
         say(f"  what stands most in the way: {' and '.join(tight.view) or 'the whole table'}")
         for text, rows, share in tight.blocking:
             say(
-                f"    {text}: {rows:,} people, these people use up {percent(share)} of "
+                f"    {text}: {rows:,} people, who use up {percent(share)} of "
                 "those available to hide others"
             )
     if len(result.events) > 8:
