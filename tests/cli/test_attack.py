@@ -81,7 +81,7 @@ def test_a_release_is_attacked(made: Path) -> None:
     lines = done.stdout.splitlines()
     head = next(number for number, line in enumerate(lines) if "surest 20" in line)
     assert f"{' / '.join(shown)} %" in lines[head + 1]
-    assert "have the protected value; without the release" in done.stdout
+    assert "have the protected value; without the release" in told["attackers"][0]["sentence"]
     private = shoal_("attack", "release", "--table", "table.csv", "--private", "no", cwd=made)
     assert private.returncode == 2
     assert "attack-private" in private.stderr
