@@ -9,7 +9,6 @@ from shoal.wording import (
     EXIT_CODES,
     limit_named,
     limit_words,
-    open_words,
     plain_percent,
     pooled_words,
     readable_words,
@@ -61,12 +60,6 @@ def test_who_can_be_read_in_words() -> None:
         "39,645 people are published with their exact diagnosis; for 6,858 of them it can be read "
         "by their attributes."
     )
-
-
-def test_who_is_shown_openly_in_words() -> None:
-    assert open_words(0) == "Nobody is published in a group of one that shows their value."
-    assert open_words(1).startswith("1 person is published in a group of one")
-    assert open_words(4321).startswith("4,321 people are each published in a group of one")
 
 
 def test_whose_values_are_pooled_in_words() -> None:

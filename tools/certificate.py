@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.release.stated import FORMAT, OLDEST, SHARES, UNCHECKED, schema
+from shoal.release.stated import FORMAT, UNCHECKED, schema
 from shoal.release.verification.trust import BY_THE_TABLE, ON_TRUST
 
 INTRO = f"""# Certificates
 
 Every release folder holds a `certificate.json`: what is claimed of the release, in plain data.
 Its form is that of a [JSON Schema](certificate.schema.json), and its `format` names the
-version, now `{FORMAT}`. `shoal verify` reads `{UNCHECKED}`, `{SHARES}` and `{OLDEST}` too, and says
-what such certificates do not tell.
+version, now `{FORMAT}`. `shoal verify` reads `{UNCHECKED}`, the one before, too, and says what such
+certificates do not tell.
 
 `shoal verify RELEASE` holds every word and every file against the others: hashes and sizes,
 counts, README.txt and datapackage.json (made again, byte for byte), the order of groups and
@@ -42,9 +42,7 @@ Without `--table` some parts are only seen to fit together:
 
 REST = """
 README.txt, datapackage.json and the order of lines are compared if this version of shoal made
-them; those of other versions are taken on trust, and verify says so. A certificate of the oldest
-format says nothing of counting and absence; those before this one call weights shares
-(`leanings`), and may tell totals by attribute.
+them; those of other versions are taken on trust, and verify says so.
 """
 
 

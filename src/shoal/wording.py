@@ -107,14 +107,6 @@ def readable_words(count: int, by_attributes: int, column: Any = "value") -> str
     return f"{whom} {exact}{known if by_attributes else ''}."
 
 
-def open_words(count: int) -> str:
-    """The same of older releases: who is published alone."""
-    if not count:
-        return "Nobody is published in a group of one that shows their value."
-    whom = "1 person is" if count == 1 else f"{count:,} people are each"
-    return f"{whom} published in a group of one, which shows their value openly."
-
-
 def pooled_words(groups: int, hidden: int) -> str:
     """Whose values outside every event are published as one."""
     where = "1 group" if groups == 1 else f"{groups:,} groups"

@@ -80,27 +80,6 @@ def test_a_hierarchy_that_recoded_is_named_to_verify(home: Path, tmp_path: Path)
     assert named.returncode == 0, named.stdout
 
 
-@pytest.mark.parametrize(
-    ("option", "value"), [("units", "rows"), ("units", "cells"), ("cover", "1")]
-)
-def test_an_option_that_is_gone_says_what_to_do(home: Path, option: str, value: str) -> None:
-    done = shoal_("anonymize", home / "table.csv", *SPEC, "--out", home / "x", f"--{option}", value)
-    refused(done, "method-parameter")
-    assert f'"{option}" any more: its groups are always made of cells.' in done.stderr
-    assert not (home / "x").exists()
-    assert f"--{option}" not in shoal_("anonymize", "--help").stdout
-
-
-def test_two_meanings_of_bands_have_their_own_names(home: Path) -> None:
-    done = shoal_("plan", home / "table.csv", *SPEC, "--band", "age=10")
-    refused(done, "band-option")
-    assert "--recode age:bands=10" in done.stderr
-    other = shoal_("plan", home / "table.csv", *SPEC, "--band", "hours=5")
-    assert "--recode hours:bands=5" in other.stderr
-    assert "age" not in other.stderr
-    assert "--known-band age=10" in done.stderr
-
-
 def test_a_known_band_stands_where_quantile_bands_would(home: Path) -> None:
     spec = [*SPEC, "--json", "--min-support", "100"]
     plan = shoal_("plan", home / "table.csv", *spec)

@@ -12,8 +12,8 @@ import typer.main
 from shoal.auditing.adversaries.adversary import USUAL
 from shoal.cli import app
 from shoal.cli.declaring import HEADINGS, MAIN, METAVARS, SPELLED, Headed
-from shoal.cli.options import ONE_OF, SpecOptions, read_hierarchies
-from shoal.data.spec import Event, InputWarning, Spec
+from shoal.cli.options import ONE_OF, SpecOptions
+from shoal.data.spec import Event, Spec
 from shoal.data.spec.spec import parameters
 from shoal.knowledge.models.built_in import BUILT_IN
 from shoal.names import ADVERSARIES, MODELS
@@ -56,11 +56,6 @@ def test_no_heading_names_an_option_that_is_nowhere() -> None:
 def test_names_are_those_of_what_there_is() -> None:
     assert ADVERSARIES == USUAL
     assert {*BUILT_IN, "kernel"} == set(MODELS)
-
-
-def test_what_went_is_still_read_with_a_word() -> None:
-    with pytest.warns(InputWarning, match="--adult-hierarchies goes away"):
-        assert "education" in read_hierarchies(None, qi=("education",), adult=True)
 
 
 def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) -> None:

@@ -53,22 +53,3 @@ def test_a_package_can_add_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_method_is_refused(given: type, told: str) -> None:
     with pytest.raises(InputError, match=re.escape(told)):
         registry.register(given)
-
-
-@pytest.mark.parametrize("given", [{"units": "cells"}, {"units": "rows"}, {"cover": 0.5}])
-def test_a_parameter_that_is_gone_gets_a_sentence_of_its_own(given: dict[str, object]) -> None:
-    with pytest.raises(InputError) as raised:
-        registry.make_method("art", given)
-    assert str(raised.value) == (
-        f'The method "art" has no parameter "{next(iter(given))}" any more: its groups are always '
-        'made of cells. Leave it out; condition="bound" is the reference that grows groups row by '
-        "row."
-    )
-
-
-def test_of_what_is_gone_an_earlier_certificate_may_say_what_is_always_done() -> None:
-    usual = {"cell": 4, "units": "cells", "cover": None}
-    assert registry.present_parameters("art", usual) == {"cell": 4}
-    other = {"units": "rows", "cover": 0.5}
-    assert registry.present_parameters("art", other) == other
-    assert registry.present_parameters("anatomy", usual) == usual

@@ -22,7 +22,7 @@ from shoal.engines import Engine
 from shoal.errors import InputError, nearest
 from shoal.groups import Grouping, Progress, silent
 from shoal.knowledge import OWN, READERS, Knowledge, as_readers, seen_in
-from shoal.methods.registry import inform, make_method, present_parameters
+from shoal.methods.registry import inform, make_method
 from shoal.release import Release
 from shoal.release.folder import load, private_folder
 from shoal.release.pair import refuse_strangers
@@ -284,7 +284,7 @@ def _remake(method: Mapping[str, Any], readers: tuple[str, ...]) -> Remake | Non
     """The method that a certificate names, with its parameters; None if these cannot be had from
     it (hierarchies are not in a certificate). It raises an InputError if the method, or a parameter
     of it, is not known here."""
-    given = present_parameters(method["name"], method["parameters"])
+    given = method["parameters"]
     if any(isinstance(value, list | dict) for value in given.values()):
         return None
     answered = tuple(name for name in readers if name in READERS)

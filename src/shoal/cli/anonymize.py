@@ -40,7 +40,6 @@ def anonymize(
     out: Path,
     method: str = "art",
     hierarchy: list[str] | None = None,
-    adult_hierarchies: o.AdultHierarchies = False,
     format: Literal["csv", "parquet"] = "csv",
     private: str | None = None,
     engine: str | None = None,
@@ -91,7 +90,7 @@ def anonymize(
 
     for folder in (out, inside):
         refuse_overlap(folder, table)
-    hierarchies = o.read_hierarchies(hierarchy, qi=spec.qi, adult=adult_hierarchies)
+    hierarchies = o.read_hierarchies(hierarchy, qi=spec.qi)
     parameters = tuned | ({"hierarchies": hierarchies} if hierarchies else {})
     with progress_bar(quiet=json) as progress:
         release = run(

@@ -40,7 +40,6 @@ def compare(
     s: float = 0.05,
     contiguous: bool = False,
     hierarchy: list[str] | None = None,
-    adult_hierarchies: o.AdultHierarchies = False,
     seed: int = 0,
     attack: bool = False,
     *,
@@ -61,7 +60,7 @@ def compare(
     """
     spec = asked.make_spec()
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    trees = o.read_hierarchies(hierarchy, qi=spec.qi, adult=adult_hierarchies)
+    trees = o.read_hierarchies(hierarchy, qi=spec.qi)
     others = o.files_by_name(released, "--released")
     if key is not None and not others:
         raise InputError("key-alone", "--key has nothing to align.", "Use it with --released.")

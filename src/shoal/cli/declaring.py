@@ -26,7 +26,7 @@ from shoal.data.spec import Limit
 from shoal.data.spec.spec import parameters
 from shoal.declared import arguments_of, docstring_of, summary_of
 from shoal.memory import memory_limit
-from shoal.methods.registry import FORMER, method_names, parameters_of
+from shoal.methods.registry import method_names, parameters_of
 from shoal.names import ADVERSARIES, ATTACKERS, ENGINES, READING
 
 SHARED = {
@@ -107,7 +107,7 @@ class Headed(TyperCommand):
         """Its options by heading."""
         found: dict[str, list[Any]] = {heading: [] for heading in HEADINGS}
         for one in self.params:
-            if one.param_type_name == "option" and not getattr(one, "hidden", False):
+            if one.param_type_name == "option":
                 found[one.rich_help_panel or MAIN].append(one)  # type: ignore[attr-defined]
         for heading, names in HEADINGS.items():
             place = {name: at for at, name in enumerate(names)}
@@ -182,7 +182,7 @@ def _with_option(one: inspect.Parameter, meanings: dict[str, str]) -> inspect.Pa
 
 
 def _option(
-    name: str, kind: Any, text: str, *, default: Any = None, heading: str = "", hidden: bool = False
+    name: str, kind: Any, text: str, *, default: Any = None, heading: str = ""
 ) -> inspect.Parameter:
     found = next((one for one, names in HEADINGS.items() if name in names), MAIN)
     spelled, plain = f"--{name.replace('_', '-')}", _plain(kind)
@@ -195,7 +195,6 @@ def _option(
         help=" ".join(filter(None, (text, SPELLED.get(name, "Repeatable." if repeated else "")))),
         metavar=METAVARS.get(name),
         rich_help_panel=heading or found,
-        hidden=hidden,
     )
     return inspect.Parameter(
         name,
@@ -223,8 +222,7 @@ def _spec_options() -> list[inspect.Parameter]:
         )
         for field in parameters()
     ]
-    former = _option("band", list[str] | None, "", hidden=True)
-    return [_option("spec", Path | None, SHARED["spec"]), *options, former]
+    return [_option("spec", Path | None, SHARED["spec"]), *options]
 
 
 def _method_options() -> list[inspect.Parameter]:
@@ -239,13 +237,10 @@ def _method_options() -> list[inspect.Parameter]:
                 usual = "" if one.default is None else f" ({one.default})"
                 texts.setdefault(one.name, []).append(f"{method}{usual}: {one.help}")
     art = {one.name for one in parameters_of("art")}
-    # What was an option once is still taken, for the sentence that says what became of it.
-    former = {name for gone in FORMER.values() for name in gone} - kinds.keys()
-    shown = [
+    return [
         _option(name, kind | None, " ".join(texts[name]), heading=ART if name in art else OTHERS)
         for name, kind in kinds.items()
     ]
-    return [*shown, *(_option(name, str | None, "", hidden=True) for name in sorted(former))]
 
 
 def _option_type(annotation: str) -> Any:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Unpack
+from typing import Any, Unpack
 
-import typer
-
-from shoal.data.spec import InputWarning, Spec, check_keys, parse_event
+from shoal.data.spec import Spec, check_keys, parse_event
 from shoal.data.spec.recipe import parse_recipes
 from shoal.data.spec.toml_text import read_spec_file
 from shoal.errors import InputError, nearest
@@ -35,15 +32,6 @@ class SpecOptions(dict[str, Any]):
     def make_spec(self, released: str | None = None) -> Spec:
         """The spec of the file, with what the other options say instead; without a file, that of a
         release of shoal's own."""
-        if "band" in self:
-            band = self["band"][0]
-            name, _, width = band.rpartition("=")
-            raise InputError(
-                "band-option",
-                f"--band {band} could mean two things.",
-                f"Write --recode {name}:bands={width} to make it coarser, or --known-band "
-                f"{band} for an adversary who also knows it in bands.",
-            )
         file = self.get("spec")
         source = str(file) if file else "The spec"
         said: dict[str, Any] = read_spec_file(file) if file else _stated(released)
@@ -109,20 +97,10 @@ def make_engine(name: str | None, **reading: Unpack[Reading]) -> Any:
     return engine_named(name or ENGINES[0], **reading)
 
 
-AdultHierarchies = Annotated[bool, typer.Option("--adult-hierarchies", hidden=True)]
-"""What was an option once, and is still read for a version."""
-
-
-def read_hierarchies(
-    given: Sequence[str] | None, *, qi: Sequence[str], adult: bool = False
-) -> dict[str, Any]:
+def read_hierarchies(given: Sequence[str] | None, *, qi: Sequence[str]) -> dict[str, Any]:
     """Hierarchies by attribute. A file for a column that is no QI is refused: it would change
     nothing."""
-    from shoal.data.table.hierarchy import adult_hierarchies, read_hierarchy
-
-    if adult:
-        said = "--adult-hierarchies goes away: name files with --hierarchy, or use Python."
-        warnings.warn(said, InputWarning, stacklevel=2)
+    from shoal.data.table.hierarchy import read_hierarchy
 
     files = files_by_name(given)
     for name in files:
@@ -132,8 +110,7 @@ def read_hierarchies(
                 f'--hierarchy names "{name}", which is no QI{nearest(name, qi)}.',
                 f"QIs: {', '.join(qi)}.",
             )
-    read = {name: read_hierarchy(file, name=name) for name, file in files.items()}
-    return (dict(adult_hierarchies()) if adult else {}) | read
+    return {name: read_hierarchy(file, name=name) for name, file in files.items()}
 
 
 def files_by_name(given: Sequence[str] | None, option: str = "--hierarchy") -> dict[str, str]:

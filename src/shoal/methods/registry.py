@@ -32,10 +32,6 @@ _OWN = {
     "mondrian": "shoal.methods.mondrian:Mondrian",
 }
 _METHODS = Registry("shoal.anonymizers", _OWN)
-FORMER: dict[str, dict[str, Any]] = {"art": {"units": "cells", "cover": None}}
-"""Parameters that shoal's own methods had once, with the value that means what is always done now:
-ART could choose partners row by row."""
-
 PAPER_METHODS = ("art", "anatomy", "mask", "injector", "t-closeness")
 """Those that the paper compares."""
 
@@ -79,26 +75,10 @@ def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anony
     kind = method_class(name)
     known = [field.name for field in fields(kind)]
     for key in parameters or {}:
-        if key in FORMER.get(name, {}):
-            raise InputError(
-                "method-parameter",
-                f'The method "{name}" has no parameter "{key}" any more: its groups are always '
-                "made of cells.",
-                'Leave it out; condition="bound" is the reference that grows groups row by row.',
-            )
         if key not in known:
             problem = f'The method "{name}" has no parameter "{key}"'
             raise unknown("method-parameter", problem, key, known)
     return kind(**(parameters or {}))  # type: ignore[no-any-return]
-
-
-def present_parameters(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What the certificate of an earlier version says of a method, without parameters that are gone
-    and had the value that means what is always done now."""
-    former = FORMER.get(name, {})
-    return {
-        key: value for key, value in parameters.items() if key not in former or value != former[key]
-    }
 
 
 def check_columns(method: Anonymizer, table: Table) -> None:

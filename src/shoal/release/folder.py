@@ -57,7 +57,7 @@ CSV = {
     },
 }
 """What the data package says of how a CSV is to be read; nothing is left to guesses."""
-TABLES = ("qi", "sensitive", "members", "ranges", "totals")
+TABLES = ("qi", "sensitive", "members", "ranges")
 LARGE = TABLES[:2]
 """Those that grow with the people published."""
 
@@ -168,7 +168,6 @@ def load(path: Path) -> Release:
         written={name: cells for name, (_, cells) in large.items()},
         members=tables["members"],
         ranges=tables.get("ranges"),
-        totals=tables.get("totals"),
         certificate={key: value for key, value in certificate.items() if key != "files"},
         loaded_from=Path(files["qi"]).suffix[1:],
         parted=parts_among(certificate["files"]),

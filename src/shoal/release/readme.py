@@ -18,7 +18,6 @@ from shoal.wording import (
     adversaries_words,
     apart_words,
     limit_words,
-    open_words,
     pooled_words,
     readable_words,
     verdict_words,
@@ -28,8 +27,6 @@ from shoal.wording import (
 
 def _readable(release: Release) -> str:
     groups = release.certificate["groups"]
-    if "readable" not in groups:
-        return open_words(groups["shown_openly"])
     figures = groups["readable"], groups["readable_by_attributes"]
     return readable_words(*figures, release.spec.sensitive)
 

@@ -22,7 +22,7 @@ from shoal.auditing.check_words import in_short
 from shoal.auditing.checks import verdict
 from shoal.auditing.findings import Judged
 from shoal.auditing.verdict import Audit
-from shoal.data.spec import OTHER, Spec
+from shoal.data.spec import Spec
 from shoal.data.table import code_column, factorize
 from shoal.data.table.frames import like
 from shoal.display import at_r, card, counted
@@ -59,8 +59,6 @@ class Release:
     ranges: pl.DataFrame | None
     """attribute, label, value: what each range covers; None in a form without ranges."""
     certificate: dict[str, Any]
-    totals: pl.DataFrame | None = None
-    """attribute, value, event, count: people by value of an attribute, in older releases."""
     run: Run | None = field(default=None, repr=False)
     """How it was made, for the publisher; None if it was loaded."""
     written: dict[str, Runs] = field(default_factory=dict, repr=False)
@@ -158,8 +156,6 @@ class Release:
                     "`shoal verify` says what is wrong with a release.",
                 )
             frames[name] = frame
-        if self.totals is not None:
-            frames["totals"] = self.totals
         return frames
 
     def alone(self, column: str) -> Release:
@@ -241,11 +237,6 @@ class Release:
         return {name: self.alone(name).coded for name in self.spec.sensitive_columns}
 
     @property
-    def pooled_values(self) -> pl.DataFrame:
-        """What all pooled groups hold together, if it is told: value and count."""
-        return self.members.filter(pl.col("event") == OTHER).drop("event")
-
-    @property
     def pooled_people(self) -> int:
         """How many people's values are published as the pooled one."""
         from shoal.release.codes import pooled_line
@@ -266,13 +257,9 @@ class Release:
 
     @cached_property
     def weight(self) -> str | None:
-        """The column of the QI table with everybody's weight, if it has one; in older releases it
-        is called a share."""
+        """The column of the QI table with everybody's weight, if it has one."""
         name = weight_column(self.spec)
-        if name in self.qi_held.columns:
-            return name
-        older: str | None = self.certificate.get("leanings", {}).get("column")
-        return older
+        return name if name in self.qi_held.columns else None
 
     def count(self, where: Mapping[str, Any] | None = None) -> Estimate:
         """How many people match, estimated from the published tables alone: a number, with its

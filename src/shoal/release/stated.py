@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -18,39 +17,16 @@ from shoal.memory import read_text
 
 FORMAT = "shoal-certificate/4"
 UNCHECKED = "shoal-certificate/3"
-"""Certificates that list no checks."""
-SHARES = "shoal-certificate/2"
-"""Certificates with shares of a group's carriers (now weights), or totals by attribute."""
-OLDEST = "shoal-certificate/1"
+"""Certificates that list no checks: those of one version before are read."""
 SCHEMA = "certificate.schema.json"
 ONCE_USUAL = 100
 """The min_support that certificates left out, before it followed from the table's size."""
-_UNSAID = (("audit", "counter"), ("audit", "absence"), ("groups", "shown_openly"))
-"""What certificates of the oldest format may not say; it is None then."""
 _WITH_CHECKS = {
     "audit": ("checks", "certain", "contradictory", "lookup", "readable", "unit"),
     "groups": ("readable", "readable_by_attributes"),
     "knowledge": ("assumed",),
 }
 """What parts of certificates say since checks are listed."""
-_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
-_TOLD = {"type": "object", "additionalProperties": _COUNT}
-_NO_TOTALS = {"told": {}, "linked_above": 0}
-_ONLY_OLDER = {
-    "totals": {
-        "type": "object",
-        "required": list(_NO_TOTALS),
-        "additionalProperties": False,
-        "properties": {"told": _TOLD, "linked_above": _COUNT},
-    },
-    "leanings": {
-        "type": "object",
-        "required": ["column", "told"],
-        "additionalProperties": False,
-        "properties": {"column": {"type": "string"}, "told": {**_TOLD, "minProperties": 1}},
-    },
-}
-"""What only certificates of older formats say."""
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
@@ -67,16 +43,15 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise _damaged(file, "it is no JSON") from None
     if not isinstance(told, dict):
         raise _damaged(file, "it is no object")
-    if told.get("format") not in (FORMAT, UNCHECKED, SHARES, OLDEST):
+    if told.get("format") not in (FORMAT, UNCHECKED):
         raise InputError(
             "certificate-format",
-            f"{file} is of no format that this version of shoal reads ({OLDEST} to {FORMAT}).",
-            "Get the release again, or a newer shoal.",
+            f"{file} is of no format that this version of shoal reads ({UNCHECKED}, {FORMAT}).",
+            "Make the release again, or get the version of shoal that wrote it.",
         )
-    certificate = _upgraded(told) if told["format"] == OLDEST else told
-    if fault := _fault(certificate):
+    if fault := _fault(told):
         raise _damaged(file, fault)
-    return certificate
+    return told
 
 
 def stated_spec(certificate: dict[str, Any], path: Path) -> Spec:
@@ -84,17 +59,9 @@ def stated_spec(certificate: dict[str, Any], path: Path) -> Spec:
     file = path / CERTIFICATE
     try:
         told = {"min_support": ONCE_USUAL, **certificate["spec"]}
-        if before_bands(certificate):
-            told["rare_unknown"] = told["qi"]
         return Spec.from_mapping(told, source=str(file))
     except (TypeError, ValueError, KeyError, AttributeError):
         raise _damaged(file, "its spec is none") from None
-
-
-def before_bands(certificate: Mapping[str, Any]) -> bool:
-    """Whether it is of a version that judged no quantile bands, and that told what pooled groups
-    hold together: later ones always say whose rare values are unknown."""
-    return "rare_unknown" not in certificate["spec"]
 
 
 def schema_text() -> str:
@@ -141,7 +108,7 @@ def _fault(told: dict[str, Any]) -> str:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    asked = schema() if told["format"] == FORMAT else _older_schema(told["format"])
+    asked = schema() if told["format"] == FORMAT else _unchecked_schema()
     found = best_match(Draft202012Validator(asked).iter_errors(told))
     if found is None:
         return ""
@@ -152,45 +119,17 @@ def _fault(told: dict[str, Any]) -> str:
 
 
 @cache
-def _older_schema(format: str) -> dict[str, Any]:
-    """The same of an older format: without checks, and before the third without fits."""
+def _unchecked_schema() -> dict[str, Any]:
+    """That of certificates without checks."""
     asked = copy.deepcopy(schema())
-    asked["properties"]["format"] = {"const": format}
+    asked["properties"]["format"] = {"const": UNCHECKED}
     for part, names in _WITH_CHECKS.items():
         for name in names:
             del asked["properties"][part]["properties"][name]
             asked["properties"][part]["required"].remove(name)
-    asked["properties"]["groups"]["properties"]["shown_openly"] = _COUNT
+    asked["properties"]["groups"]["properties"]["shown_openly"] = {"$ref": "#/$defs/count"}
     asked["properties"]["groups"]["required"].append("shown_openly")
-    if format == UNCHECKED:
-        return asked
-    asked["properties"] |= _ONLY_OLDER
-    del asked["properties"]["weights"]
-    asked["required"].append("totals")
-    judges = asked["properties"]["audit"]["properties"]["adversaries"]["items"]["properties"]
-    del judges["residual"], judges["missing"]
-    for part, name in _UNSAID if format == OLDEST else ():
-        of_part = asked["properties"][part]["properties"]
-        of_part[name] = {"anyOf": [{"type": "null"}, of_part[name]]}
     return asked
-
-
-def _upgraded(told: dict[str, Any]) -> dict[str, Any]:
-    """A certificate of the oldest format in the words of the next."""
-    told = {"limit": "absolute", "totals": _NO_TOTALS, **told}
-    for part in ("audit", "groups"):
-        said = told.get(part)
-        if isinstance(said, dict):
-            told[part] = {**{name: None for of, name in _UNSAID if of == part}, **said}
-    audit = told.get("audit")
-    if isinstance(audit, dict) and "adversary" in audit:
-        figures = ("robust", "worst_posterior", "problematic", "undecided")
-        one = {"name": audit.pop("adversary"), **{key: audit.get(key) for key in figures}}
-        audit["adversaries"] = [one]
-    seed = told.get("seed")
-    if seed is None or isinstance(seed, int):
-        told["seed"] = {"given": False} if seed is None else {"given": True, "value": seed}
-    return told
 
 
 def as_json(data: Any) -> str:

@@ -84,18 +84,14 @@ def class_errors(facts: Facts) -> str:
     worst, counted = found["worst"][0], found["counted"]
     whose = joined([f"{isolated(name)} {quoted(value)}" for name, value in worst["class"].items()])
     classes = counted["classes"]
-    chance = ""
-    if counted.get("covered") is not None:  # facts of earlier versions do not say
-        chance = (
-            "By its standard error the release says how far an estimate may be off by chance: the "
-            f"95 % interval holds the truth in {percent(counted['covered'])} of the strata. "
-        )
     return (
         f"{classes:,} {'stratum' if classes == 1 else 'strata'} that general knowledge is about "
         f"{'has' if classes == 1 else 'have'} at least {found['enough']:,} cases of an event. "
         f"Counted from the release, they are off by {percent(counted['mean'])} on average, and by "
         f"more than a quarter in {counted['far_off']:,} of the strata; worst among people with "
         f"{whose}: {worst['carriers']:,} have {quoted(worst['event'])}, and a reader of the "
-        f"release estimates {worst['estimate']:,.0f}. {chance}Strata with fewer cases, "
+        f"release estimates {worst['estimate']:,.0f}. By its standard error the "
+        "release says how far an estimate may be off by chance: the 95 % interval holds the truth "
+        f"in {percent(counted['covered'])} of the strata. Strata with fewer cases, "
         f"{found['smaller']:,} of them, are not judged."
     )

@@ -137,30 +137,6 @@ def test_pooled_values_are_spread_by_what_is_published_openly(table: Table, ever
     assert estimate_counts(Published.of(release), queries)[::4] == pytest.approx(slow)
 
 
-def test_pooled_values_are_spread_as_earlier_versions_tell(table: Table) -> None:
-    """Whoever is pooled: here all people of one value, which is shown nowhere."""
-    rare = table.values[int(np.argmin(np.where(table.value_event < 0, table.value_rows, 1 << 40)))]
-    code = table.values.index(rare)
-    groups = random_groups(table, 90)
-    pooled = np.zeros(90, bool)
-    pooled[groups[table.row_value == code]] = True
-    pooled |= np.arange(90) % 3 == 0
-    now = release_of(table, groups, pooled=pooled)
-    hidden = pooled[groups] & (table.value_event[table.row_value] < 0)
-    counts = np.bincount(table.row_value[hidden], minlength=len(table.values)).tolist()
-    lines = [(OTHER, value, n) for value, n in zip(table.values, counts, strict=True) if n]
-    told = pl.DataFrame(lines, schema=now.members.schema, orient="row")
-    release = replace(now, members=pl.concat([now.members, told]))
-    assert rare not in release.sensitive[SPEC.sensitive].to_list()
-    for value, number in zip(table.values, table.value_rows.tolist(), strict=True):
-        if value != EVENT.label:
-            assert release.count({SPEC.sensitive: value}) == pytest.approx(number)
-    with pytest.raises(InputError, match="no value"):
-        release.count({SPEC.sensitive: "nothing"})
-    with pytest.raises(InputError, match="no value"):
-        now.count({SPEC.sensitive: rare})
-
-
 def test_exact_counts_equal_filters(table: Table) -> None:
     queries = Workload(queries=130, dimensions=2, selectivity=0.1).draw(table)
     counts = exact_counts(table, queries)

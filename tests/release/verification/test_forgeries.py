@@ -134,7 +134,7 @@ def test_groups_numbered_by_who_is_in_them(home: Path) -> None:
     assert wrong == ["groups are not numbered by what they publish"]
 
 
-@pytest.mark.parametrize("damaged", ["[]", "7", "null", '{"format": "shoal-certificate/2"}', "{"])
+@pytest.mark.parametrize("damaged", ["[]", "7", "null", '{"format": "shoal-certificate/3"}', "{"])
 def test_a_damaged_certificate_gets_a_sentence(home: Path, damaged: str) -> None:
     (home / "art" / "certificate.json").write_text(damaged, "utf-8")
     with pytest.raises(shoal.InputError) as raised:

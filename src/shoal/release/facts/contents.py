@@ -26,8 +26,6 @@ from shoal.release.facts import loss
 from shoal.release.facts.bins import HAIR, Record, count_within, probability_edges, size_edges
 
 FORMAT = "shoal-report/2"
-UNTYPED = "shoal-report/1"
-"""That of reports whose adversaries are names alone."""
 MOST_EXPOSED = 10
 
 

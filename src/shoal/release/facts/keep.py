@@ -11,7 +11,7 @@ from shoal.data.storage import replace_file
 from shoal.errors import InputError
 from shoal.memory import read_text
 from shoal.plain import plain
-from shoal.release.facts.contents import FORMAT, UNTYPED, Facts
+from shoal.release.facts.contents import FORMAT, Facts
 
 FACTS_FILE = "report.json"
 
@@ -36,7 +36,7 @@ def load_facts(folder: str | Path) -> Facts:
     try:
         told = json.loads(read_text(path))
         known = {field.name for field in fields(Facts)}
-        if told["format"] not in (FORMAT, UNTYPED) or set(told) != known:
+        if told["format"] != FORMAT or set(told) != known:
             raise ValueError
         return Facts(**{**told, "verdict": Findings.of(told["verdict"])})
     except (ValueError, KeyError, TypeError, RecursionError):

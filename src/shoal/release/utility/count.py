@@ -149,7 +149,7 @@ def value_weights(published: Published, sensitive: str, where: Mapping[str, Any]
             "Give a list of its values.",
         )
     asked = tuple(dict.fromkeys(_texts(where[sensitive], pl.String())))
-    known = list(dict.fromkeys([*published.values, *published.event_of, *published.pooled_share]))
+    known = list(dict.fromkeys([*published.values, *published.event_of]))
     for label in asked:
         if label not in known:
             raise _unknown(sensitive, label, known, ordered=False)

@@ -54,8 +54,7 @@ def _named(column: pl.Series, release: Release, random: np.random.Generator) -> 
     if not len(pooled):
         return column
     published = release.coded_alone[column.name]
-    labels = tuple(dict.fromkeys([*published.values, *published.pooled_share]))
-    labels = tuple(label for label in labels if label != OTHER)
+    labels = tuple(label for label in published.values if label != OTHER)
     share = published.value_shares(labels)[published.values.index(OTHER)]
     if not share.sum():
         return column

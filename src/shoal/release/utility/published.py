@@ -6,9 +6,8 @@ does not depend on the query, the rows expected of each unit with each value, is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -53,8 +52,6 @@ class Published:
     """Each member value of a labelled set event, with that label."""
     member_share: dict[str, float]
     """The share of such a member value in its event, in the whole table."""
-    pooled_share: dict[str, float]
-    """The share of each value in the pooled one, if the release tells."""
     in_event: Bools
     """Per published value, whether it belongs to an event."""
     chances: Chances
@@ -68,8 +65,8 @@ class Published:
         shown, value, parts = _coded_values(release.spec, sensitive.lines)
         counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
         held = _by_group(sensitive.group, value, counts, (len(qi.copies), len(shown)))
-        event_of, member_share, pooled_share = _members(release.members)
-        in_event = event_numbers(release.spec, shown.labels).of_value >= 0
+        event_of, member_share = _members(release.members)
+        in_event = event_numbers(release.spec, shown.labels) >= 0
         case, told = _case_chances(release, qi, held, in_event)
         people = form_named(release.form).coded(release, qi, held, ~told)
         chances = Chances(
@@ -91,7 +88,6 @@ class Published:
             totals=np.bincount(value, weights=counts, minlength=len(shown)).astype(np.int64),
             event_of=event_of,
             member_share=member_share,
-            pooled_share=pooled_share,
             in_event=in_event,
             chances=chances,
             parts=parts,
@@ -101,8 +97,8 @@ class Published:
         """published values x labels: which part of a published value stands for a true value.
 
         A value stands for itself; an event's label for its members, by their table-wide shares;
-        the pooled value for the values outside every event, as the release tells; or in proportion
-        to how often those are published openly elsewhere in it (evenly, if none is).
+        the pooled value for the values outside every event, in proportion to how often those are
+        published openly elsewhere in the release (evenly, if none is).
         """
         shares = np.zeros((len(self.values), len(labels)))
         position = {text: v for v, text in enumerate(self.values)}
@@ -116,8 +112,6 @@ class Published:
         return shares
 
     def _pooled_shares(self, labels: tuple[str, ...], position: dict[str, int]) -> Floats:
-        if self.pooled_share:
-            return np.array([self.pooled_share.get(label, 0.0) for label in labels])
         open_ = ~self.in_event
         open_[position[OTHER]] = False
         total = int(self.totals[open_].sum())
@@ -160,7 +154,7 @@ def person_chances(release: Release, qi: Runs, sensitive: Runs) -> tuple[Floats,
     shown, value, _ = _coded_values(release.spec, sensitive.lines)
     counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
     held = _by_group(sensitive.group, value, counts, (len(qi.copies), len(shown)))
-    in_event = event_numbers(release.spec, shown.labels).of_value >= 0
+    in_event = event_numbers(release.spec, shown.labels) >= 0
     return _case_chances(release, qi, held, in_event)[0], in_event[value]
 
 
@@ -184,31 +178,17 @@ def _coded_values(
     return Column(name, pl.Series(labels), labels, False), value, parts
 
 
-class EventNumbers(NamedTuple):
-    """Events as published values name them."""
-
-    of_value: IntArray
-    """The number of the event that each value belongs to, or -1."""
-    labels: Sequence[str]
-    strengths: Floats
-    """The label and the r of each event."""
-
-
-def event_numbers(spec: Spec, values: tuple[str, ...]) -> EventNumbers:
-    """The events among published values; without any protected, each value is one."""
+def event_numbers(spec: Spec, values: tuple[str, ...]) -> IntArray:
+    """The number of the event that each published value belongs to, or -1; without any protected,
+    each value is one."""
     if spec.protect is None:
-        every = np.arange(len(values), dtype=np.int32)
-        return EventNumbers(every, values, np.full(len(values), float(spec.r)))
+        return np.arange(len(values), dtype=np.int32)
     number = {
         text: place
         for place, event in enumerate(spec.protect)
         for text in (event.label, *event.values)
     }
-    return EventNumbers(
-        np.array([number.get(text, -1) for text in values], dtype=np.int32),
-        [event.label for event in spec.protect],
-        np.array([event.r or spec.r for event in spec.protect], np.float64),
-    )
+    return np.array([number.get(text, -1) for text in values], dtype=np.int32)
 
 
 def _by_group(
@@ -263,19 +243,13 @@ def _by_weight(chances: Chances, qi: Runs, told: Bools, shape: tuple[int, int]) 
     return sparse.csr_array(expected + by_group(people * (1.0 - case)) @ chances.others)
 
 
-def _members(
-    members: pl.DataFrame,
-) -> tuple[dict[str, str], dict[str, float], dict[str, float]]:
-    """The event of each value behind a label, and its share there; shares in the pooled value."""
+def _members(members: pl.DataFrame) -> tuple[dict[str, str], dict[str, float]]:
+    """The event of each value behind a label, and its share there."""
     event_of: dict[str, str] = {}
     share: dict[str, float] = {}
-    pooled: dict[str, float] = {}
     for (label,), lines in members.group_by("event", maintain_order=True):
         total = int(lines[COUNT].sum())
         for value, count in lines.select("value", COUNT).iter_rows():
-            part = count / total if total else 1 / lines.height
-            if label == OTHER:
-                pooled[value] = part
-            else:
-                event_of[value], share[value] = str(label), part
-    return event_of, share, pooled
+            event_of[value] = str(label)
+            share[value] = count / total if total else 1 / lines.height
+    return event_of, share

@@ -97,8 +97,7 @@ def example_sql(release: Release, *, format: str) -> str:
 
 def other_example(release: Release) -> tuple[str, str, int, int] | None:
     """For a first count where values are pooled: a sensitive column, one of its values that belong
-    to no event, and how often it and all of these are: in pooled groups, the commonest there, if
-    the release tells; otherwise those published by name. None without any."""
+    to no event, and how often it and all of these are published by name. None without any."""
     for name in release.spec.sensitive_columns:
         found = _other_example(release.alone(name), name)
         if found is not None:

@@ -22,18 +22,13 @@ from shoal.release.codes import pooled_line
 from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
 from shoal.release.parts import is_part, parts_among, without_gaps
-from shoal.release.stated import before_bands
 from shoal.release.typed import PACKAGE
 from shoal.release.utility.published import same_groups
 
 ROUNDING = 1e-9
-FEWEST_POOLED = 10
-"""Earlier versions told what pooled groups hold together where they were at least so many, by the
-largest."""
 OTHER_COLUMNS = {
     "members": ["event", "value", "count"],
     "ranges": ["attribute", "label", "value"],
-    "totals": ["attribute", "value", "event", "count"],
 }
 UNSAID = "an older certificate does not say"
 
@@ -109,7 +104,7 @@ def check_tables(release: Release) -> list[Claim]:
     if not fits_form(release):
         return [Claim("form", False, f'the tables are not those of a "{release.form}" release')]
     values = [GID, *spec.sensitive_columns, "count"]
-    weights = certificate.get("weights", certificate.get("leanings"))
+    weights = certificate.get("weights")
     qi_columns = [GID, *spec.qi, *([] if weights is None else [weights["column"]])]
     columns = {"qi": qi_columns, "sensitive": values, **OTHER_COLUMNS}
     held = {"qi": release.qi_held, "sensitive": release.sensitive_held, **release.small_frames}
@@ -133,7 +128,6 @@ def check_tables(release: Release) -> list[Claim]:
         _check_members(release),
         _check_masks(release, sensitive),
         _check_holding(release, sensitive),
-        _check_told(release),
     ]
     fault = contradiction(certificate, spec)
     checks.append(Claim("certificate", not fault, fault))
@@ -180,10 +174,8 @@ def _check_readable(release: Release, sensitive: Runs) -> Claim:
     if "readable" in claimed:
         found = int((sizes * sensitive.copies)[readable].sum())
         return same_figure("readable people", found, claimed["readable"])
-    name, stated = "people shown openly", claimed.get("shown_openly")
-    if stated is None:
-        return Claim(name, True, UNSAID)
-    return same_figure(name, int(sensitive.copies[readable & (sizes == 1)].sum()), stated)
+    alone = int(sensitive.copies[readable & (sizes == 1)].sum())
+    return same_figure("people shown openly", alone, claimed["shown_openly"])
 
 
 def check_lookup(release: Release) -> Claim:
@@ -201,26 +193,8 @@ def _check_members(release: Release) -> Claim:
     for label, total in release.members.group_by("event").agg(pl.col("count").sum()).iter_rows():
         if published.get(label, 0) != total and not release.certificate["rows"]["values_changed"]:
             return Claim("members", False, f'the members of "{label}" do not add up')
-    return Claim("members", not (fault := _told_too_much(release)), fault)
-
-
-def _told_too_much(release: Release) -> str:
-    """Of values of pooled groups nothing is told; earlier versions told them of many together, and
-    each once."""
-    told = release.pooled_values
-    if not told.height:
-        return ""
-    if not before_bands(release.certificate):
-        return "it tells what pooled groups hold"
-    lines = release.sensitive_runs.lines
-    people = lines.filter(pooled_line(release.spec))["count"]
-    fewest = FEWEST_POOLED * int(people.max() or 0)  # type: ignore[arg-type]
-    if len(release.spec.sensitive_columns) > 1 or fewest > told["count"].sum():
-        return "it tells what few pooled groups hold"
-    events = [text for one in release.certificate["events"] for text in one["values"]]
-    if (told["count"] < 1).any() or told["value"].is_in(events).any():
-        return "it tells strange values of pooled groups"
-    return ""
+    pooled = (release.members["event"] == OTHER).any()
+    return Claim("members", not pooled, "it tells what pooled groups hold" if pooled else "")
 
 
 def _check_masks(release: Release, sensitive: Runs) -> Claim:
@@ -247,29 +221,6 @@ def published_totals(release: Release) -> dict[str, int]:
         front = f"{name}: " if len(names) > 1 else ""
         totals |= {f"{front}{value}": count for value, count in counted.iter_rows()}
     return totals
-
-
-def _check_told(release: Release) -> Claim:
-    """The totals of an older release are those that its certificate names, each within what could
-    be; newer ones have none."""
-    totals, claimed = release.totals, release.certificate.get("totals")
-    if totals is None or claimed is None:
-        same = totals is None and (claimed is None or not claimed["told"])
-        return Claim("totals", same, "" if same else "there are others than the certificate says")
-    told = totals.group_by("attribute", maintain_order=True).agg(pl.col("value").n_unique())
-    if dict(told.iter_rows()) != claimed["told"]:
-        return Claim("totals", False, "they tell of other values than the certificate says")
-    labels = [event["label"] for event in release.certificate["events"]]
-    whole = totals.filter(
-        pl.col("attribute").is_in(release.spec.qi)
-        & pl.col("event").is_in(labels)
-        & pl.col("count").is_between(0, release.certificate["rows"]["table"])
-        & pl.col("value").is_not_null()
-    )
-    twice = totals.select("attribute", "value", "event").is_duplicated().any()
-    if whole.height < totals.height or twice:
-        return Claim("totals", False, "a line of them tells of nothing, or twice of the same")
-    return Claim("totals", True)
 
 
 def _check_holding(release: Release, sensitive: Runs) -> Claim:

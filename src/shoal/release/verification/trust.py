@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.release.stated import OLDEST
 from shoal.release.verification.texts import same_software
 
 ON_TRUST: dict[str, str] = {
@@ -39,8 +38,6 @@ def taken_on_trust(
     """What was not seen, in words; `recorded`: the private folder was there, and `by_row`: it says
     which row is in which group."""
     words = [] if recomputed else ["that people and values are the table's", *BY_THE_TABLE.values()]
-    if certificate["format"] == OLDEST:
-        words.append("what certificates of the oldest format do not say of counting and absence")
     if "any_row" in certificate.get("person", {}) and not (recomputed and by_row):
         words.append("what all rows of a person tell together")
     if recorded:
@@ -48,10 +45,8 @@ def taken_on_trust(
     models = "models" in certificate["knowledge"]
     words += [told for part, told in ON_TRUST.items() if models or part != "knowledge.models"]
     words.append("who is in which group")
-    if "weights" in certificate or "leanings" in certificate:
+    if "weights" in certificate:
         words.append("how weights were made, within limits")
-    if certificate.get("totals", {}).get("told"):
-        words.append("whom totals link above 1/r")
     if certificate["form"] == "generalized":
         words.append("what ranges cover")
     if certificate["spec"].get("publish_apart"):

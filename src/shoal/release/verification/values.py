@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
 from shoal.arrays import IntArray, Ints
 from shoal.data.spec import OTHER
@@ -163,15 +162,13 @@ def _excess(table: Table, signature: IntArray, value: IntArray, count: Ints) -> 
 def _check_members(release: Release, table: Table, record: Record | None, changed: int) -> Claim:
     """The members table: every value behind a label once, as often as it is published."""
     listed = {(event, value): members for event, value, members in listed_members(table)}
-    lines = release.members.filter(pl.col("event") != OTHER)
+    lines = release.members
     given = {(event, value): count for event, value, count in lines.iter_rows()}
     name = "members of the table"
     if len(given) != lines.height or set(given) != set(listed):
         return Claim(name, False, "it does not list every value of every set event once")
     told = None if record is None else record.members
     counts = table.member_rows if told is None else told
-    if fault := _strange_pool(release, table, counts, exactly=told is not None):
-        return Claim(name, False, fault)
     held = {pair: int(counts[members].sum()) for pair, members in listed.items()}
     for pair, count in given.items():
         if count > held[pair] or (told is not None and count != held[pair]) or count < 0:
@@ -182,22 +179,6 @@ def _check_members(release: Release, table: Table, record: Record | None, change
         if abs(total - shown.get(label, 0)) > changed:
             return Claim(name, False, f'the members of "{label}" do not add up to its total')
     return Claim(name, True)
-
-
-def _strange_pool(release: Release, table: Table, counts: Ints, *, exactly: bool) -> str:
-    """What is wrong with the values told of pooled groups: with those shown openly, they must not
-    be more people than have them, of those who are published if they are known."""
-    shown = published_totals(release)
-    code = {label: number for number, label in enumerate(table.members.labels)}
-    outside = {table.values[number] for number in np.flatnonzero(table.value_event < 0)}
-    for value, count in release.pooled_values.iter_rows():
-        if value not in outside:
-            return f'"{value}" is no value outside every event'
-        there = int(counts[code[value]])
-        both = shown.get(value, 0) + count
-        if both > there or (exactly and both != there):
-            return f'"{value}" occurs {there} times, openly and pooled'
-    return ""
 
 
 def _check_record(table: Table, lines: PublishedLines, record: Record, changed: int) -> Claim:

@@ -40,65 +40,46 @@ class _Weighed(NamedTuple):
     """Of each group."""
     held: Floats
     """groups x events: how many of each."""
-    strengths: Floats
-    """The r of each event."""
 
     @classmethod
     def of(cls, release: Release) -> _Weighed:
         qi, sensitive = same_groups(release)
         shown, value = code_column(sensitive.lines[release.spec.sensitive_columns[0]])
-        events = event_numbers(release.spec, shown.labels)
+        event = event_numbers(release.spec, shown.labels)[value]
         count = sensitive.lines["count"].to_numpy() * sensitive.times
-        held = np.zeros((len(qi.copies), len(events.labels)))
-        event = events.of_value[value]
+        held = np.zeros((len(qi.copies), len(release.spec.protect or shown.labels)))
         mine = np.flatnonzero(event >= 0)
         np.add.at(held, (sensitive.group[mine], event[mine]), count[mine])
         weight = line_weights(qi, str(release.weight))
-        return cls(qi, weight, held.sum(axis=1), held, events.strengths)
+        return cls(qi, weight, held.sum(axis=1), held)
 
-    def above(self, most: Floats, *, equal: bool = False) -> int:
-        """How many people's chance of an event is above `most` (lines x events); or, where an
-        `equal` share is allowed, above that too."""
-        group = self.qi.group
+    def above(self, most: Floats) -> int:
+        """How many people's chance of an event is above `most` (lines x events)."""
         part = self.held / np.maximum(self.cases, 1.0)[:, None]
-        chance = self.weight[:, None] * part[group]
-        if equal:
-            most = np.maximum(most, (self.held / self.qi.sizes[:, None])[group])
+        chance = self.weight[:, None] * part[self.qi.group]
         return int(self.qi.weight[(chance > most * (1.0 + TOLERANCE)).any(axis=1)].sum())
 
 
 def check_weights(release: Release) -> Claim:
     """By the release alone: weights are of whole groups with an event, alike for people who are
-    alike or nothing, as many as the certificate says, and their group's cases; shares of older
-    releases are at most 1/r."""
-    stated, older = (release.certificate.get(name) for name in ("weights", "leanings"))
-    told = stated or older
-    if told is None:
+    alike or nothing, as many as the certificate says, and their group's cases."""
+    stated = release.certificate.get("weights")
+    if stated is None:
         return Claim(NAME, True)
     if len(release.spec.sensitive_columns) > 1:
         return Claim(NAME, False, "a release of several sensitive columns has none")
-    if stated is not None and (stated["column"], stated["digits"]) != (
-        weight_column(release.spec),
-        DIGITS,
-    ):
+    if (stated["column"], stated["digits"]) != (weight_column(release.spec), DIGITS):
         return Claim(NAME, False, "their column or their digits are others than shoal's")
     try:
         found = _Weighed.of(release)
     except InputError as unreadable:
         return Claim(NAME, False, str(unreadable))
-    people = told["people"] if stated is not None else sum(told["told"].values())
-    fault = _wrong(found, people, rounded=ROUNDING if stated is None else 0.0)
-    fault = fault or _strange(release, found)
-    if not fault and stated is None and release.spec.limit == "absolute":
-        most = np.broadcast_to(1.0 / found.strengths, (len(found.weight), len(found.strengths)))
-        above = found.above(most, equal=True)
-        fault = f"they put {above:,} people above 1/r" if above else ""
+    fault = _wrong(found, stated["people"]) or _strange(release, found)
     return Claim(NAME, not fault, fault)
 
 
-def _wrong(found: _Weighed, people: int, *, rounded: float) -> str:
-    """What of the weights does not fit the groups; `rounded` is by which part sums may be larger
-    than cases, beside the last bits."""
+def _wrong(found: _Weighed, people: int) -> str:
+    """What of the weights does not fit the groups."""
     qi, told = found.qi, ~np.isnan(found.weight)
     if int(qi.weight[told].sum()) != people:
         return "more or fewer people have one than the certificate says"
@@ -107,7 +88,7 @@ def _wrong(found: _Weighed, people: int, *, rounded: float) -> str:
     if (~whole & (some > 0)).any() or (whole & (found.cases == 0)).any():
         return "some people of a group have none, or a group without an event has some"
     total = np.bincount(group, qi.times * np.nan_to_num(found.weight), len(qi.copies))
-    low, high = found.cases * (1.0 - ROUNDING), found.cases * (1.0 + rounded + TOLERANCE)
+    low, high = found.cases * (1.0 - ROUNDING), found.cases * (1.0 + TOLERANCE)
     if (whole & ((total < low) | (total > high))).any():
         return "those of a group are not its people with an event"
     if not np.array_equal(rounded_down(found.weight), found.weight, equal_nan=True):
@@ -143,11 +124,9 @@ def check_weights_of(
     and nobody with an event has none; as far as it is known who has which weight. Those in groups
     that earlier releases `told`, by their gids, have the weights of then."""
     found = _Weighed.of(release)
-    bucketized, changed = (
-        release.form == "bucketized",
-        release.certificate["rows"]["values_changed"],
-    )
-    if bucketized and "weights" in release.certificate:
+    bucketized = release.form == "bucketized"
+    changed = release.certificate["rows"]["values_changed"]
+    if bucketized:
         most = np.maximum(1.0 / table.event_r, all_counts(table, known).chance)[lines.signature]
         if told is not None:
             copies = Ragged.of_lengths(lines.copies)
