@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shoal.release.stated import read_certificate
+from shoal.wording import plain_percent
 from tests.cli.program import refused, shoal_
 
 SMALL = ["demo", "--rows", "2000", "--out", "demo"]
@@ -51,3 +53,11 @@ def test_it_does_not_replace_a_folder_of_something_else(tmp_path: Path) -> None:
 
 def test_a_seed_below_0_is_refused(tmp_path: Path) -> None:
     refused(shoal_(*SMALL, "--seed", "-1", cwd=tmp_path), "seed")
+
+
+def test_it_names_the_link_that_the_verdict_names(tmp_path: Path) -> None:
+    done = shoal_(*SMALL, cwd=tmp_path)
+    told = read_certificate(tmp_path / "demo" / "release")
+    (one,) = (check for check in told["audit"]["checks"] if check["name"] == "one-view")
+    named = f"the link nearest to its limit is {plain_percent(one['worst'])}, "
+    assert named in done.stdout

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.api.anonymize import anonymize
 from shoal.api.plan import plan
 from shoal.auditing.audit import audit
 from shoal.data.datasets import (
@@ -278,3 +279,48 @@ def test_advice_does_not_raise_min_support_until_a_qi_is_in_no_view() -> None:
 
 def test_plan_lets_as_many_go_as_anonymize_does() -> None:
     assert Art().max_suppression == MAX_LOST
+
+
+def test_where_r_of_2_51_is_not_ruled_out_and_2_5_is_refused_plan_says_both() -> None:
+    """The bound is of odds that add up; groups are of whole people."""
+    towns = {"a": (28, 10), "b": (26, 11), "c": (52, 21)}
+    lines = [
+        (town, "ill" if one < ill else "ab"[one % 2])
+        for town, (people, ill) in towns.items()
+        for one in range(people)
+    ]
+    frame = pl.DataFrame(lines, schema=["town", "state"], orient="row")
+    spec = Spec(qi=["town"], sensitive="state", protect=["ill"], r=2.5, min_support=10)
+    bound = plan(frame, spec)
+    assert (f"{bound.largest_r:.2f}", bound.feasible, bound.refused) == ("2.51", True, False)
+    with pytest.raises(InputError) as refused:
+        anonymize(frame, spec, seed=1)
+    assert "2.51" not in str(refused.value)
+    run = plan(frame, spec, seconds=60)
+    assert run.refused
+    assert run.found is not None
+    assert run.found < 2.5
+    assert "found up to" in repr(run)
+    assert anonymize(frame, spec.with_(r=run.found), seed=1).robust
+
+
+def test_a_bound_of_12_30_does_not_say_that_r_10_loses_nobody() -> None:
+    random = np.random.default_rng(1893)
+    rows = int(random.integers(300, 1500))
+    sizes = {"age": 6, "sex": 2, "town": 4}
+    people = {name: random.integers(0, size, rows) for name, size in sizes.items()}
+    risk = np.ones(rows)
+    for name, spread in (("age", 0.9), ("sex", 0.5), ("town", 0.9)):
+        risk *= np.exp(random.normal(0, spread, sizes[name]))[people[name]]
+    chance = np.minimum(risk / risk.mean() * random.uniform(0.02, 0.06), 0.9)
+    ill = random.random(rows) < chance
+    frame = pl.DataFrame({**people, "state": np.where(ill, "ill", random.choice(["a", "b"], rows))})
+    spec = Spec(qi=list(people), sensitive="state", protect=["ill"], r=10, min_support=20)
+    bound = plan(frame, spec)
+    assert (round(bound.largest_r, 1), bound.lost, bound.refused) == (12.3, 0, False)
+    made = anonymize(frame, spec, seed=1, max_suppression=1.0)
+    assert made.certificate["rows"]["suppressed_with_event"] > 0
+    run = plan(frame, spec, seconds=60)
+    assert run.refused
+    assert run.found is None or run.found < 10
+    assert (10.0, False) in run.tried

@@ -63,6 +63,13 @@ def checks_of(found: Judged, nearest: Nearest | None = None) -> tuple[Check, ...
     return tuple(made)
 
 
+def nearest_link(checks: Iterable[Check], largest: float) -> float:
+    """The link of one view that comes nearest to its limit, or lies farthest above it; of records
+    that do not say it, the `largest` of all."""
+    told = next((one.worst for one in checks if one.name == "one-view"), None)
+    return largest if told is None else told
+
+
 def most_people(checks: Iterable[Check]) -> int:
     """Of the broken checks, the most people that one is about."""
     return max((check.people or 0 for check in checks if check.state == "broken"), default=0)

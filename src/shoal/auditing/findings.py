@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
-from shoal.auditing.checks import Check, checks_of, most_people
+from shoal.auditing.checks import Check, checks_of, most_people, nearest_link
 from shoal.auditing.counting import SHOWN_CLASSES, Counting, TellingClass
 from shoal.auditing.models import Models
 from shoal.auditing.persons import PersonVerdict
@@ -195,6 +195,11 @@ class Judged:
     def names(self) -> tuple[str, ...]:
         """Who judged."""
         return tuple(one.name for one in self.adversaries)
+
+    @property
+    def nearest_link(self) -> float:
+        """The link of one view that comes nearest to its limit: the one that the verdict names."""
+        return nearest_link(self.checks, self.worst_posterior)
 
     @property
     def above(self) -> int:

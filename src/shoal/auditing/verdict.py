@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from shoal.auditing.check_words import in_short
-from shoal.auditing.checks import Check, checks_of, verdict
+from shoal.auditing.checks import Check, checks_of, nearest_link, verdict
 from shoal.auditing.counting import Counting
 from shoal.auditing.findings import (
     Absence,
@@ -304,6 +304,12 @@ class Audit(Figures):
         if self.limit == "prior":
             return max((one.posterior for one in self.worst_by_event.values()), default=0.0)
         return self.worst.posterior if self.worst else 0.0
+
+    @property
+    def nearest_link(self) -> float:
+        """The link of one view that comes nearest to its limit, or is farthest above it: the one
+        that the verdict names."""
+        return nearest_link(self.checks, self.worst_posterior)
 
     @property
     def exact_share(self) -> float:

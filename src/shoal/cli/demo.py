@@ -68,13 +68,13 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     assert after is not None
     say(
         f"3. Anatomy with l = 5 looks safe, but links somebody with "
-        f"{percent(before.worst_posterior)}, and"
+        f"{percent(before.nearest_link)}, and"
     )
     say(f"   {percent(before.problematic_share)} of those patients above 20 %.")
     groups = release.certificate["groups"]
     say(f"4. ART hides each of them among {groups['mean_with_event'] - 1:.1f} others on average:")
     say(
-        f"   the largest link is {percent(after.worst_posterior)}, "
+        f"   the link nearest to its limit is {percent(after.nearest_link)}, "
         f"{release.certificate['rows']['suppressed']:,} rows suppressed, "
         f"in {sum(release.made.seconds.values()):.1f} s."
     )

@@ -133,7 +133,7 @@ class Trial:
         return {
             "robust": audit.robust,
             "worst_posterior": audit.worst_posterior,
-            "nearest_link": _nearest(audit),
+            "nearest_link": audit.nearest_link,
             "problematic_share": audit.problematic_share,
             "guess_rate": audit.guess_rate.worst,
             "average_delta": audit.average_delta,
@@ -171,13 +171,6 @@ class Trial:
         open_ = (risks.worst["problematic"] | risks.worst["undecided"]).to_numpy()
         found = risks.partition.cases_of(risks.held[open_])
         return float(found / max(1, audit.carriers))
-
-
-def _nearest(audit: Audit) -> float:
-    """The link of one view that comes nearest to its limit, or is farthest above it: the one that
-    a verdict names."""
-    told = next((one.worst for one in audit.checks if one.name == "one-view"), None)
-    return audit.worst_posterior if told is None else told
 
 
 CLASS_ERRORS = (

@@ -71,7 +71,8 @@ def _residual(facts: Facts) -> str:
     told = [
         f"By its checks the release is {verdict_words(verdict(checks))}; "
         f"{people(above)} {'is' if above == 1 else 'are'} above a limit.",
-        f"The largest link to a protected value by one view is {percent(found.worst_posterior)}.",
+        "The link to a protected value by one view that is nearest to its limit is "
+        f"{percent(found.nearest_link)}.",
         lookup_sentence(facts),
         f"Not covered: {joined(open_)}." if open_ else "",
     ]

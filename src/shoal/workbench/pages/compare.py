@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from shoal.auditing.checks import Check, most_people
+from shoal.auditing.checks import Check, most_people, nearest_link
 from shoal.plain import typed
 from shoal.wording import percent
 from shoal.workbench.bench import Visit, go
@@ -69,8 +69,7 @@ def _checks(found: Figures) -> tuple[Check, ...]:
 
 def _worst(found: Figures) -> str:
     """The link of one view that comes nearest to its limit."""
-    told = [one.worst for one in _checks(found) if one.name == "one-view"]
-    return percent(found["worst_posterior"] if told[0] is None else told[0])
+    return percent(nearest_link(_checks(found), found["worst_posterior"]))
 
 
 def _verdict(found: Figures) -> str:
