@@ -5,14 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
 import numba
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
+SEARCH = {"reassoc", "contract", "nsz"}
 
 
 def kernel(function: F) -> F:
@@ -23,7 +28,19 @@ def kernel(function: F) -> F:
 def search_kernel(function: F) -> F:
     """Compiles a function that only searches: sums may be reordered, so that loops run in vector
     registers. Whatever such a function finds is checked by strict code before it counts."""
-    return _compile(function, fastmath={"reassoc", "contract", "nsz"})
+    return _compile(function, fastmath=SEARCH)
+
+
+def part(function: F) -> F:
+    """Compiles a function for kernels alone to call: it becomes a part of theirs, without a door
+    from Python or a file in the cache, which would take time to make. So does a kernel whose name
+    begins with an underscore."""
+    return _compile(function, fastmath=False, inner=True)
+
+
+def search_part(function: F) -> F:
+    """`part` of what only searches."""
+    return _compile(function, fastmath=SEARCH, inner=True)
 
 
 def glue(function: F) -> F:
@@ -33,11 +50,13 @@ def glue(function: F) -> F:
 
 
 def _compile(
-    function: F, *, fastmath: bool | set[str], inline: Literal["never", "always"] = "never"
+    function: F,
+    *,
+    fastmath: bool | set[str],
+    inner: bool = False,
+    inline: Literal["never", "always"] = "never",
 ) -> F:
-    """Only kernels call a function whose name begins with an underscore: it becomes a part of
-    theirs, without a door from Python or a file in the cache, which would take time to make."""
-    inner = function.__name__.startswith("_")
+    inner = inner or function.__name__.startswith("_")
     wrappers = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
     dispatcher = numba.njit(  # type: ignore[call-overload]
         cache=not inner,
@@ -45,11 +64,55 @@ def _compile(
         error_model="numpy",
         fastmath=fastmath,
         inline=inline,
+        pipeline_class=_Pipeline,
         **wrappers,
     )(function)
     if not inner and isinstance(dispatcher, Dispatcher):
         dispatcher._cache._cache_file.__class__ = _Index  # type: ignore[attr-defined]
     return cast(F, dispatcher)
+
+
+class _Pipeline(Compiler):
+    """Numba's own, but machine code is made of what Python calls alone. Numba optimizes and emits
+    every function by itself, and once more as a part of each caller."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        codegen = self.state.targetctx.codegen()
+        with global_compiler_lock:
+            before = codegen._library_class, codegen.set_env
+            codegen._library_class, codegen.set_env = _Library, partial(_set_env, codegen)
+            try:
+                return super().compile_extra(func)
+            finally:
+                codegen._library_class, codegen.set_env = before
+
+
+class _Library(JITCodeLibrary):
+    """Code that ends in its callers, unless Python has a door to it."""
+
+    _wanted = False
+    _compiled_object = None
+
+    def get_pointer_to_function(self, name: str) -> int:
+        if not self._wanted and all(one.name != name for one in self._final_module.functions):
+            return 0
+        self._wanted = True
+        return int(super().get_pointer_to_function(name))
+
+    def _optimize_final_module(self) -> None:
+        if self._wanted:
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        if self._wanted or self._compiled_object:
+            super()._finalize_final_module()
+        self._finalized = True
+
+
+def _set_env(codegen: Any, name: str, env: Any) -> None:
+    """Code that was not emitted needs nothing of its own."""
+    if codegen._engine.is_symbol_defined(name):
+        type(codegen).set_env(codegen, name, env)
 
 
 class _Index(IndexDataCacheFile):

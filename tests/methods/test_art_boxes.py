@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from shoal.methods.art.kernels import boxes as module
-from shoal.methods.art.kernels.boxes import boxes_of, count_free, nearest_to
+from shoal.methods.art.kernels.boxes import boxes_of
+from tests.doors import door
+
+count_free, nearest_to = door(module.count_free), door(module.nearest_to)
 
 
 def slow_nearest(centre: np.ndarray, place: np.ndarray, free: np.ndarray, length: int) -> list[int]:

@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.methods.art.kernels.links import drop_linked, posteriors
+from shoal.methods.art.kernels.links import drop_linked
+from shoal.methods.art.kernels.links import posteriors as links
+from tests.doors import door
 from tests.oracle.worlds import NoWorld, binary_posterior
 
 ROUNDING = 1e-14
 """Relative: nothing is subtracted, so that a posterior has lost a few last bits at most."""
+
+
+posteriors = door(links)
 
 
 def fast_posteriors(odds: Any, carriers: int) -> Any:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.methods.art.kernels.nearest import nearest_first, smallest_but
+from shoal.methods.art.kernels import nearest
+from tests.doors import door
+
+nearest_first, smallest_but = door(nearest.nearest_first), door(nearest.smallest_but)
 
 
 @pytest.mark.parametrize("seed", range(40))

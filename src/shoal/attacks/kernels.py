@@ -28,7 +28,9 @@ def case_posteriors(
             for k in range(first, last):
                 found[k] = odds[k] / total
         else:
-            found[first:last] = conditional_bernoulli(
+            chance = conditional_bernoulli(
                 odds[first:last], np.ones(last - first), people[first:last], count[i]
             )
+            for k in range(first, last):
+                found[k] = chance[k - first]
     return found

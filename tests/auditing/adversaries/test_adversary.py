@@ -17,14 +17,17 @@ from shoal.auditing.adversaries import (
     joint_estimate,
     joint_posterior,
 )
-from shoal.auditing.adversaries.kernels.worlds import balance, hand_out, joint_cost, joint_exact
+from shoal.auditing.adversaries.kernels import worlds
+from shoal.auditing.adversaries.kernels.worlds import joint_cost, joint_exact
 from shoal.errors import InputError
 from shoal.planning.theorem1 import delta_max
 from studies.tables import worked_example
+from tests.doors import door
 from tests.oracle import worlds as oracle
 from tests.oracle.groups import random_group
 
 Floats = NDArray[np.float64]
+balance, hand_out = door(worlds.balance), door(worlds.hand_out)
 
 COUNTEREXAMPLE = [[0.10, 0.03, 0.87], [0.055, 0.055, 0.89], [0.055, 0.055, 0.89]]
 

@@ -19,7 +19,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.compiling import kernel
+from shoal.compiling import kernel, part
 
 WINDOW, MARGIN = 12.0, 60.0
 NEWTON_STEPS = 200
@@ -68,7 +68,7 @@ def conditional_bernoulli(
     return posterior
 
 
-@kernel
+@part
 def by_logits(
     logit: NDArray[np.float64],
     sizes: NDArray[np.int64],
@@ -122,13 +122,13 @@ def by_logits(
     return float(value + np.log(g[count]))
 
 
-@kernel
+@part
 def sigmoid(z: float) -> float:
     power = float(np.exp(-abs(z)))
     return 1.0 / (1.0 + power) if z >= 0.0 else power / (1.0 + power)
 
 
-@kernel
+@part
 def tilted(logit: NDArray[np.float64], sizes: NDArray[np.int64], count: int) -> float:
     """The t with sum of sigmoid(logit + t) = count: Newton steps kept inside a bracket."""
     tuples = 0

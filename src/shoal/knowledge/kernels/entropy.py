@@ -98,7 +98,8 @@ def _weights(chance: Floats, number: Ints, cases: int, move: Floats) -> float:
     """Solves weight (1 - weight / total) = variance of each person: exact for one case, and else
     Hajek's approximation of covariances. Gives the total."""
     if cases == 1:
-        move[:] = chance
+        for k in range(len(chance)):
+            move[k] = chance[k]
         return 1.0
     total = 0.0
     for k in range(len(chance)):

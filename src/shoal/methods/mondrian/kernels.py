@@ -61,7 +61,9 @@ def cut_classes(
             made += 1
             continue
         bounds = np.cumsum(np.bincount(part))
-        box[:] = box[np.argsort(part, kind="mergesort")]
+        sorted_box = box[np.argsort(part, kind="mergesort")]
+        for i in range(len(box)):
+            box[i] = sorted_box[i]
         for p in range(len(bounds) - 1, -1, -1):
             starts[waiting] = start + (bounds[p - 1] if p > 0 else 0)
             ends[waiting] = start + bounds[p]

@@ -65,7 +65,8 @@ def count_classes(
     queries = weights.shape[0]
     out, share = np.zeros(queries), np.empty(queries)
     for g in range(coded.shape[0]):
-        share[:] = overlap[coded[g, 0]]
+        for q in range(queries):
+            share[q] = overlap[coded[g, 0], q]
         for a in range(1, coded.shape[1]):
             share *= overlap[coded[g, a]]
         for q in range(queries):

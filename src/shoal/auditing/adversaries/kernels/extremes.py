@@ -7,10 +7,10 @@ over the tuples that are still there; R_jv is `held`. `depth` tuples are gone, n
 from __future__ import annotations
 
 from shoal.arrays import Floats, IntArray, Ints
-from shoal.compiling import kernel
+from shoal.compiling import kernel, part
 
 
-@kernel
+@part
 def average_limits(
     held: Floats,
     other: Floats,
@@ -77,7 +77,7 @@ def _handed_out(
     return gain + left * ratio, ratio
 
 
-@kernel
+@part
 def share_limits(
     held: Floats,
     other: Floats,

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.arrays import Floats, Ints
-from shoal.compiling import glue, kernel
+from shoal.compiling import glue, kernel, part
 
 SCALING_STEPS = 300
 SCALED_ENOUGH = 0.5
@@ -61,7 +61,7 @@ def joint_exact(weights: Floats, sizes: Ints, counts: Ints) -> Floats:
     return scaled
 
 
-@kernel
+@part
 def balance(weights: Floats, sizes: Ints, counts: Ints) -> Floats:
     """Rows and columns rescaled so that rows sum to 1 and value v is expected about c_v times.
 
@@ -99,7 +99,7 @@ def _rows_to_one(weights: Floats) -> None:
                 weights[s, v] /= total
 
 
-@kernel
+@part
 def hand_out(weights: Floats, sizes: Ints, counts: Ints) -> Floats:
     S, V = weights.shape
     free = V - 1

@@ -220,7 +220,8 @@ def _append(
     if block < 0:
         union[size] = -1 - block
     else:
-        union[size : size + length] = members[block, :length]
+        for i in range(length):
+            union[size + i] = members[block, i]
     return size + length
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.compiling import search_kernel
+from shoal.compiling import search_kernel, search_part
 from shoal.methods.art.kernels.nearest import smallest_but
 
 SIZE, FEW = 64, 4096
@@ -60,7 +60,7 @@ def boxes_of(place: NDArray[np.float32]) -> Boxes:
     return Boxes(place, box, start, kind, across, low, high)
 
 
-@search_kernel
+@search_part
 def count_free(boxes: Boxes, free: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many kinds of each box have somebody free."""
     left = np.zeros(len(boxes.start) - 1, np.int64)
@@ -69,7 +69,7 @@ def count_free(boxes: Boxes, free: NDArray[np.int64]) -> NDArray[np.int64]:
     return left
 
 
-@search_kernel
+@search_part
 def nearest_to(
     centre: NDArray[np.float32],
     boxes: Boxes,

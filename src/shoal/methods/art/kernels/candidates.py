@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.compiling import search_kernel
+from shoal.compiling import search_part
 from shoal.methods.art.kernels.boxes import Boxes
 from shoal.methods.art.kernels.links import posteriors
 from shoal.methods.art.kernels.weights import Weights
@@ -41,7 +41,7 @@ class Near(NamedTuple):
     demand: NDArray[np.float32]
 
 
-@search_kernel
+@search_part
 def known_by_class(weights: Weights) -> NDArray[np.float32]:
     """classes x 3: odds, the demand for one carrier, and for several, in single precision. They are
     side by side, since whoever reads one of them waits for memory rather than for anything else."""
@@ -53,7 +53,7 @@ def known_by_class(weights: Weights) -> NDArray[np.float32]:
     return known
 
 
-@search_kernel
+@search_part
 def room_for(kinds: int, weights: Weights) -> Near:
     W = len(weights.through)
     return Near(
@@ -64,7 +64,7 @@ def room_for(kinds: int, weights: Weights) -> Near:
     )
 
 
-@search_kernel
+@search_part
 def look_up(
     kind: int, several: int, place: int, people: Candidates, known: NDArray[np.float32], near: Near
 ) -> None:
@@ -77,7 +77,7 @@ def look_up(
         odds[w], demand[w] = known[c, 0], known[c, 1 + several]
 
 
-@search_kernel
+@search_part
 def largest_strength(kind: int, weights: Weights) -> float:
     """One over the least limit of a kind."""
     strongest = 0.0
@@ -87,7 +87,7 @@ def largest_strength(kind: int, weights: Weights) -> float:
     return strongest
 
 
-@search_kernel
+@search_part
 def note_difference(kind: int, first: int, weights: Weights, varied: NDArray[np.bool_]) -> None:
     """Notes the columns in which somebody differs from the first of a group."""
     for w in range(len(varied)):
@@ -100,7 +100,7 @@ def note_difference(kind: int, first: int, weights: Weights, varied: NDArray[np.
             varied[w] = True
 
 
-@search_kernel
+@search_part
 def gain_of(
     odds: NDArray[np.float32],
     demand: NDArray[np.float32],
@@ -122,7 +122,7 @@ def gain_of(
     return worth / target
 
 
-@search_kernel
+@search_part
 def take_in(
     kind: int,
     h: np.float32,
@@ -145,7 +145,7 @@ def take_in(
         total[w] += odds[kind, w] / (top[w] + h * odds[kind, w])
 
 
-@search_kernel
+@search_part
 def let_go(
     members: NDArray[np.int64],
     seed: int,
@@ -177,7 +177,7 @@ def let_go(
     return kept, left
 
 
-@search_kernel
+@search_part
 def worst_link(members: NDArray[np.int64], carriers: int, near: Near, weights: Weights) -> float:
     """The largest posterior over its limit, with a margin; people who are alike are counted."""
     n, worst = len(members), 0.0

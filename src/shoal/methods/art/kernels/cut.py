@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.compiling import search_kernel
+from shoal.methods.art.kernels.growing import widened
 from shoal.methods.art.kernels.nearest import nearest_first
 
 PARTS = 64
@@ -51,7 +52,7 @@ def cut(
         for i in range(first, last):
             size += count[i]
         if written + last - first + 2 > answer.shape[1]:
-            answer = _larger(answer, last - first + 2)
+            answer = widened(answer, last - first + 2)
         if size < 2 * smallest:
             for i in range(first, last):
                 _write(answer, written, cells, kind[i], count[i], 1)
@@ -97,14 +98,6 @@ def _write(
     answer: NDArray[np.int64], at: int, cell: int, kind: int, number: int, times: int
 ) -> None:
     answer[0, at], answer[1, at], answer[2, at], answer[3, at] = cell, kind, number, times
-
-
-@search_kernel
-def _larger(numbers: NDArray[np.int64], more: int) -> NDArray[np.int64]:
-    """The same with room for more columns."""
-    made = np.empty((len(numbers), 2 * numbers.shape[1] + more), np.int64)
-    made[:, : numbers.shape[1]] = numbers
-    return made
 
 
 @search_kernel

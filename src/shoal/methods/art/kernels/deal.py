@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Ints
 from shoal.compiling import kernel
+from shoal.methods.art.kernels.growing import widened
 
 JOINED = 4
 """Most cells that are joined to one, unless it is said otherwise."""
@@ -55,7 +56,7 @@ def deal(
             begins = m > 1 or e == 0 or cell[e] != cell[e - 1]
             if entries > 0 and begins and (i == 0 or got >= wanted or joined >= together):
                 if made.shape[1] < at + entries + 64:
-                    made = _larger(made, entries + 64)
+                    made = widened(made, entries + 64)
                 if wanted > 0.0 and entries == 1 and open_[0, 0] == kind[e]:  # these are counted
                     alike = _count(tally, alike, open_[1, 0], open_[2, 0])
                     if alike == tally.shape[1]:
@@ -90,11 +91,11 @@ def deal(
             alike = _count(tally, alike, open_[1, 0], open_[2, 0])
             entries, joined, wanted, got = 0, 0, 0.0, 0.0
         if made.shape[1] < at + alike:
-            made = _larger(made, alike)
+            made = widened(made, alike)
         at, seeds = _write_alike(made, at, seeds, kind[e], tally[:, :alike])
         alike = 0
     if made.shape[1] < at + entries:
-        made = _larger(made, entries)
+        made = widened(made, entries)
     if wanted > 0.0:
         at = _write(made, at, seeds, open_[:, :entries])
     return made[:, :at]
@@ -165,11 +166,3 @@ def _write(made: Ints, at: int, seed: int, entries: Ints) -> int:
         )
         at += 1
     return at
-
-
-@kernel
-def _larger(numbers: Ints, more: int) -> Ints:
-    """The same with room for more columns."""
-    made = np.empty((len(numbers), 2 * numbers.shape[1] + more), np.int64)
-    made[:, : numbers.shape[1]] = numbers
-    return made

@@ -35,6 +35,7 @@ from shoal.methods.art.kernels.candidates import (
     take_in,
     worst_link,
 )
+from shoal.methods.art.kernels.growing import widened
 from shoal.methods.art.kernels.nearest import smallest_but
 
 CLOSE = np.float32(1.0 + 1e-5)
@@ -88,23 +89,21 @@ def fill(seeds: SeedArrays, people: Candidates, terms: Terms) -> Filled:
     """Adds free people to each seed in turn, until it is safe with its carriers, and takes them out
     of `people.free`. A seed that finds nobody keeps what it has for itself. Seeds that are alike
     are filled alike, as long as that is what each of them would choose."""
-    made, filled = np.empty((2, len(seeds.carriers) + 16), np.int64), 0
-    begin = np.zeros(len(seeds.carriers) + 17, np.int64)
-    added, at = np.empty(len(seeds.carriers) + 16, np.int64), 0
+    made, filled = np.empty((3, len(seeds.carriers) + 16), np.int64), 0
+    added, at = np.empty((1, len(seeds.carriers) + 16), np.int64), 0
     used, left_in = np.zeros(len(people.free), np.int64), count_free(people.boxes, people.free)
     known = known_by_class(people.weights)
     near = room_for(0, people.weights)
     for i in range(len(seeds.carriers)):
         first, last, left = seeds.start[i], seeds.start[i + 1], seeds.copies[i]
         if filled == made.shape[1]:
-            made, begin = _longer(made), _longer(begin.reshape(1, -1))[0]
+            made = widened(made, 0)
         if last - first == 1 and seeds.people[first] >= terms.least:
             # People of one kind are alike: as many as the limit asks for are enough.
             each = seeds.carriers[i] / seeds.people[first]
             if each * largest_strength(seeds.kind[first], people.weights) <= 1.0:
-                made[0, filled], made[1, filled] = i, left
+                made[0, filled], made[1, filled], made[2, filled] = i, left, at
                 filled += 1
-                begin[filled] = at
                 continue
         room = last - first + min(terms.length, len(people.free))
         if room > len(near.kind):
@@ -121,20 +120,22 @@ def fill(seeds: SeedArrays, people: Candidates, terms: Terms) -> Filled:
             mine = members[len(cell) : size]
             times = min(left, _repeats(mine, tried, people.free, used))
             if filled == made.shape[1]:
-                made, begin = _longer(made), _longer(begin.reshape(1, -1))[0]
-            if at + len(mine) > len(added):
-                added = _longer(added.reshape(1, -1), len(mine))[0]
+                made = widened(made, 0)
+            if at + len(mine) > added.shape[1]:
+                added = widened(added, len(mine))
             for s in mine:
-                added[at] = s
+                added[0, at] = s
                 if times > 0 and people.free[s] == times:
                     left_in[people.boxes.box[s]] -= 1
                 people.free[s] -= times
                 at += 1
-            made[0, filled], made[1, filled] = i, times
+            made[0, filled], made[1, filled], made[2, filled] = i, times, at
             filled += 1
-            begin[filled] = at
             left -= times
-    return Filled(made[0, :filled], made[1, :filled], begin[: filled + 1], added[:at])
+    start = np.zeros(filled + 1, np.int64)
+    for g in range(filled):
+        start[g + 1] = made[2, g]
+    return Filled(made[0, :filled], made[1, :filled], start, added[0, :at])
 
 
 @search_kernel
@@ -175,14 +176,6 @@ def _repeats(
             times = min(times, 1 + max(0, (free[s] - most - 1) // once))
             used[s] = 0
     return int(times)
-
-
-@search_kernel
-def _longer(numbers: NDArray[np.int64], more: int = 0) -> NDArray[np.int64]:
-    """The same with room for more columns."""
-    made = np.empty((len(numbers), 2 * numbers.shape[1] + more), np.int64)
-    made[:, : numbers.shape[1]] = numbers
-    return made
 
 
 @search_kernel

@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.compiling import kernel
+from shoal.compiling import kernel, part
 
 TINY = 1e-250
 """Sums below this have lost digits."""
 
 
-@kernel
+@part
 def posteriors(odds: NDArray[np.float64], carriers: int, answer: NDArray[np.float64]) -> None:
     """Everybody's posterior in one group, written into `answer`; `odds` are theirs in one view. It
     is 1 where it cannot be told: no world is possible, or the sums leave floating point."""

@@ -97,7 +97,8 @@ def excess(
         if over > 0.0:
             total += over
             if total >= limit:
-                order[1 : turn + 1] = order[:turn].copy()
+                for k in range(turn, 0, -1):
+                    order[k] = order[k - 1]
                 order[0] = w
                 return np.inf
     return total

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.compiling import kernel, search_kernel
+from shoal.compiling import kernel, part, search_kernel
 from shoal.methods.art.kernels.mixed import Known, excess
 
 NOTHING = np.float32(0.0)
@@ -119,7 +119,7 @@ def _is_commoner(
     return bool(left[known.value[cell]] > left[known.value[other]])
 
 
-@kernel
+@part
 def count_event(event: int, cells: NDArray[np.int64], size: int, known: Known) -> int:
     """How many of the first `size` cells carry the event."""
     count = 0
@@ -281,7 +281,7 @@ def _grow_one(
     return 0
 
 
-@kernel
+@part
 def own_need(cell: int, known: Known) -> np.float32:
     """The swaps that a cell's row needs: r - 1, or none without an event."""
     event = known.event[known.value[cell]]

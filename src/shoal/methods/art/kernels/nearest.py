@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.compiling import search_kernel
+from shoal.compiling import search_part
 
 
-@search_kernel
+@search_part
 def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64]) -> None:
     """Sorts distances, and their cells with them; of equal ones the smaller cell comes first."""
     found = len(cells)
@@ -31,7 +31,7 @@ def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64]) -> No
             distance[j], cells[j] = far, cell
 
 
-@search_kernel
+@search_part
 def smallest_but(left: NDArray[np.float32], skipped: int) -> np.float32:
     """The smallest number but for so many smaller ones (quickselect, in place)."""
     low, high = 0, len(left) - 1

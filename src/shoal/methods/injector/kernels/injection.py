@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Ints, Words
-from shoal.compiling import kernel
+from shoal.compiling import kernel, part
 
 
 class Kinds(NamedTuple):
@@ -28,19 +28,19 @@ class Kinds(NamedTuple):
     E: int
 
 
-@kernel
+@part
 def has(mask: Words, e: int) -> bool:
     """Whether e is in the mask."""
     return bool((mask[e >> 6] >> np.uint64(e & 63)) & np.uint64(1))
 
 
-@kernel
+@part
 def add(mask: Words, e: int) -> None:
     """Puts e into the mask."""
     mask[e >> 6] |= np.uint64(1) << np.uint64(e & 63)
 
 
-@kernel
+@part
 def disjoint(one: Words, other: Words) -> bool:
     """Whether two masks have nothing in common."""
     for word in range(len(one)):
