@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from shoal.arrays import Ints
@@ -27,7 +28,7 @@ from shoal.release.pair import PAIR, belong_together
 from shoal.wording import plain_percent
 
 PEOPLE = "people.json"
-FORMAT = "shoal-people/1"
+FORMAT = "shoal-people/2"
 SAMPLE = 1_000
 HELD = 1 << 22
 """So many hashes are held at a time."""
@@ -81,7 +82,10 @@ class People:
         taking: list[_Taking] = []
         whole, rows = hashlib.sha256(), 0
         for frame in frames:
-            own = {one.name: _mixed(_of_texts([one.name]) + _of_values(one)) for one in frame}
+            own = {
+                one.name: _mixed(_of_texts(pl.Series([one.name])) + _of_values(one))
+                for one in frame
+            }
             taking = taking or list(_asked(frame.columns, spec))
             for one in taking:
                 one.take(sum((own[name] for name in one.columns), np.zeros(1, np.uint64)))
@@ -252,19 +256,28 @@ def _of_values(series: pl.Series) -> Hashes:
         found = np.where(parts, np.where(even, bits, near.view(np.uint64) ^ _PART), found)
     words = text.set((whole.is_not_null() | number.is_not_null()), None)
     if words.null_count() < len(words):
-        coded = words.cast(pl.Categorical)
-        shown = coded.unique().drop_nulls()
-        place = shown.to_physical().to_numpy().astype(np.int64)
-        own = np.zeros(int(place.max()) + 1, np.uint64)
-        own[place] = _of_texts(shown.cast(pl.String))
-        codes = coded.to_physical().fill_null(0).to_numpy()
-        found = np.where(words.is_not_null(), own[codes] ^ _TEXT, found)
+        found = np.where(words.is_not_null(), _of_texts(words.fill_null("")) ^ _TEXT, found)
     return np.where(series.is_null(), _MISSING, found)
 
 
-def _of_texts(texts: Iterable[str]) -> Hashes:
-    parts = [hashlib.blake2b(one.encode(), digest_size=8).digest() for one in texts]
-    return np.frombuffer(b"".join(parts), "<u8").astype(np.uint64)
+def _of_texts(texts: pl.Series) -> Hashes:
+    """By their UTF-8, eight bytes at a time."""
+    held = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+    _, ends, letters = held.buffers()
+    at = np.frombuffer(ends, np.int64)[held.offset : held.offset + len(held) + 1]
+    padded = np.zeros(int(at[-1]) + 8, np.uint8)
+    padded[: at[-1]] = np.frombuffer(letters or b"", np.uint8)[: at[-1]]
+    every = as_strided(padded[:8].view("<u8"), (len(padded) - 7,), (1,))
+    start, length = at[:-1], np.diff(at)
+    found = _mixed(length.astype(np.uint64))
+    some = np.flatnonzero(length)
+    for taken in range(0, int(length.max(initial=0)), 8):
+        left = length[some] - taken
+        some, left = some[left > 0], left[left > 0]
+        beyond = (8 * (8 - np.minimum(left, 8))).astype(np.uint64)
+        word = every[start[some] + taken] & (np.uint64(2**64 - 1) >> beyond)
+        found[some] = _mixed(found[some] ^ word)
+    return found
 
 
 def _mixed(numbers: Hashes) -> Hashes:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, cast
 
 import numpy as np
 
@@ -55,10 +56,19 @@ def fit_model(table: Table, model: Any, *, folds: int = FOLDS, seed: int = 0) ->
         chances = _by_event(table, kernel_estimate(table, width, fold=fold))
     else:
         given = BUILT_IN[model](table, seed) if isinstance(model, str) else (model, one_hot(table))
-        chances = _foretold(table, *given, fold)
+        with _alone() if isinstance(model, str) else nullcontext():
+            chances = _foretold(table, *given, fold)
     chances = _never_certain(table, chances)
     fitted = Fitted(name, parts, seed, measure(table, chances))
     return Knowledge.model(table, f"model {name}", _spread(table, chances), fitted=fitted)
+
+
+def _alone() -> AbstractContextManager[Any]:
+    """One thread for the models of scikit-learn, which is loaded by now: on tables of this size
+    several wait for each other more than they work, and sums come out the same everywhere."""
+    from threadpoolctl import threadpool_limits
+
+    return cast(AbstractContextManager[Any], threadpool_limits(1))
 
 
 def _foretold(table: Table, model: Any, columns: Floats, fold: IntArray) -> Floats:
