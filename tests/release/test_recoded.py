@@ -55,7 +55,7 @@ def test_the_report_says_it_in_both_editions(tmp_path: Path) -> None:
         facts, report=tmp_path / "report.html", public_report=tmp_path / "public.html"
     )
     for page in pages.values():
-        assert "What was made coarser beforehand" in str(page)
+        assert "What was recoded beforehand" in str(page)
 
 
 def test_verify_recodes_the_table_again(folder: Path) -> None:

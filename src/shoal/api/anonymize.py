@@ -121,13 +121,14 @@ def anonymize(
     engine = engine or engine_of(data)
     rows_with = engine or default_engine()
     chain, keep = None, not is_location(data)
+    spec = spec_of(data, spec, engine=rows_with)
     rows = _rows(data, rows_with)
     if isinstance(rows, pl.DataFrame) and not keep:
         data = rows
-    whose = None if rows is None else People.of(_some(rows), spec_of(data, spec))
+    whose = None if rows is None else People.of(_some(rows), spec)
     if ledger or after is not None:
         chain = _chain(data, spec, after, key, rows_with, knowledge=knowledge, seed=drawn)
-        data, spec = chain.frame, spec_of(data, spec).with_(identifiers=())
+        data, spec = chain.frame, spec.with_(identifiers=())
     elif key is not None:
         raise InputError("key-alone", "key names people of no ledger.", "Use it with ledger.")
     others = [] if whose is None else _others(whose, beside, chain)

@@ -51,5 +51,5 @@ def count(
     True
     """
     chosen = engine or default_engine()
-    counted = chosen.counted(data, spec_of(data, spec), progress=progress)
+    counted = chosen.counted(data, spec_of(data, spec, engine=chosen), progress=progress)
     return counted.cells if out is None else write_cells(counted, out, spec)

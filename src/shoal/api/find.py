@@ -62,7 +62,7 @@ def find(
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e6:
         raise InputError("find-seconds", f"seconds is {seconds!r}.", "Give a positive number.")
     known: Known = knowledge
-    asked = spec_of(data, spec, knowledge=known)
+    asked = spec_of(data, spec, knowledge=known, engine=engine)
     for name in hierarchies or ():
         if name not in asked.qi:
             raise InputError(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.data.sources import read_table
+from shoal.data.sources import read_codebook, read_table
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.data.table.alike import warn_of_lookalikes
@@ -35,7 +35,7 @@ def table_of(
 
     A file of outside knowledge becomes part of the table's spec, so that certificates speak of it.
     """
-    asked = spec_of(data, spec, knowledge=knowledge)
+    asked = spec_of(data, spec, knowledge=knowledge, engine=engine)
     if isinstance(data, Table):
         table = data if data.spec == asked else replace(data, spec=asked)
     else:
@@ -49,8 +49,11 @@ def table_of(
     return table
 
 
-def spec_of(data: Any, spec: Spec | None, *, knowledge: Known = None) -> Spec:
-    """The spec given, or the Table's own; they must not differ."""
+def spec_of(
+    data: Any, spec: Spec | None, *, knowledge: Known = None, engine: Engine | None = None
+) -> Spec:
+    """The spec given, with what the table's file says beside it, or the Table's own; they must not
+    differ. The engine says how files are read."""
     if isinstance(data, Table):
         if spec is not None and not (isinstance(spec, Spec) and data.answers(spec)):
             raise InputError(
@@ -67,6 +70,10 @@ def spec_of(data: Any, spec: Spec | None, *, knowledge: Known = None) -> Spec:
             else f"A {type(spec).__name__} is no spec.",
             "Give a shoal.Spec too, such as Spec.from_toml(path).",
         )
+    if is_location(data):
+        published = (*spec.qi, *spec.sensitive_columns)
+        reading = getattr(engine, "reading", {})
+        spec = spec.described(read_codebook(data, published, **reading))
     return spec.with_(knowledge=knowledge) if isinstance(knowledge, str | Path) else spec
 
 

@@ -25,12 +25,12 @@ def init(
         force: Replace an existing file.
     """
     o.refuse_existing(out, force=force)
-    from shoal.data.sources import read_table
+    from shoal.data.sources import read_codebook, read_table
     from shoal.data.storage import replace_file
     from shoal.planning.propose import propose_spec
     from shoal.wording import visible
 
-    proposal = propose_spec(read_table(table, **reading))
+    proposal = propose_spec(read_table(table, **reading), read_codebook(table, **reading))
     text = proposal.to_toml()
     if out is None:
         typer.echo(text, nl=False)

@@ -34,7 +34,7 @@ class PolarsEngine:
     name = "polars"
 
     def __init__(self, *, large: int = LARGE, **reading: Unpack[Reading]) -> None:
-        self._reading, self._large = reading, large
+        self.reading, self._large = reading, large
 
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
         if not isinstance(source, str | Path):
@@ -68,11 +68,11 @@ class PolarsEngine:
         return CountedTable.of(cells, columns, persons=persons)
 
     def _open(self, source: str | Path) -> Rows | None:
-        return open_rows(source, **self._reading)
+        return open_rows(source, **self.reading)
 
     def read(self, source: str | Path) -> pl.DataFrame:
         """All rows of a source, at once."""
-        return read_table(source, **self._reading)
+        return read_table(source, **self.reading)
 
     def deal(self, table: Table, grouping: Grouping, *, seed: int) -> Dealt | None:
         return None if table.people is None else deal(table, grouping, seed=seed)

@@ -214,9 +214,10 @@ def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
 
 
 def _said_of(release: Release, column: pl.Series) -> dict[str, str]:
-    """How a column was recoded or permuted, for its description."""
+    """What a column means, how it was recoded or permuted, for its description."""
     words = release.certificate.get("recoded", {}).get(column.name)
-    told = [f"recoded before publication: {words}"] if words else []
+    told = [title] if (title := dict(release.spec.titles).get(column.name)) else []
+    told += [f"recoded before publication: {words}"] if words else []
     if column.name == release.weight:
         told.append("how many of the group's people with a protected event a person counts as")
     if release.spec.publish_apart and column.name in release.spec.sensitive_columns:

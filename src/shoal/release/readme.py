@@ -56,12 +56,25 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
                 ),
             ]
         ),
+        *_columns(release),
         "WHAT IS CLAIMED\n" + filled(_claim(release)),
         "CHECKS\n" + "\n".join(map(filled, lines(release.judged.checks))),
         "WHAT IS MISSING OR CHANGED\n" + filled(_losses(release)),
         *using_parts(release, names),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _columns(release: Release) -> list[str]:
+    """What columns mean in words, and the codes that values had."""
+    titles, told = dict(release.spec.titles), []
+    labels = {name: recipe.labels for name, recipe in release.spec.recode}
+    for name in (*release.spec.qi, *release.spec.sensitive_columns):
+        codes = "; ".join(f"{code} = {label}" for code, label in labels.get(name, ()))
+        parts = [titles.get(name, ""), f"codes: {codes}" if codes else ""]
+        if any(parts):
+            told.append(filled(f"{name}: {'. '.join(part for part in parts if part)}"))
+    return ["\n".join(["WHAT COLUMNS MEAN", *told])] if told else []
 
 
 def _claim(release: Release) -> str:
@@ -180,7 +193,7 @@ def _losses(release: Release) -> str:
     if recodings := certificate.get("recoded"):
         told = "; ".join(f"{name}: {words}" for name, words in recodings.items())
         text += (
-            f"Columns were made coarser before anything else ({told}); what they held before is "
+            f"Columns were recoded before anything else ({told}); what they held before is "
             "published nowhere. "
         )
     if rows["values_changed"]:

@@ -181,11 +181,14 @@ def assumptions(facts: Facts) -> list[tuple[str, str]]:
         lines.insert(
             0,
             (
-                "What was made coarser beforehand",
+                "What was recoded beforehand",
                 f"{told}. All that is said here is of the columns as they are then; what they held "
                 "before is published nowhere.",
             ),
         )
+    if titles := spec.get("titles"):
+        told = "; ".join(f"{quoted(name)}: {isolated(title)}" for name, title in titles)
+        lines.insert(0, ("What columns mean", f"{told}."))
     if spec.get("publish_apart"):
         lines.append(("Columns published apart", apart_words(quoted(spec["sensitive"]))))
     if spec["publish_members"]:

@@ -5,12 +5,14 @@ What was typed is kept as typed, right or wrong: the spec itself says what is wr
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.data.spec import ROWS_OF_PERSON, Event, as_event
 from shoal.data.spec.checks import number_or_text
+from shoal.data.spec.recipe import KEYS as KEYS_OF_RECIPE
 from shoal.data.spec.recipe import Recipe, parse_recipes
 from shoal.errors import InputError
 from shoal.planning.propose import Proposal
@@ -18,6 +20,8 @@ from shoal.planning.propose import Proposal
 ROLES = ("qi", "sensitive", "identifier", "person", "unpublished")
 KEYS = {"qi": "qi", "sensitive": "sensitive", "identifier": "identifiers", "person": "person"}
 Draft = dict[str, Any]
+BETWEEN = re.compile(rf";(?=\s*(?:{KEYS_OF_RECIPE.replace(', ', '|')})\b|\s*$)")
+"""A semicolon that no label holds."""
 
 
 def proposed(proposal: Proposal) -> tuple[Draft, dict[str, str]]:
@@ -165,13 +169,18 @@ def band_texts(draft: Mapping[str, Any]) -> dict[str, str]:
 
 def with_recipes(draft: Draft, typed: Mapping[str, str]) -> Draft:
     """The draft with columns recoded as typed, in the words of --recode; an InputError that names
-    the column where they are not understood."""
-    recipes = {name: _recipe(name, text) for name, text in typed.items() if text}
+    the column where they are not understood. What was not changed stays as it is."""
+    own, before = recipes_of(draft), recipe_texts(draft)
+    recipes = {
+        name: own[name] if text == before.get(name) else _recipe(name, text)
+        for name, text in typed.items()
+        if text
+    }
     return put(draft, "recode", recipes)
 
 
 def _recipe(column: str, text: str) -> dict[str, Any]:
-    parts = [f"column:{part.strip()}" for part in text.split(";") if part.strip()]
+    parts = [f"column:{part.strip()}" for part in BETWEEN.split(text) if part.strip()]
     try:
         given = parse_recipes(parts)["column"]
         Recipe(**given)
@@ -199,7 +208,9 @@ def _recipe_text(given: Any) -> str:
         if value is True:
             told.append(key)
         else:
+            pairs = value.items() if isinstance(value, Mapping) else ()
             parts = value if isinstance(value, list) else [value]
+            parts = [f"{code}={label}" for code, label in pairs] or parts
             told.append(f"{key}={','.join(map(_figure, parts))}")
     return "; ".join(told)
 

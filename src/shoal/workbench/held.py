@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
-from shoal.data.sources import read_table
+from shoal.data.sources import read_codebook, read_table
 from shoal.data.sources.brought import forget
 from shoal.data.spec import Spec
 from shoal.data.storage.location import source_path
@@ -65,7 +65,7 @@ class Held:
         profiles = {column.name: profile_of(column) for column in small}
         held = cls(identity, small, frame.head(SHOWN_ROWS), profiles)
         if frame.height:
-            held._proposal = propose_spec(frame)
+            held._proposal = propose_spec(frame, read_codebook(address, **source.reading))
         return held
 
     @property

@@ -26,9 +26,12 @@ def same_as_init(source: Source) -> dict[str, Any]:
         "commands": [shlex.join(["shoal", "init", source.address, *options, "--out", "spec.toml"])],
         "programs": [
             "from pathlib import Path\n\n"
-            "import shoal\nfrom shoal.planning.propose import propose_spec\n\n"
-            f"table = shoal.read_table({source.address!r}{keywords})\n"
-            'Path("spec.toml").write_text(propose_spec(table).to_toml(), encoding="utf-8")\n'
+            "from shoal.data.sources import read_codebook, read_table\n"
+            "from shoal.planning.propose import propose_spec\n\n"
+            f"table = read_table({source.address!r}{keywords})\n"
+            f"codebook = read_codebook({source.address!r}{keywords})\n"
+            "text = propose_spec(table, codebook).to_toml()\n"
+            'Path("spec.toml").write_text(text, encoding="utf-8")\n'
         ],
     }
 

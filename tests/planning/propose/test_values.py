@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.data.spec import Event, Recipe, Spec
+from shoal.data.spec import Event, Recipe, Spec, Variable
 from shoal.data.table import Table
 from shoal.planning.propose import Proposal, propose_spec
 from shoal.planning.propose.values import is_nominal, missing_codes, yes_no
@@ -134,7 +134,7 @@ def test_codes_for_missing_values(values: list[Any], codes: tuple[str, ...]) -> 
     ],
 )
 def test_numbers_that_are_categories(name: str, values: list[Any], reason: str | None) -> None:
-    assert is_nominal(pl.Series(name, values), ()) == reason
+    assert is_nominal(pl.Series(name, values), Variable()) == reason
 
 
 def test_answers_of_yes_and_no() -> None:
@@ -157,3 +157,10 @@ def test_a_column_of_no_plain_values_is_not_published() -> None:
     guess = next(one for one in propose_spec(table).guesses if one.column == "stay")
     assert guess.role == "unpublished"
     assert "neither text nor numbers" in guess.reason
+
+
+def test_what_a_file_says_of_a_measure_is_believed() -> None:
+    codes = pl.Series("region", [1, 2, 3])
+    assert is_nominal(codes, Variable(measure="ordinal")) is None
+    assert is_nominal(codes.alias("x"), Variable(measure="nominal")) == "its file says nominal"
+    assert is_nominal(pl.Series("x", ["a", "b"]), Variable(measure="nominal")) is None

@@ -5,6 +5,7 @@ and turns everything that can be wrong with them into one InputError. `write_tab
 and `part_writer` never leave anything half written under the name asked for (`shoal.data.storage`).
 """
 
+from shoal.data.sources.read import read_codebook as read_codebook
 from shoal.data.sources.read import read_table as read_table
 from shoal.data.sources.write import part_writer as part_writer
 from shoal.data.sources.write import write_parts as write_parts

@@ -234,7 +234,7 @@ def read_excel(path: Path, columns: Sequence[str] | None, sheet: str | None) -> 
     refuse_twice(names, path)
     if len(names) != frame.width:
         raise damaged
-    frame = frame.with_columns(_whole(column) for column in frame if column.dtype == pl.Float64)
+    frame = frame.with_columns(whole(column) for column in frame if column.dtype == pl.Float64)
     frame.columns = names
     if columns is not None:
         check_columns(columns, names)
@@ -265,8 +265,8 @@ def _check_ends(file: Path) -> None:
         raise _damaged(file, "Parquet")
 
 
-def _whole(column: pl.Series) -> pl.Series:
-    """Excel knows no whole numbers: a column is one if all of its numbers are whole."""
+def whole(column: pl.Series) -> pl.Series:
+    """Excel and SPSS know no whole numbers: a column is one if all of its numbers are whole."""
     whole = column.cast(pl.Int64, strict=False)
     return whole if (whole.cast(pl.Float64) == column).all() else column
 

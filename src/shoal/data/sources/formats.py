@@ -27,10 +27,15 @@ FORMATS = (
     Format("arrow", "Arrow IPC", (".arrow", ".ipc", ".feather"), (b"ARROW1",), written=True),
     Format("json", "JSON, an object in each line", (".jsonl", ".ndjson"), (b"{",)),
     Format("excel", "Excel (package fastexcel)", (".xlsx",)),
+    Format("stata", "Stata (package pyreadstat)", (".dta",)),
+    Format("spss", "SPSS (package pyreadstat)", (".sav", ".zsav")),
+    Format("sas", "SAS (package pyreadstat)", (".sas7bdat", ".xpt")),
     Format("packed", "Any of these in a zip archive", (".zip",), (b"PK\3\4", b"PK\5\6")),
     Format("packed", "Any of these, by gzip", (".gz",), (b"\x1f\x8b",)),
     Format("packed", "Any of these, by Zstandard", (".zst",), (b"\x28\xb5\x2f\xfd",)),
 )
+KINDS = ("spss", "stata", "sas")
+"""Those of statistics programs, with a codebook inside."""
 STREAMED = (".gz", ".zst")
 """Text that is compressed so is read as it is; whatever else is compressed is unpacked first."""
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Unpack
 
 import polars as pl
 
 from shoal.data.sources.brought import found, named
 from shoal.data.sources.columnar import ParquetFiles, read_arrow, read_excel, refuse_other
 from shoal.data.sources.delimited import TextTable, plain, read_delimited
+from shoal.data.sources.formats import KINDS
 from shoal.data.sources.guard import unguarded
 from shoal.data.sources.numbers import typed
+from shoal.data.spec import Codebook
 from shoal.data.storage.location import check_readable, parse_url
 from shoal.errors import InputError
+from shoal.names import Reading
 
 
 def read_table(
@@ -82,6 +86,10 @@ def read_table(
             if not as_text:
                 frame = typed(frame, decimal=decimal, separator=tables[0].separator)
             return unguarded(frame) if unguard else frame
+        if kind in KINDS:
+            from shoal.data.sources.statistical import read_statistical
+
+            return read_statistical(files, wanted, encoding, source)
         if kind == "json":
             from shoal.data.sources.json_lines import read_json_lines
 
@@ -94,7 +102,30 @@ def read_table(
         return plain(pl.concat(frames, rechunk=False))
 
 
-_MEANT = {"sheet": ("excel",), "encoding": ("text", "json")}
+def read_codebook(
+    source: Any, columns: Sequence[str] | None = None, **reading: Unpack[Reading]
+) -> Codebook:
+    """What the files of a statistics program say of the columns that they hold; nothing of other
+    sources. Labels are told of a column where all of its values but missing ones have one, missing
+    codes if they occur.
+
+    >>> import shoal
+    >>> _ = shoal.datasets.hospital(100, seed=0).write_csv("hospital.csv")
+    >>> read_codebook("hospital.csv")
+    {}
+    """
+    if not isinstance(source, str | Path):
+        return {}
+    with named():
+        there = found(source, reading.get("sheet"))
+        if there.kind not in KINDS:
+            return {}
+        from shoal.data.sources.statistical import codebook
+
+        return codebook(there.files, columns, reading.get("encoding"), source)
+
+
+_MEANT = {"sheet": ("excel",), "encoding": ("text", "json", *KINDS)}
 """The kinds of files that an option says something of; if not here, it is text."""
 
 

@@ -20,3 +20,5 @@ from shoal.data.spec.spec import Spec as Spec
 from shoal.data.spec.spec import band_name as band_name
 from shoal.data.spec.spec import check_keys as check_keys
 from shoal.data.spec.spec import support_for as support_for
+from shoal.data.spec.variable import Codebook as Codebook
+from shoal.data.spec.variable import Variable as Variable

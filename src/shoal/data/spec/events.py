@@ -10,7 +10,7 @@ from numbers import Number
 from typing import Any
 
 from shoal.data.spec.checks import checked_names, checked_r
-from shoal.data.spec.entries import entry_label
+from shoal.data.spec.entries import NOT, entry_label, without
 from shoal.errors import InputError, nearest
 
 
@@ -107,6 +107,23 @@ def _split(text: str, columns: Sequence[str]) -> tuple[tuple[str, ...], str]:
             if others:
                 return (name, *others), value
     return (), text
+
+
+def labelled(event: Event, labels: Mapping[str, str]) -> Event:
+    """An event whose codes are called by their labels, as values are that stand for the same."""
+    known = set(labels.values())
+
+    def named(text: str) -> str:
+        taken, body = without(text)
+        if text in known or (found := labels.get(text, labels.get(body))) is None:
+            return text
+        return f"{NOT}{found}" if taken and text not in labels else found
+
+    values = dict.fromkeys(map(named, event.values))
+    if tuple(values) == event.values:
+        return event
+    label = _label(tuple(values)) if event.label == _label(event.values) else event.label
+    return replace(event, values=tuple(values), label=label)
 
 
 def entry_texts(given: Any, what: str) -> tuple[str, ...]:

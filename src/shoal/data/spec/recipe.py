@@ -29,6 +29,8 @@ class Recipe:
 
     missing: tuple[str, ...] = ()
     """Values that mean that nothing is known, such as 99."""
+    labels: tuple[tuple[str, str], ...] = ()
+    """What codes stand for: values are published by these names, others as they are."""
     nominal: bool = False
     """Numbers that are categories: they have no order and lie in no range."""
     date: DatePart | None = None
@@ -50,6 +52,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing", entry_texts(self.missing, "missing"))
+        object.__setattr__(self, "labels", named_pairs(self.labels, "labels"))
         object.__setattr__(self, "cuts", _numbers(self.cuts))
         if isinstance(self.hierarchy, Path):
             object.__setattr__(self, "hierarchy", str(self.hierarchy))
@@ -93,6 +96,7 @@ class Recipe:
         """Plain data; what is at its default is left out."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         plain = {f.name: given[f.name] for f in fields(self) if given[f.name] != f.default}
+        plain |= {"labels": dict(self.labels)} if self.labels else {}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in plain.items()}
 
     def words(self) -> str:
@@ -100,6 +104,8 @@ class Recipe:
         steps = []
         if self.missing:
             steps.append(f"{', '.join(self.missing)} counted as missing")
+        if self.labels:
+            steps.append("codes published by their labels")
         if self.nominal:
             steps.append("numbers taken as categories")
         if self.date:
@@ -117,6 +123,15 @@ class Recipe:
         if self.rare is not None:
             steps.append(f"values with fewer than {self.rare:,} rows gathered as {RARE}")
         return ", then ".join(steps)
+
+
+def named_pairs(given: Any, what: str) -> tuple[tuple[str, str], ...]:
+    """Texts by what they belong to, from a mapping or pairs."""
+    pairs = list(given.items()) if isinstance(given, Mapping) else listed(given, what)
+    if not all(isinstance(one, tuple | list) and len(one) == 2 and one[1] for one in pairs):
+        raise InputError("recode-form", f"{what} is {given!r}.", 'Write it as {1 = "yes"}.')
+    names = entry_texts([name for name, _ in pairs], what)
+    return tuple(zip(names, (str(text) for _, text in pairs), strict=True))
 
 
 KEYS = ", ".join(field.name for field in fields(Recipe))
@@ -164,6 +179,9 @@ def with_files(recipes: Recipes, files: Mapping[str, str | Path]) -> Recipes:
 _OPTION = re.compile(rf"(.+):({'|'.join(field.name for field in fields(Recipe))})(?:=(.*))?")
 
 
+_NEXT_LABEL = re.compile(",(?=[^,=]*=)")
+
+
 def parse_recipes(texts: list[str]) -> dict[str, dict[str, Any]]:
     """Recipes from the command line: `age:bands=10`, repeated for more keys and columns."""
     recipes: dict[str, dict[str, Any]] = {}
@@ -182,8 +200,10 @@ def parse_recipes(texts: list[str]) -> dict[str, dict[str, Any]]:
 def _option_value(key: str, text: str | None) -> Any:
     if text is None:
         return True
-    if key in ("missing", "cuts"):
+    if key in ("missing", "cuts", "labels"):
         parts = [part.strip() for part in text.split(",")]
+        if key == "labels":
+            return [part.split("=", 1) for part in parts]
         return parts if key == "missing" else [number_or_text(part) for part in parts]
     return text if key in ("date", "hierarchy") else number_or_text(text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
@@ -19,11 +20,19 @@ from shoal.data.spec.events import (
     as_event,
     check_apart,
     check_events,
+    labelled,
     of_columns,
 )
 from shoal.data.spec.person import RowRule
-from shoal.data.spec.recipe import Recipe, RecipeLike, as_recipes, public_recipes
+from shoal.data.spec.recipe import (
+    Recipe,
+    RecipeLike,
+    as_recipes,
+    named_pairs,
+    public_recipes,
+)
 from shoal.data.spec.toml_text import read_spec_file, toml_text
+from shoal.data.spec.variable import Codebook, Variable
 from shoal.declared import Parameter, fields_of
 from shoal.errors import InputError, nearest, unknown
 
@@ -87,6 +96,8 @@ class Spec:
     `recode`."""
     recode: tuple[tuple[str, Recipe], ...] = ()
     """Columns that are made coarser before anything else, each with its recipe."""
+    titles: tuple[tuple[str, str], ...] = ()
+    """What columns mean in words, such as the question that was asked; published with them."""
     rare_unknown: tuple[str, ...] = ()
     """QIs that outsiders have no figures by, but for values that min_support rows have. Else
     numbers are also known in bands of as many people each, and text with thousands of values is
@@ -124,6 +135,7 @@ class Spec:
             views: Iterable[str | Iterable[str]] | None = None,
             bands: Mapping[str, float] | Iterable[tuple[str, float]] = (),
             recode: Mapping[str, RecipeLike] | Iterable[tuple[str, RecipeLike]] = (),
+            titles: Mapping[str, str] | Iterable[tuple[str, str]] = (),
             rare_unknown: str | Iterable[str] = (),
             knowledge: str | Path | None = None,
             limit: Limit = "absolute",
@@ -147,19 +159,26 @@ class Spec:
         if self.sensitive is not None and not isinstance(self.sensitive, str):
             columns = checked_names(self.sensitive, "sensitive")
             put("sensitive", columns[0] if len(columns) == 1 else columns)
+        put("recode", as_recipes(self.recode))
+        put("titles", named_pairs(self.titles, "titles"))
         if self.protect is not None:
             events = [as_event(event) for event in listed(self.protect, "protect")]
-            put("protect", tuple(of_columns(event, self.sensitive_columns) for event in events))
+            events = [of_columns(event, self.sensitive_columns) for event in events]
+            put("protect", tuple(labelled(e, self._labels_of(e)) for e in events))
         if self.views is not None:
             put(
                 "views", tuple(checked_names(view, "views") for view in listed(self.views, "views"))
             )
         put("bands", _bands(self.bands))
-        put("recode", as_recipes(self.recode))
         put("rare_unknown", checked_names(self.rare_unknown, "rare_unknown"))
         if isinstance(self.knowledge, Path):
             put("knowledge", str(self.knowledge))
         self._check()
+
+    def _labels_of(self, event: Event) -> dict[str, str]:
+        """The labels of the columns that an event is of."""
+        recipes, columns = dict(self.recode), event.column or self.sensitive_columns
+        return dict(pair for name in columns if name in recipes for pair in recipes[name].labels)
 
     def _check(self) -> None:
         if not self.qi:
@@ -316,7 +335,27 @@ class Spec:
     def published(self) -> Spec:
         """What others may read of the spec: no column that is not published but those that say
         what a person is, no folder."""
-        return self.with_(identifiers=(), knowledge=None, recode=public_recipes(self.recode))
+        titles = [one for one in self.titles if one[0] in (*self.qi, *self.sensitive_columns)]
+        recode = public_recipes(self.recode)
+        return self.with_(identifiers=(), knowledge=None, recode=recode, titles=titles)
+
+    def described(self, codebook: Codebook) -> Spec:
+        """The spec with what a file says of its columns, where the spec says nothing of them."""
+        recode, titles = dict(self.recode), dict(self.titles)
+        for name in (*self.qi, *self.sensitive_columns):
+            variable = codebook.get(name, Variable())
+            if variable.title:
+                titles.setdefault(name, variable.title)
+            if variable.missing and name in recode and not recode[name].missing:
+                warnings.warn(
+                    f'The file says that {", ".join(variable.missing)} in "{name}" means missing, '
+                    "and the spec does not: it is taken as a value.",
+                    InputWarning,
+                    stacklevel=2,
+                )
+            if (recipe := variable.recipe()) is not None:
+                recode.setdefault(name, recipe)
+        return self.with_(recode=recode, titles=titles)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], *, source: str = "The spec") -> Spec:
@@ -337,6 +376,7 @@ class Spec:
         """Plain data that `from_mapping` takes back; fields at their default are left out."""
         given = {field: getattr(self, field.name) for field in fields(self)}
         plain = {field.name: value for field, value in given.items() if value != field.default}
+        plain |= {"titles": dict(self.titles)} if self.titles else {}
         if self.protect is not None:
             plain["protect"] = [
                 {k: v for k, v in asdict(event).items() if v not in (None, ())}

@@ -95,6 +95,15 @@ class _Values:
     def recoded(self, recipe: Recipe) -> pl.Series:
         """What becomes of each value, but for rare ones."""
         self._drop(recipe.missing)
+        if labels := dict(recipe.labels):
+            if not labels.keys() & set(self.texts):
+                raise InputError(
+                    "recode-values",
+                    f"None of the codes with labels, such as {next(iter(labels))}, occurs in "
+                    f'"{self.column.name}".',
+                    "Give the codes as the table has them.",
+                )
+            self.texts = [labels.get(text or "", text) for text in self.texts]
         made = self._coarser(recipe)
         if made is not None:
             return pl.Series(made)
@@ -127,10 +136,10 @@ class _Values:
         if recipe.date is not None:
             return self._dates(recipe.date)
         if recipe.hierarchy is not None:
-            return self._nodes(recipe.hierarchy, recipe.level)
+            return self._nodes(recipe.hierarchy, recipe.level, labelled=bool(recipe.labels))
         if recipe.suppress:
             return [ANY] * len(self.texts)
-        return list(self.texts) if recipe.nominal else None
+        return list(self.texts) if recipe.nominal or recipe.labels else None
 
     def _numbers(self) -> list[Fraction | None]:
         """The values as the decimals that they are written as."""
@@ -182,10 +191,10 @@ class _Values:
                 "Write dates as 2020-03-01, and name other codes as missing.",
             ) from None
 
-    def _nodes(self, file: str, level: int) -> list[str | None]:
+    def _nodes(self, file: str, level: int, *, labelled: bool) -> list[str | None]:
         hierarchy = read_hierarchy(file, name=self.column.name)
         kept = [
-            None if text is None else value
+            None if text is None else text if labelled else value
             for value, text in zip(self.column.values.to_list(), self.texts, strict=True)
         ]
         tree = hierarchy.bind(dict.fromkeys(kept))

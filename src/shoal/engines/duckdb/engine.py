@@ -42,7 +42,7 @@ class DuckDBEngine:
     name = "duckdb"
 
     def __init__(self, **reading: Unpack[Reading]) -> None:
-        self._reading = reading
+        self.reading = reading
 
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
         rows = self._open(source)
@@ -59,7 +59,7 @@ class DuckDBEngine:
                 f"The DuckDB engine counts files and databases, not a {type(source).__name__}.",
                 "Give a path or a URL, or leave the engine out.",
             )
-        return open_rows(source, **self._reading)
+        return open_rows(source, **self.reading)
 
     def _counted(self, source: str | Path, rows: Rows | None, spec: Spec) -> CountedTable:
         columns, url = columns_of(spec), parse_url(str(source))
@@ -74,7 +74,7 @@ class DuckDBEngine:
                     refuse_repeats(one, *counts)
             cells = count_database(url, columns, name)
         elif rows is None:
-            frame, persons = frame_by_person(read_table(source, **self._reading), spec)
+            frame, persons = frame_by_person(read_table(source, **self.reading), spec)
             check_identifiers(frame, spec)
             cells = count_rows([frame.select(columns)], columns)
         else:

@@ -57,12 +57,12 @@ class SparkEngine:
         **reading: Unpack[Reading],
     ) -> None:
         self.session = open_session() if session is None else session
-        self._reading = reading
+        self.reading = reading
         self.most_cells, self.progress = most_cells, progress
 
     def count(self, source: Any, spec: Spec, *, progress: Progress = silent) -> Table:
         if isinstance(source, str | Path) and (cells := read_cells(source)) is not None:
-            refuse_unused("cells", **self._reading)
+            refuse_unused("cells", **self.reading)
             return cells.table(spec)
         counted, rows = self._counted(source, spec, progress)
         return replace(counted.table(spec), source=rows)
@@ -78,13 +78,13 @@ class SparkEngine:
             frame = self._frame(source)
             with failures_told():
                 cells, rows, persons = count_cells(frame, spec, most=self.most_cells)
-        cells = _typed(cells, source, self._reading.get("decimal"))
+        cells = _typed(cells, source, self.reading.get("decimal"))
         counts = pl.Series(count_name(cells.columns), rows.counts)
         return CountedTable(cells, counts, persons=persons), rows
 
     def _frame(self, source: DataFrame | str | Path) -> DataFrame:
         if isinstance(source, str | Path):
-            return open_source(source, self.session, **self._reading)
+            return open_source(source, self.session, **self.reading)
         if not is_spark_frame(source):
             raise InputError(
                 "engine-source",
@@ -104,7 +104,7 @@ class SparkEngine:
         once: Sequence[str] = (),
         progress: Progress = silent,
     ) -> Pairs:
-        decimal = self._reading.get("decimal")
+        decimal = self.reading.get("decimal")
         told = self.progress if progress is silent else progress
         with watched(self.session, "joining on Spark", told):
             mine, theirs = self._frame(table), self._frame(released)

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.data.spec import MAX_QI, MISSING, Event, Spec
+from shoal.data.spec import MAX_QI, MISSING, Codebook, Event, Spec, Variable
 from shoal.data.spec.toml_text import toml_string
 from shoal.data.table.alike import SAME_BUT_FOR, alike_values
 from shoal.data.table.frames import to_polars
@@ -55,22 +55,26 @@ HIGHEST = 0.05
 """Of numbers with many values, the highest of so many people are proposed for an event."""
 
 
-def propose_spec(frame: Any) -> Proposal:
-    """Guesses the roles of a table's columns (pandas, Polars or PyArrow frame)."""
-    data = to_polars(frame)
+def propose_spec(frame: Any, codebook: Codebook | None = None) -> Proposal:
+    """Guesses the roles of a table's columns (pandas, Polars or PyArrow frame), with what its file
+    says of them."""
+    told = codebook or {}
+    data = _by_labels(to_polars(frame), told)
     if not data.height or not data.width:
         raise InputError("table-empty", "The table has no rows.", "Give a table with people in it.")
     distinct = {column.name: _distinct(column) for column in data}
-    guesses = {column.name: _by_itself(column, distinct[column.name]) for column in data}
-    missing = {column.name: missing_codes(column) for column in data if distinct[column.name] > 1}
-    sensitive = _sensitive(guesses, distinct, data)
-    events = _illnesses(data, guesses, missing, sensitive)
+    said = {column.name: _said(column, told, distinct[column.name]) for column in data}
+    guesses = {
+        column.name: _by_itself(column, distinct[column.name], said[column.name]) for column in data
+    }
+    sensitive = _sensitive(guesses, distinct, data, said)
+    events = _illnesses(data, guesses, said, sensitive)
     common: Shares = ()
     if events:
         sensitive = None
     values = () if sensitive is None else _shares(data[sensitive.column])
     if sensitive is not None:
-        events, common = _events_of(data[sensitive.column], values, missing[sensitive.column])
+        events, common = _events_of(data[sensitive.column], values, said[sensitive.column].missing)
         guesses[sensitive.column] = _with_alike(sensitive, values)
         guesses |= _given_away(data, distinct, guesses, sensitive.column)
     if not any(guess.role == "qi" for guess in guesses.values()):
@@ -83,7 +87,7 @@ def propose_spec(frame: Any) -> Proposal:
         for guess in [guess for guess in guesses.values() if guess.role == "person"][:1]
     ]
     sensitives = [guess for guess in guesses.values() if guess.role == "sensitive"]
-    found, problem = _tried(data, guesses, missing, events)
+    found, problem = _tried(data, guesses, said, events)
     decide += [problem] if problem else []
     if found is not None:
         guesses |= _made_room(guesses, found, len(sensitives) > 1)
@@ -92,16 +96,21 @@ def propose_spec(frame: Any) -> Proposal:
     every = {value for value, _ in values} == {one for event in events for one in event.values}
     return Proposal(
         rows=data.height,
-        guesses=tuple(guesses.values()),
+        guesses=tuple(_titled(guess, said[guess.column].title) for guess in guesses.values()),
         values=values,
         bands=tuple(
-            (name, _width(data[name], missing[name]))
+            (name, _width(data[name], said[name].missing))
             for name in qi
-            if _is_long(data[name], distinct) and not is_nominal(data[name], missing[name])
+            if _is_long(data[name], distinct) and not is_nominal(data[name], said[name])
         ),
         max_attributes=_max_attributes(len(qi)),
+        titles=tuple(
+            (guess.column, said[guess.column].title)
+            for guess in guesses.values()
+            if guess.role in ("qi", "sensitive") and said[guess.column].title
+        ),
         events=() if every and len(events) == len(values) else _of_columns(guesses, events),
-        recodings=tuple(_recodings(data, guesses, missing)),
+        recodings=tuple(_recodings(data, guesses, said)),
         r=None if found is None else found.r,
         common=common,
         left_out=() if found is None or len(sensitives) > 1 else found.left_out,
@@ -112,7 +121,7 @@ def propose_spec(frame: Any) -> Proposal:
 def _tried(
     data: pl.DataFrame,
     guesses: dict[str, Guess],
-    missing: dict[str, tuple[str, ...]],
+    said: Codebook,
     events: tuple[Event, ...],
 ) -> tuple[Feasible | None, str]:
     """What can work, or what a person must decide before anything can."""
@@ -122,7 +131,11 @@ def _tried(
         return None, "Name the sensitive column and the QIs." if not sensitive else "Name the QIs."
     if not events:
         return None, "A third of the people or more have each value: say which would harm whom."
-    recode = {one.column: one.recipe() for one in _recodings(data, guesses, missing)}
+    recode = {
+        one.column: recipe
+        for one in _recodings(data, guesses, said)
+        if (recipe := one.recipe()) is not None
+    }
     spec = Spec(
         qi=qi,
         sensitive=sensitive,
@@ -137,7 +150,7 @@ def _tried(
             reason = "too few people share a value; a QI if you make it coarser"
             guesses[name] = Guess(name, "unpublished", reason)
         if rare:
-            return _tried(data, guesses, missing, events)
+            return _tried(data, guesses, said, events)
         found = feasible(data, spec)
     except InputError as error:
         return None, f"It could not be tried: {error}"
@@ -185,13 +198,41 @@ def _events_of(
     return tuple(Event(group) for group in rare), common
 
 
-def _by_itself(column: pl.Series, distinct: int) -> Guess:
+def _titled(guess: Guess, title: str) -> Guess:
+    """The guess, after what the column is called in words."""
+    return replace(guess, reason=f"{toml_string(title)}: {guess.reason}") if title else guess
+
+
+def _said(column: pl.Series, told: Codebook, distinct: int) -> Variable:
+    """What a file says of a column, or what its values seem to say."""
+    found = told.get(column.name, Variable())
+    if found.missing or distinct < 2:
+        return found
+    return replace(found, missing=missing_codes(column))
+
+
+def _by_labels(data: pl.DataFrame, told: Codebook) -> pl.DataFrame:
+    """The frame with the labels of codes, as it is going to be published."""
+    made = []
+    for name, variable in told.items():
+        if name in data.columns and variable.labels:
+            texts = data[name].cast(pl.String)
+            codes, labels = zip(*variable.labels, strict=True)
+            made.append(texts.replace(codes, labels))
+    return data.with_columns(made)
+
+
+def _words(name: str, said: Variable) -> set[str]:
+    return words_of(f"{name} {said.title}")
+
+
+def _by_itself(column: pl.Series, distinct: int, said: Variable) -> Guess:
     """The role that a column's own name and values suggest."""
 
     def guess(role: Role, reason: str) -> Guess:
         return Guess(column.name, role, reason)
 
-    words = words_of(column.name)
+    words = _words(column.name, said)
     filled = len(column) - column.null_count()
     if distinct == 0:
         return guess("unpublished", f"it holds {column.dtype}, neither text nor numbers")
@@ -229,13 +270,13 @@ def _by_itself(column: pl.Series, distinct: int) -> Guess:
 
 
 def _sensitive(
-    guesses: dict[str, Guess], distinct: dict[str, int], data: pl.DataFrame
+    guesses: dict[str, Guess], distinct: dict[str, int], data: pl.DataFrame, said: Codebook
 ) -> Guess | None:
     """The best candidate for the sensitive column; the others learn that they were one."""
     rows = data.height
     candidates: list[tuple[int, str, str]] = []
     for name, guess in guesses.items():
-        words = words_of(name)
+        words = _words(name, said[name])
         if words & COUNTING_WORDS:
             continue
         ranks = [SENSITIVE_WORDS.index(word) for word in words if word in SENSITIVE_WORDS]
@@ -259,7 +300,7 @@ def _sensitive(
 def _illnesses(
     data: pl.DataFrame,
     guesses: dict[str, Guess],
-    missing: dict[str, tuple[str, ...]],
+    said: Codebook,
     named: Guess | None,
 ) -> tuple[Event, ...]:
     """Columns of yes and no that could be sensitive, each with its event: those whose name says an
@@ -267,20 +308,20 @@ def _illnesses(
     column is, they are candidates only."""
     answers: dict[str, YesNo] = {}
     for name, guess in guesses.items():
-        if guess.role == "unpublished" and name in missing:
-            found = yes_no(data[name], missing[name])
+        if guess.role == "unpublished" and _distinct(data[name]) > 1:
+            found = yes_no(data[name], said[name].missing)
             if found is None:
                 continue
             if found.share < COMMON:
                 answers[name] = found
-            elif word := illness_in(name):
+            elif word := illness_in(_words(name, said[name])):
                 reason = f"its name says {toml_string(word)}, but {plain_percent(found.share)} say "
                 reason += f"{toml_string(found.yes)}: too many for an event"
                 guesses[name] = Guess(name, "unpublished", reason)
     alike = Counter((one.yes, one.no) for one in answers.values())
     chosen = {}
     for name, one in answers.items():
-        many, word = alike[one.yes, one.no], illness_in(name)
+        many, word = alike[one.yes, one.no], illness_in(_words(name, said[name]))
         family = many >= FAMILY and one.share <= SELDOM
         if word is None and not family:
             continue
@@ -298,19 +339,21 @@ def _illnesses(
 
 
 def _recodings(
-    data: pl.DataFrame, guesses: dict[str, Guess], missing: dict[str, tuple[str, ...]]
+    data: pl.DataFrame, guesses: dict[str, Guess], said: Codebook
 ) -> Iterator[ProposedRecoding]:
     """What published columns seem to need before anything else."""
     for name, guess in guesses.items():
         if guess.role not in ("qi", "sensitive"):
             continue
-        codes = missing[name]
-        nominal = is_nominal(data[name], codes) if guess.role == "qi" else None
+        codes, labels = said[name].missing, said[name].labels
+        nominal = is_nominal(data[name], said[name]) if guess.role == "qi" else None
         shown = ", ".join(map(toml_string, codes))
         reasons = [f"{shown} may mean that nothing is known"] if codes else []
         reasons += [f"categories: {nominal}"] if nominal else []
+        reasons += ["codes with labels"] if labels else []
         if reasons:
-            yield ProposedRecoding(name, codes, nominal is not None, "; ".join(reasons))
+            why = "; ".join(reasons)
+            yield ProposedRecoding(name, codes, nominal is not None, why, labels)
 
 
 def _with_alike(sensitive: Guess, values: Shares) -> Guess:

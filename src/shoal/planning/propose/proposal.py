@@ -33,8 +33,13 @@ class ProposedRecoding:
     missing: tuple[str, ...]
     nominal: bool
     reason: str
+    labels: tuple[tuple[str, str], ...] = ()
+    """What its codes stand for, by which its values are guessed at."""
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> Recipe | None:
+        """What is left to do once codes are labels."""
+        if not self.missing and not self.nominal:
+            return None
         return Recipe(missing=self.missing, nominal=self.nominal)
 
 
@@ -51,6 +56,8 @@ class Proposal:
     """Band widths that suit numeric QIs with many values."""
     max_attributes: int | None
     """A limit for the views, if the QIs make too many."""
+    titles: tuple[tuple[str, str], ...] = ()
+    """What published columns mean in words."""
     events: tuple[Event, ...] = ()
     """Protected events; without any, each value is one."""
     recodings: tuple[ProposedRecoding, ...] = ()
@@ -82,6 +89,7 @@ class Proposal:
             _unpublished_block([*self.columns("person")[1:], *self.columns("unpublished")]),
             _strength_block(self),
             _knowledge_block(self),
+            _titles_block(self.titles),
             _recode_block(self.recodings),
         ]
         return "\n".join(block for block in blocks if block)
@@ -174,6 +182,13 @@ def _event(event: Event) -> str:
     return f"    {{ values = [{', '.join(map(toml_string, event.values))}]{of} }},"
 
 
+def _titles_block(titles: tuple[tuple[str, str], ...]) -> str:
+    if not titles:
+        return ""
+    lines = [f"{toml_string(name)} = {toml_string(title)}\n" for name, title in titles]
+    return "# What columns mean in words, published with them.\n[titles]\n" + "".join(lines)
+
+
 def _recode_block(recodings: tuple[ProposedRecoding, ...]) -> str:
     """Comes last: what follows the head of a table belongs to it."""
     if not recodings:
@@ -185,7 +200,12 @@ def _recode_block(recodings: tuple[ProposedRecoding, ...]) -> str:
     for one in recodings:
         parts = []
         if one.missing:
-            parts.append(f"missing = [{', '.join(map(toml_string, one.missing))}]")
+            codes = {label: code for code, label in one.labels}
+            missing = (toml_string(codes.get(text, text)) for text in one.missing)
+            parts.append(f"missing = [{', '.join(missing)}]")
+        if one.labels:
+            told = (f"{toml_string(code)} = {toml_string(label)}" for code, label in one.labels)
+            parts.append(f"labels = {{ {', '.join(told)} }}")
         if one.nominal:
             parts.append("nominal = true")
         lines.append(f"{toml_string(one.column)} = {{ {', '.join(parts)} }}  # {one.reason}")

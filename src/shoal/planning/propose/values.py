@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from shoal.data.spec import Variable
 from shoal.planning.propose.words import NOMINAL_WORDS, words_of
 
 YES_NO = (
@@ -81,9 +82,11 @@ def missing_codes(column: pl.Series) -> tuple[str, ...]:
     return tuple(map(str, codes))
 
 
-def is_nominal(column: pl.Series, missing: tuple[str, ...]) -> str | None:
+def is_nominal(column: pl.Series, said: Variable) -> str | None:
     """Why whole numbers seem to be codes of categories, if they do."""
-    numbers = [one for one in _whole(column) if str(one) not in missing]
+    numbers = [one for one in _whole(column) if str(one) not in said.missing]
+    if said.measure != "unknown":
+        return "its file says nominal" if numbers and said.measure == "nominal" else None
     if not 1 < len(numbers) <= MANY_CODES:
         return None
     if words := words_of(column.name) & NOMINAL_WORDS:

@@ -95,9 +95,9 @@ def words_of(name: str) -> set[str]:
     return {part.lower() for part in parts}
 
 
-def illness_in(name: str) -> str | None:
-    """The word in a column name that says an illness."""
-    for word in sorted(words_of(name)):
+def illness_in(words: set[str]) -> str | None:
+    """The word of some that says an illness."""
+    for word in sorted(words):
         if word in ILLNESS_WORDS or word.endswith(ILLNESS_ENDINGS):
             return word
     return None

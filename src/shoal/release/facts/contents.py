@@ -292,6 +292,7 @@ def _spec(table: Table, views: Iterable[str]) -> Record:
         "in_no_view": [
             name for place, name in enumerate(spec.qi) if not chosen and place not in seen
         ],
+        "titles": [[name, title] for name, title in spec.published().titles],
         "recoded": [[name, recipe.words()] for name, recipe in spec.recode],
         "publish_members": spec.publish_members,
         "publish_apart": spec.publish_apart,
