@@ -55,6 +55,9 @@ def test_wrong_use_is_refused(place: Path) -> None:
     refused(shoal_("find", "t.csv", *ASKED, "--picture", "p.gif", cwd=place), "chart-file")
     wrong = shoal_("find", "t.csv", *ASKED, "--hierarchy", "twon=x.csv", cwd=place)
     refused(wrong, "hierarchy-column")
+    for number in ("town=x", "town=0", "twon=2"):
+        wrong = shoal_("find", "t.csv", *ASKED, "--importance", number, cwd=place)
+        refused(wrong, "find-importance")
 
 
 def test_plan_ends_as_anonymize_does(place: Path, home: Path) -> None:

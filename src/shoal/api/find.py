@@ -15,6 +15,9 @@ from shoal.groups import Progress, silent
 from shoal.planning.comparison.finding import Found
 from shoal.planning.comparison.finding import find as find_in
 
+LEAST, MOST = 0.01, 100.0
+"""Of an importance."""
+
 
 def find(
     data: Any,
@@ -22,6 +25,7 @@ def find(
     *,
     seconds: float = 60.0,
     hierarchies: Mapping[str, str | Path] | None = None,
+    importance: Mapping[str, float] | None = None,
     knowledge: str | Path | None = None,
     engine: Engine | None = None,
     seed: int = 0,
@@ -39,6 +43,8 @@ def find(
         spec: What is asked; a Table has its own.
         seconds: How long settings are tried; what still runs then is stopped.
         hierarchies: Files by QI, along which it may be made coarser.
+        importance: Numbers by QI, from 0.01 to 100 (1 unless given): how much its detail counts.
+            The less important are dropped and made coarser first.
         knowledge: A file of what outsiders know, in place of what the spec says.
         engine: Who counts the rows; Polars on this machine unless given.
         seed: Seed of the runs.
@@ -70,6 +76,7 @@ def find(
                 f'"{name}" has a hierarchy and is no QI.',
                 f"QIs: {', '.join(asked.qi)}.",
             )
+    check_importance(importance or {}, asked)
     trees = {
         name: (str(file), read_hierarchy(file, name=name))
         for name, file in (hierarchies or {}).items()
@@ -80,7 +87,27 @@ def find(
         asked,
         seconds=float(seconds),
         hierarchies=trees,
+        importance=importance,
         seed=seed,
         progress=progress,
         told=told,
     )
+
+
+def check_importance(importance: Mapping[str, Any], spec: Spec) -> dict[str, float]:
+    """How important QIs are; an InputError for what is no importance, or of no QI."""
+    for name, one in importance.items():
+        wrong = isinstance(one, bool) or not isinstance(one, int | float)
+        if wrong or not LEAST <= one <= MOST:
+            raise InputError(
+                "find-importance",
+                f'The importance of "{name}" is {one!r}.',
+                f"Give a number from {LEAST:g} to {MOST:g}.",
+            )
+        if name not in spec.qi:
+            raise InputError(
+                "find-importance",
+                f'"{name}" has an importance and is no QI.',
+                f"QIs: {', '.join(spec.qi)}.",
+            )
+    return dict(importance)

@@ -69,6 +69,7 @@ METAVARS = {
     "recode": "COLUMN:HOW",
     "known_band": "QI=WIDTH",
     "hierarchy": "COLUMN=FILE",
+    "importance": "QI=NUMBER",
     "engine": "|".join(ENGINES),
     "adversary": "|".join(ADVERSARIES),
     "attacker": "|".join(ATTACKERS),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from shoal.data.spec import Spec, check_keys, parse_event
+from shoal.data.spec.checks import number_or_text
 from shoal.data.spec.recipe import parse_recipes
 from shoal.data.spec.toml_text import read_spec_file
 from shoal.errors import InputError, nearest
@@ -71,21 +72,18 @@ def _names(texts: Sequence[str]) -> list[str]:
     return [name for text in texts for name in _split(text)]
 
 
-def _band(text: str) -> tuple[str, float]:
-    name, _, width = text.rpartition("=")
-    try:
-        return name, float(width)
-    except ValueError:
-        raise InputError(
-            "band", f'--known-band "{text}" is not understood.', "Write it as age=10."
-        ) from None
+def numbers_by_name(texts: Sequence[str] | None) -> dict[str, Any]:
+    """Numbers by what each is of, from options such as `age=10`; what is none stays a text, which
+    is refused where it is used."""
+    pairs = (text.rpartition("=") for text in texts or ())
+    return {name or number: number_or_text(number) for name, _, number in pairs}
 
 
 READ: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("qi", "identifiers", "rare_unknown"), _names),
     "protect": lambda texts: [parse_event(text) for text in texts],
     "view": lambda texts: [_split(text) for text in texts],
-    "known_band": lambda texts: dict(map(_band, texts)),
+    "known_band": numbers_by_name,
 }
 """How what is written for an option is understood; what is not here is taken as it is."""
 

@@ -50,7 +50,7 @@ def recodings(table: Table, attributes: Iterable[str]) -> Iterator[tuple[str, Ta
     for place, column in enumerate(table.qi):
         if column.name not in set(attributes) - banded:
             continue
-        for text, recipe in _recipes(table, column, place):
+        for text, recipe in recipes_for(table, column, place):
             spec = table.spec.with_(recode={column.name: recipe})
             yield f"recode {column.name}:{text}", Table.from_cells(cells, spec, rows=ROWS)
 
@@ -74,7 +74,7 @@ def coarser(
                 level = min(step + 1, height - 1)
                 recipes[column.name] = Recipe(hierarchy=file, level=level)
             continue
-        mine = [recipe for _, recipe in _recipes(table, column, place)]
+        mine = [recipe for _, recipe in recipes_for(table, column, place)]
         if mine:
             recipes[column.name] = mine[min(step, len(mine) - 1)]
     return recipes
@@ -106,7 +106,8 @@ def cells_of(table: Table, events: Sequence[int] | None = None) -> pl.DataFrame:
     return counted.group_by(list(columns), maintain_order=True).agg(pl.col(ROWS).sum())
 
 
-def _recipes(table: Table, column: Column, place: int) -> Iterator[tuple[str, Recipe]]:
+def recipes_for(table: Table, column: Column, place: int) -> Iterator[tuple[str, Recipe]]:
+    """Recodings of one QI that are worth a try, as the command line writes them."""
     if column.numeric:
         numbers = [float(one) for one in column.values.drop_nulls() if isfinite(one)]
         if len(numbers) < FEW_VALUES or len(numbers) < len(column.values.drop_nulls()):
@@ -115,7 +116,7 @@ def _recipes(table: Table, column: Column, place: int) -> Iterator[tuple[str, Re
         for width in sorted(widths):
             yield f"bands={width:g}", Recipe(bands=width)
         return
-    rows = np.bincount(table.signatures[:, place], table.signature_rows, len(column))
+    rows = table.qi_rows(place)
     least = table.min_support
     if least > 1 and 1 < (rows < least).sum() < len(column):
         yield f"rare={least}", Recipe(rare=least)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import log10, prod
 from typing import Any
 
@@ -45,7 +46,8 @@ class Setting:
     """What was changed: columns, r, limit, min_support."""
     slack: float
     detail_lost: float
-    """The share of the QIs' detail (entropy, the mean over the QIs asked for) that is given up."""
+    """The share of the QIs' detail (entropy, the mean over the QIs asked for, by their importance)
+    that is given up."""
     distance: float
     """From what was asked: by how much the detail asked for is more than what is kept (half of it
     kept: 1), the same for r, and what another limit and min_support count for."""
@@ -64,15 +66,19 @@ class _Base:
     words: Mapping[str, str]
     """By column, how it was made coarser."""
     kept: Floats
-    """By column: the share of its detail that is left."""
+    """By column: the share of its detail that is left, times its part of all importance."""
     cells: pl.DataFrame
 
 
 def settings(
-    table: Table, asked: Spec, hierarchies: Mapping[str, tuple[str, Hierarchy]] | None = None
+    table: Table,
+    asked: Spec,
+    hierarchies: Mapping[str, tuple[str, Hierarchy]] | None = None,
+    importance: Mapping[str, float] | None = None,
 ) -> Iterator[list[Setting]]:
     """Settings, as one way after another to count the table is looked at; `asked` is the table's
-    spec as it was given, and `hierarchies` have the file that each was read from."""
+    spec as it was given, and `hierarchies` have the file that each was read from. Where QIs are of
+    unlike `importance` (1 unless said), the less important are made coarser without the others."""
     cells, done = cells_of(table), {name for name, _ in asked.recode}
     made: dict[str, Any] = {
         "recode": (),
@@ -82,7 +88,8 @@ def settings(
         "rows_per_person": "all",
     }
     table = Table.from_cells(cells, table.spec.with_(**made), rows=ROWS)
-    whole = np.ones(len(table.qi))
+    weights = np.array([(importance or {}).get(column.name, 1.0) for column in table.qi])
+    whole = weights / weights.sum()
     yield _of_base(_Base(table, asked, {}, whole, cells), asked)
     if asked.knowledge is not None:
         return
@@ -94,8 +101,10 @@ def settings(
     if asked.views is not None:
         return
     seen: list[Mapping[str, Recipe]] = [{}]
-    for step in (0, 1):
-        recipes = coarser(table, step, done, hierarchies or {})
+    for step, most in product((0, 1), sorted({*weights.tolist()})):
+        may = {column.name for column, one in zip(table.qi, weights, strict=True) if one <= most}
+        every = coarser(table, step, done, hierarchies or {})
+        recipes = {name: recipe for name, recipe in every.items() if name in may}
         if recipes in seen:
             continue
         seen.append(recipes)
@@ -103,11 +112,11 @@ def settings(
             cells, table.spec.with_(recode=recipes, **_fewer(table.spec, recipes)), rows=ROWS
         )
         kept = np.array(
-            [_entropy(coarse, i) / max(1e-12, _entropy(table, i)) for i in range(len(table.qi))]
+            [detail(coarse, i) / max(1e-12, detail(table, i)) for i in range(len(table.qi))]
         )
         spec = asked.with_(recode=(*asked.recode, *recipes.items()), **_fewer(asked, recipes))
         words = {name: _recipe_words(name, recipe) for name, recipe in recipes.items()}
-        yield _of_base(_Base(coarse, spec, words, np.minimum(1.0, kept), cells), asked)
+        yield _of_base(_Base(coarse, spec, words, whole * np.minimum(1.0, kept), cells), asked)
 
 
 def _fewer(spec: Spec, recoded: Mapping[str, Recipe]) -> dict[str, tuple[tuple[str, float], ...]]:
@@ -172,7 +181,7 @@ def _setting(
         else [],
     }
     kept = sum(base.kept[place] for place in range(len(asked.qi)) if mask >> place & 1)
-    lost = float(1.0 - kept / len(asked.qi))
+    lost = 1.0 - float(kept) if dropped or words["columns"] else 0.0
     most = max(asked.r, *(event.r or 0.0 for event in asked.protect or ()), 0.0)
     distance = lost / max(1e-9, 1.0 - lost) + (0.0 if r is None else most / r - 1.0)
     distance += PRIOR_COSTS * bool(words["limit"])
@@ -267,7 +276,8 @@ def _frontier(slack: Floats, kept: Floats) -> list[int]:
     return chosen
 
 
-def _entropy(table: Table, place: int) -> float:
-    rows = np.bincount(table.signatures[:, place], table.signature_rows)
+def detail(table: Table, place: int) -> float:
+    """How much a QI tells of a person: the entropy of its values."""
+    rows = table.qi_rows(place)
     share = rows[rows > 0] / table.rows
     return float(-(share * np.log(share)).sum())

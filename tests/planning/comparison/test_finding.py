@@ -114,6 +114,52 @@ def test_every_setting_makes_the_table_that_its_spec_makes(tmp_path: Path) -> No
         assert np.array_equal(fast.event_r, slow.event_r)
 
 
+def test_what_matters_less_is_given_up_first() -> None:
+    """With every column alike, and with one that counts ten times as much."""
+    table = Table.from_frame(telling(), ASKED)
+    alike = [one for several in settings(table, ASKED) for one in several]
+    plain = {one.spec: one for one in alike}
+    weights = {"years": 10.0, "town": 2.0}
+    told = [one for several in settings(table, ASKED, importance=weights) for one in several]
+    whole = sum(weights.get(name, 1.0) for name in ASKED.qi)
+    compared = 0
+    for one in told:
+        dropped = [name for name in ASKED.qi if name not in one.spec.qi]
+        if one.spec.recode == ():
+            lost = sum(weights.get(name, 1.0) for name in dropped) / whole
+            assert one.detail_lost == pytest.approx(lost)
+        if one.spec in plain:
+            assert one.slack == plain[one.spec].slack
+            compared += 1
+    assert compared > 3
+    again = settings(table, ASKED, importance=dict.fromkeys(ASKED.qi, 7.0))
+    same = [one for several in again for one in several]
+    assert [one.spec for one in same] == [one.spec for one in alike]
+    assert [one.distance for one in same] == pytest.approx([one.distance for one in alike])
+
+
+def test_an_important_column_keeps_its_values_where_others_are_made_coarser() -> None:
+    asked = ASKED.with_(qi=["years", "age"])
+    frame = telling().with_columns(age=pl.col("years").reverse())
+    table = Table.from_frame(frame, asked)
+
+    def recoded(**importance: float) -> set[frozenset[str]]:
+        found = settings(table, asked, importance=importance)
+        whole = [one.spec for several in found for one in several if len(one.spec.qi) == 2]
+        return {frozenset(dict(one.recode)) for one in whole}
+
+    assert frozenset({"age"}) not in recoded()
+    assert frozenset({"age"}) in recoded(years=5)
+    assert frozenset({"years"}) in recoded(age=5)
+
+
+@pytest.mark.parametrize("wrong", [{"town": 0}, {"town": 101}, {"town": True}, {"else": 2}])
+def test_an_importance_is_a_number_of_a_qi(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError) as raised:
+        shoal.find(telling(), ASKED, importance=wrong)
+    assert raised.value.code == "find-importance"
+
+
 def test_slack_is_offer_over_demand_in_the_tightest_view_of_the_columns_left() -> None:
     """The slow twin: each view of each choice of columns, with plain sums."""
     from itertools import combinations

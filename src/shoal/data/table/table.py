@@ -287,6 +287,11 @@ class Table:
         signature, _, rows = self.member_cells
         return np.bincount(signature, rows, len(self.signatures)).astype(np.int64)
 
+    def qi_rows(self, place: int) -> NDArray[np.int64]:
+        """How many rows have each value of a QI."""
+        codes, size = self.signatures[:, place], len(self.qi[place])
+        return np.bincount(codes, self.signature_rows, size).astype(np.int64)
+
     @cached_property
     def cells(self) -> Cells:
         """The table compressed: (signature, published value, rows), for rows > 0, in order."""

@@ -243,6 +243,7 @@ def find(
     *,
     seconds: float = 60.0,
     hierarchies: Mapping[str, tuple[str, Hierarchy]] | None = None,
+    importance: Mapping[str, float] | None = None,
     seed: int = 0,
     progress: Progress = silent,
     told: Callable[[Found], None] | None = None,
@@ -250,15 +251,16 @@ def find(
     """Runs settings for about so many seconds; `spec` is the table's as it was given. After each
     run, what came of all so far is `told`."""
     with compiling.clock() as spent:
-        asked, known = spec or table.spec, hierarchies or {}
-        return _find(table, asked, seconds, known, seed, progress, told, spent)
+        asked = spec or table.spec
+        near = settings(table, asked, hierarchies, importance)
+        return _find(table, asked, near, seconds, seed, progress, told, spent)
 
 
 def _find(
     table: Table,
     asked: Spec,
+    near: Iterator[list[Setting]],
     seconds: float,
-    hierarchies: Mapping[str, tuple[str, Hierarchy]],
     seed: int,
     progress: Progress,
     told: Callable[[Found], None] | None,
@@ -301,7 +303,7 @@ def _find(
         # Too many for r = 2 without any column, and the largest limit prior has no slack at all.
         return found()
     ways: dict[tuple[str, ...], _Way] = {}
-    for several in settings(table, asked, hierarchies):
+    for several in near:
         looked += several
         if left() < seconds * (1.0 - LOOKING):
             break

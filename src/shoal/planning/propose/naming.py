@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
-
 from shoal.data.spec import InputWarning
 from shoal.data.table import Column, Table
 from shoal.errors import InputError
@@ -56,8 +54,7 @@ def _held_by_one(table: Table) -> list[tuple[Column, int]]:
     """The QIs, and how many values of each one person alone has."""
     found = []
     for place, column in enumerate(table.qi):
-        rows = np.bincount(table.signatures[:, place], table.signature_rows, len(column))
-        found.append((column, int((rows == 1).sum())))
+        found.append((column, int((table.qi_rows(place) == 1).sum())))
     return found
 
 
