@@ -32,7 +32,6 @@ NO_FIELD = {
     "engine-": "pages read with the default engine",
     "evidence-": "a button without a field",
     "explain-code": "another command",
-    "find-": "another command",
     "group-": "a posterior in Python",
     "whole-number": "another command",
     "key-exists": "signing, which no page does",
@@ -66,6 +65,8 @@ PLACED: Mapping[str, blame.Fields] = {
     **blame.PAGES,
     "plan": blame.PLAN,
     "context": blame.CONTEXT,
+    "find": blame.FIND,
+    "coarser": blame.COARSER,
     "decide": blame.DECISION,
     "table": {**blame.UPLOADED, **blame.DATABASE, **blame.CHOSEN},
 }

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from shoal.data.spec import Spec
+from shoal.workbench.held import key_of
 from shoal.workbench.project import Run
 from shoal.workbench.project.commands import FOUND
 from shoal.workbench.texts import TEXTS
@@ -104,6 +105,22 @@ def test_after_other_changes_it_says_so_and_offers_nothing(asked: Visitor) -> No
     asked.project.write_draft({**DRAFT, "qi": ["town"]})
     assert 'action="/find/use"' not in asked.get("/find").text
     assert changed in asked.get("/find").words
+
+
+def test_what_matters_is_asked_of_the_search(
+    asked: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Run, "start", lambda run: None)
+    field = f"importance-{key_of('years')}"
+    for typed in ("0", "x", "1e9"):
+        answer = asked.post("/find", {"seconds": "5", field: typed})
+        assert (answer.status, 'id="wrong-importance"' in answer.text) == (422, True)
+        assert f'value="{typed}"' in answer.text
+    assert asked.post("/find", {"seconds": "5", field: "10"}).status == 303
+    (run,) = asked.project.runs()
+    assert " --importance years=10 " in run.commands()[-1]
+    assert "importance={'years': 10.0}" in run.programs()[0]
+    assert f'name="{field}" class="short" value="10"' in asked.get("/find").text
 
 
 def test_wrong_seconds_are_refused_beside_the_field(asked: Visitor) -> None:

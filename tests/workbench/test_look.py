@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import urllib.parse
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from shoal.data.table import Table
 from shoal.knowledge import Knowledge
 from shoal.release import Release
 from shoal.release.facts import load_facts
+from shoal.wording import percent
 from shoal.workbench import looking
 from shoal.workbench.project import Run
 from tests.workbench.visitor import Visitor, workbench
@@ -141,14 +141,30 @@ def test_the_page_and_its_parts(visitor: Visitor, assessed: Run) -> None:
     for wrong in ("0", "999999999", "x", ""):
         answer = visitor.get(f"/look/group?run={assessed.name}&gid={wrong}")
         assert "There is no such group" in answer.words
-    asked = urllib.parse.urlencode({"run": assessed.name, "q-sex": "Female", "q-age": "30"})
-    assert "people by the release" in visitor.get(f"/look/like?{asked}").words
-    other = urllib.parse.urlencode({"run": assessed.name, "q-sex": "<b>"})
-    answer = visitor.get(f"/look/like?{other}")
+    run = {"run": assessed.name}
+    asked = {**run, "q-sex": "Female", "q-age": "30"}
+    assert "people by the release" in visitor.post("/look/like", asked).words
+    answer = visitor.post("/look/like", {**run, "q-sex": "<b>"})
     assert "Nobody in the release has" in answer.words
     assert "<b>" not in answer.text
-    assert visitor.get(f"/look/crossed?run={assessed.name}&by=region").status == 200
+    by_region = visitor.post("/look/crossed", {**run, "by": "region", "value": EVENT})
+    assert "North-East" in by_region.words
+    assert 'hx-get="/look/like"' not in visitor.get(f"/look/like?run={assessed.name}").text
     assert visitor.get("/look/like?run=0999").status == 404
+
+
+def test_the_picture_of_all_runs_leads_to_each(visitor: Visitor, assessed: Run) -> None:
+    found, facts = assessed.result("anonymize"), load_facts(assessed.folder / "private")
+    assert found is not None
+    assert facts.queries is not None
+    assert "/runs/picture" in visitor.get("/runs").text
+    picture = visitor.get("/runs/picture").text
+    place = f"http://127.0.0.1:{visitor.port}/runs/{assessed.name}"
+    assert picture.count(f'<a xlink:href="{place}"') == 2, "drawn for two widths"
+    assert picture.count('role="group"') == 2, "what holds links is no image"
+    error = facts.queries["lines"][-1]["mean"]
+    said = f"{percent(found['worst_posterior'])}, error {percent(error)}"
+    assert picture.count(f'aria-label="{assessed.name} art, r = {found["r"]:g}: {said}"') == 2
 
 
 def test_a_table_that_is_another_now_is_not_shown_as_this_one(

@@ -56,6 +56,7 @@ CHANGES: dict[str, Callable[[Visitor], Answer]] = {
     "reason": lambda v: change(v, **{of("reason", "age"): "Neighbours know it."}),
     "bands": lambda v: change(v, **{of("band", "age"): "5"}),
     "recoding": lambda v: change(v, **{of("recode", "age"): "bands=10"}),
+    "coarser values": lambda v: v.post("/coarser", {"column": key_of("age"), "recipe": "bands=10"}),
     "event": lambda v: change(
         v, do=f"add:{key_of('diagnosis')}", **{f"entry-{key_of('diagnosis')}": "H*"}
     ),

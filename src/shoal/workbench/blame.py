@@ -71,8 +71,9 @@ ROLES: Fields = {
     **_of("knowledge", "knowledge-"),
     **_of("publish_apart", "apart"),
 }
+COARSER: Fields = {**_of("recipe", "recode-", "band"), **_of("groups", "hierarchy-")}
 PLAN: Fields = _of("curve", "r", "r-", "plan-")
-FIND: Fields = _of("seconds", "find-")
+FIND: Fields = {**_of("seconds", "find-"), **_of("importance", "find-importance")}
 RUN: Fields = {
     **_of("method", "method", "method-several", "compare-several"),
     **_of("parameters", "method-", "art-", "parameter-", "hierarchy-", "project-path", "emd"),

@@ -50,6 +50,10 @@ JUDGING = {
     "find.make": "Try what would work",
     "find.seconds": "Seconds",
     "find.button": "Try",
+    "find.importance": "Which columns matter",
+    "find.importance.lead": "Of two columns, the one with the smaller number is dropped or made "
+    "coarser first: 10 counts ten times as much as 1.",
+    "find.coarser": "Coarser values",
     "find.changed": "The table or the roles were changed after run {run}: try again.",
     "find.none": "Nothing has ended yet.",
     "find.count": "{tried} run so far, {holding} hold.",
@@ -158,6 +162,12 @@ JUDGING = {
     "runs.verdict": "Verdict",
     "runs.decision": "Decision",
     "runs.compare": "Compare the ticked runs",
+    "runs.picture": "Risk against usefulness",
+    "runs.picture.lead": "Each point is a release, and leads to it. Farther left people are linked "
+    "less surely; farther down, counts of cases are nearer to the truth. Triangles do not hold "
+    "what was asked. The line joins those that no other beats in both.",
+    "runs.picture.label": "Releases by the largest chance of a protected value and the error of "
+    "counts; each is a link to its run",
     "runs.confirmed": "verified",
     "runs.refuted": "not verified",
     "kind.anonymize": "release",

@@ -231,7 +231,7 @@ def crossed(release: Release, table: Table, qi: str, column: str, value: str) ->
     with its error."""
     place = [one.name for one in table.qi].index(qi)
     mine = table.qi[place]
-    rows = np.bincount(table.signatures[:, place], table.signature_rows, len(mine)).astype(float)
+    rows = table.qi_rows(place).astype(float)
     signature, code, count = table.cells
     wanted = code == table.values.index(value)
     true = np.bincount(table.signatures[signature[wanted], place], count[wanted], len(mine))

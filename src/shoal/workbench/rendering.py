@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STEPS = ("table", "roles", "plan", "run", "runs")
 ASIDE = ("audit", "verify")
-EDITED = ("home", "table", "roles", "plan", "find", "run", "changes")
+EDITED = ("home", "table", "roles", "coarser", "plan", "find", "run", "changes")
 """The pages on which the draft is changed."""
 LONG = 1200
 LABELS = {

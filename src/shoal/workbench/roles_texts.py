@@ -40,6 +40,33 @@ ROLES = {
     "Made coarser: before anything else, and only the result is published. Write bands=10, "
     "cuts=18,65, quantiles=5, date=month, nominal, missing=98,99 or rare=50; several after a "
     "semicolon.",
+    "roles.coarser": "See what coarser values of {name} do",
+    # Coarser values
+    "coarser.title": "Coarser values of {name}",
+    "coarser.lead": "What each way to make this column coarser does to people whose combination of "
+    "all columns known to outsiders nobody else has, or few.",
+    "coarser.own": "Or your own",
+    "coarser.own.hint": "bands=10, cuts=18,65, quantiles=5, date=month, nominal, missing=98,99, "
+    "rare=50, suppress; several after a semicolon.",
+    "coarser.try": "Try it",
+    "coarser.effects": "Ways to make it coarser",
+    "coarser.plain": "as it is",
+    "coarser.use": "Use",
+    "coarser.see": "its values",
+    "coarser.alone": "People alone",
+    "coarser.few": "Among fewer than {k}",
+    "coarser.combinations": "Combinations",
+    "coarser.values": "Values",
+    "coarser.kept": "Detail kept",
+    "coarser.picture": "Alone, of all",
+    "coarser.becomes": "What becomes of its values",
+    "coarser.members": "Made of",
+    "coarser.groups": "Groups of values",
+    "coarser.groups.lead": "Name the group of each value; after a > the group of that group. What "
+    "has none stays by itself. It is kept as a hierarchy in the project's folder.",
+    "coarser.group": "Group",
+    "coarser.group.of": "Group of {name}",
+    "coarser.groups.try": "Try these groups",
     # Events
     "events.title": "What nobody may be linked to",
     "events.lead": "A protected event is one value of the sensitive column, or several taken as "

@@ -7,18 +7,24 @@ from typing import Any
 
 from starlette.responses import Response
 
+from shoal.api.find import check_importance
 from shoal.data.spec import Spec
+from shoal.data.spec.checks import number_or_text
 from shoal.errors import InputError, ShoalError
 from shoal.report.charts.found import found_chart
 from shoal.workbench.asked import Asked, after_roles, begin, last_run
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import FIND, beside
 from shoal.workbench.drawing import drawn
+from shoal.workbench.held import key_of
 from shoal.workbench.project import Run, find_steps
+from shoal.workbench.project.commands import options_of
 from shoal.workbench.same import same_as
 from shoal.workbench.texts import say
 
 SECONDS, MOST = "60", 3600
+USUAL = "1"
+"""The importance of a column of which nothing is said."""
 
 
 @after_roles
@@ -30,8 +36,12 @@ def show(visit: Visit, asked: Asked) -> Response:
 def start(visit: Visit, asked: Asked) -> Response:
     """Tries settings, in a run."""
     try:
-        seconds = _seconds(visit.text("seconds"))
-        begin(visit, "find", lambda run: find_steps(run, asked.source, seconds=seconds))
+        seconds, importance = _seconds(visit.text("seconds")), _importance(visit, asked)
+        begin(
+            visit,
+            "find",
+            lambda run: find_steps(run, asked.source, seconds=seconds, importance=importance),
+        )
     except ShoalError as error:
         return _page(visit, asked, error)
     return go("/find")
@@ -79,6 +89,24 @@ def _seconds(typed: str) -> float:
     return seconds
 
 
+def _importance(visit: Visit, asked: Asked) -> dict[str, float]:
+    """How important each QI is, of those that are not as usual."""
+    typed = {name: visit.text(f"importance-{key_of(name)}") for name in asked.spec.qi}
+    found = {name: number_or_text(text) for name, text in typed.items() if text not in ("", USUAL)}
+    return check_importance(found, asked.spec)
+
+
+def _asked_importance(visit: Visit, asked: Asked, run: Run | None) -> list[tuple[str, str, str]]:
+    """Each QI with the key of its field and what stands in it: as typed, or as tried last."""
+    said = options_of(run.steps[0]).get("importance", []) if run else []
+    last = {name: number for name, _, number in (text.rpartition("=") for text in said)}
+    fields = [(name, key_of(name)) for name in asked.spec.qi]
+    return [
+        (name, key, visit.text(f"importance-{key}") or last.get(name, USUAL))
+        for name, key in fields
+    ]
+
+
 def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Response:
     shown = _shown(visit, asked)
     run: Run | None = shown["run"]
@@ -89,6 +117,7 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
         status=visit.status(error),
         progress=run.progress if run else None,
         seconds=seconds,
+        importance=_asked_importance(visit, asked, run),
         errors=beside(error, FIND),
         **shown,
         **same_as(steps),

@@ -112,7 +112,7 @@ def like(visit: Visit) -> Response:
     """What would be said about somebody with some attributes."""
     run, release = _opened(visit)
     columns = release.coded.columns
-    where = {one.name: t for one in columns if (t := visit.asked(f"q-{one.name}"))}
+    where = {one.name: t for one in columns if (t := visit.text(f"q-{one.name}"))}
     spec = release.spec
     table, error, whole = _counted(visit, run), None, None
     said: list[tuple[str, list[looking.Said]]] = []
@@ -142,10 +142,10 @@ def crossed(visit: Visit) -> Response:
     if table is None or table.several is not None:
         return visit.page("look_crossed", run=run, lines=None)
     names = [one.name for one in table.qi]
-    qi = visit.asked("by") if visit.asked("by") in names else names[0]
+    qi = visit.text("by") if visit.text("by") in names else names[0]
     first = table.events[0].label if table.events else table.values[0]
     usual = first if first in table.values else table.values[0]
-    value = visit.asked("value") if visit.asked("value") in table.values else usual
+    value = visit.text("value") if visit.text("value") in table.values else usual
     lines = looking.crossed(release, table, qi, release.spec.sensitive_columns[0], value)
     return visit.page(
         "look_crossed",
@@ -168,7 +168,7 @@ def _draw(one: looking.Said, lines: list[looking.Said]) -> Any:
 
 
 def _opened(visit: Visit) -> tuple[Run, Release]:
-    run = visit.project.run(visit.asked("run"))
+    run = visit.project.run(visit.text("run") or visit.asked("run"))
     return run, visit.bench.releases.get(run.folder / "release")
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from starlette.responses import HTMLResponse, Response
 
+from shoal.auditing.checks import verdict
 from shoal.errors import ShoalError
+from shoal.report.charts.found import found_chart
 from shoal.report.measured import surest_table
 from shoal.report.page import chart_specs
 from shoal.workbench import verdicts
@@ -27,7 +29,32 @@ OWN_PAGES = ("plan", "find")
 def show(visit: Visit) -> Response:
     """All runs, the newest first."""
     lines = [_line(run) for run in reversed(visit.project.runs())]
-    return visit.page("runs", runs=lines, **same_as_runs())
+    drawn = any(one["kind"] == "anonymize" and one["state"] == "done" for one in lines)
+    return visit.page("runs", runs=lines, drawn=drawn, **same_as_runs())
+
+
+def picture(visit: Visit) -> Response:
+    """Risk against error of every run with a release; each point leads to its run."""
+    home = str(visit.request.base_url)
+    points = [point for run in visit.project.runs() if (point := _point(run, home)) is not None]
+    if not points:
+        return Response(status_code=204)
+    chart = (say("runs.picture.label"), "", drawn("runs", found_chart(points)))
+    return visit.page("charts_part", charts=[chart])
+
+
+def _point(run: Run, home: str) -> dict[str, Any] | None:
+    facts = verdicts.facts_of(run) if run.kind == "anonymize" and run.state == "done" else None
+    found = None if facts is None else run.result("anonymize")
+    if facts is None or found is None or not facts.queries or not facts.queries["lines"]:
+        return None
+    return {
+        "words": f"{run.name} {run.title or found['method']}, r = {found['r']:g}",
+        "worst_posterior": found["worst_posterior"],
+        "error": facts.queries["lines"][-1]["mean"],
+        "robust": verdict(facts.checks),
+        "address": f"{home}runs/{run.name}",
+    }
 
 
 def show_one(visit: Visit) -> Response:

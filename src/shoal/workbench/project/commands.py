@@ -30,7 +30,7 @@ TEXTS = ("after", "column", "groups", "key", "knowledge", "method", "model", "pr
 TABLES = ("table", "released")
 LISTS = {"adversary": "adversary", "attacker": "attackers"}
 ASKED = ("r", "limit")
-WRITTEN = ("spec", "hierarchy", "out", "write_anyway", "report", "public_report")
+WRITTEN = ("spec", "hierarchy", "importance", "out", "write_anyway", "report", "public_report")
 ASIDE = ("alone", "json", "releases", *WRITTEN, *ASKED, *READING)
 """What the command line does besides, and Python has no need of or does otherwise."""
 
@@ -124,10 +124,13 @@ def plan_steps(
     return [step("plan", source.address, source, r=one, **told) for one in asked]
 
 
-def find_steps(run: str, source: Source, *, seconds: float) -> Steps:
+def find_steps(
+    run: str, source: Source, *, seconds: float, importance: Mapping[str, float] | None = None
+) -> Steps:
     """Runs settings near the one asked for, and keeps what came of them as they end."""
     told = {"spec": f"{run}/spec.toml", "seconds": f"{seconds:g}", "out": f"{run}/{FOUND}"}
-    return [step("find", source.address, source, **told)]
+    matter = {name: f"{one:g}" for name, one in (importance or {}).items()}
+    return [step("find", source.address, source, importance=matter, **told)]
 
 
 def audit_steps(
@@ -234,6 +237,8 @@ def python_of(arguments: Sequence[str]) -> str:
         form = "{0!r}: read_hierarchy({1!r}, name={0!r})" if made else "{0!r}: {1!r}"
         pairs = (form.format(column, file) for column, _, file in files)
         told.append(f"hierarchies={{{', '.join(pairs)}}}")
+    if importance := [text.rpartition("=") for text in options.get("importance", ())]:
+        told.append(f"importance={ {name: float(one) for name, _, one in importance} }")
     called = f"shoal.{verb}{'_releases' if together else ''}"
     call = f"{NAMES[verb]} = {called}({', '.join(told)})"
     if len(call) > 88:
