@@ -77,6 +77,11 @@ def adversaries_words(names: Sequence[str]) -> str:
     return f"{' and '.join(listed)} {'adversary' if len(names) == 1 else 'adversaries'}"
 
 
+WEIGHTED_WORDS = (
+    "It also knows the same distributions by survey weights, as those of the population: judged "
+    "group by group. Counts are of the people of the table, not of the population."
+)
+"""What is known where there are survey weights."""
 WHOLE = "all-views"
 """The adversary who reads a release as a whole."""
 ALL_VIEWS = "all views"

@@ -82,6 +82,7 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         "identifiers": ["name"],
         "person": "patient",
         "rows_per_person": "first 2",
+        "weight": "w",
         "publish_members": True,
         "publish_apart": True,
     }
@@ -106,6 +107,7 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         identifiers=("name",),
         person="patient",
         rows_per_person="first 2",
+        weight="w",
         publish_members=True,
         publish_apart=True,
     )

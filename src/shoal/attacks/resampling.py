@@ -17,10 +17,12 @@ def resampled(table: Table, rng: np.random.Generator, *, rows: int | None = None
     drawn = rng.multinomial(rows or table.rows, held / held.sum())
     kept = np.flatnonzero(drawn)
     present, index = np.unique(signature[kept], return_inverse=True)
+    some = Cells(signature[kept], member[kept], drawn[kept])
     return replace(
         table,
         signatures=table.signatures[present],
-        member_cells=Cells(index.astype(np.int32), member[kept], drawn[kept]),
+        member_cells=some._replace(signature=index.astype(np.int32)),
+        weights=table.weights_of(some),
         people=None,
         native=None,
     )

@@ -149,7 +149,7 @@ def worst_by_event(case: Case, seen: Seen, risks: RowRisks) -> dict[str, Witness
             person=table.describe(signature),
             group=risks.label_of_pair(one.pair),
             event=event.label,
-            view=view.attributes,
+            view=view.parts,
             before=float(event_chances(view, table)[view.index[signature], number]),
             posterior=one.posterior,
             kind=one.kind,
@@ -234,7 +234,7 @@ def guess_rate(lenses: Sequence[Lens]) -> GuessRate:
         by_view[lens.view.name] = max(by_view.get(lens.view.name, 0.0), float(rate))
     return GuessRate(
         worst=float(rates[worst, 0]),
-        view=lenses[worst].view.attributes,
+        view=lenses[worst].view.parts,
         by_view=by_view,
         known_before=float(rates[:, 1].max()) if made[:, 1].any() else None,
     )

@@ -58,7 +58,7 @@ SPELLED = {
 """How it is written on the command line, behind what it means."""
 METAVARS = {
     **dict.fromkeys(("qi", "view", "rare_unknown", "identifiers"), "A,B,..."),
-    **dict.fromkeys(("sensitive", "person", "key", "groups", "column"), "COLUMN"),
+    **dict.fromkeys(("sensitive", "person", "weight", "key", "groups", "column"), "COLUMN"),
     **dict.fromkeys(("knowledge", "spec", "report", "public_report", "context"), "FILE"),
     "memory": "SIZE",
     "private": "FOLDER",
@@ -87,7 +87,7 @@ HEADINGS = {
     ),
     "What outsiders are taken to know": (
         *("min_support", "max_attributes", "view", "known_band", "rare_unknown", "knowledge"),
-        *("model", "adversary"),
+        *("weight", "model", "adversary"),
     ),
     "Releases that follow each other": ("after", "ledger", "chain", "releases"),
     "How it is run": (

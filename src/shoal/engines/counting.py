@@ -34,8 +34,9 @@ def count_name(columns: Sequence[str]) -> str:
 
 
 def columns_of(spec: Spec) -> list[str]:
-    """The columns that a table is counted by."""
-    return [*spec.qi, *spec.sensitive_columns]
+    """The columns that a table is counted by: people of different survey weights are apart."""
+    weight = [] if spec.weight is None else [spec.weight]
+    return list(dict.fromkeys([*spec.qi, *spec.sensitive_columns, *weight]))
 
 
 def count_rows(

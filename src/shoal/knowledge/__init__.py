@@ -11,6 +11,7 @@ from shoal.knowledge.hiding import Hiding as Hiding
 from shoal.knowledge.hiding import Scarce as Scarce
 from shoal.knowledge.knowledge import OWN as OWN
 from shoal.knowledge.knowledge import SUM_TOLERANCE as SUM_TOLERANCE
+from shoal.knowledge.knowledge import WEIGHTED as WEIGHTED
 from shoal.knowledge.knowledge import Knowledge as Knowledge
 from shoal.knowledge.knowledge import View as View
 from shoal.knowledge.knowledge import count_values as count_values

@@ -104,7 +104,7 @@ class Strata:
     @classmethod
     def of(cls, table: Table, knowledge: Knowledge) -> Strata:
         """None of a model, or of knowledge from outside: nobody has counted their people."""
-        views = (one for one in knowledge.views if one.fitted is None and one.people is not None)
+        views = (one for one in knowledge.class_views if one.people is not None)
         return cls(tuple(views), len(table.signatures))
 
     def cases(self, of_signature: Floats) -> list[Floats]:

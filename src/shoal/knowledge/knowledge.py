@@ -27,6 +27,8 @@ from shoal.knowledge.size import check_size, check_views
 from shoal.wording import visible
 
 OWN = "the table itself"
+WEIGHTED = "(weighted)"
+"""Stands behind the attributes of a view whose distributions are by survey weights."""
 SHOWN_VIEWS = 4
 SUM_TOLERANCE = 1e-9
 ROUNDING, BELOW_ONE = 1e-9, float(np.nextafter(1.0, 0.0))
@@ -50,6 +52,8 @@ class View:
     """How many people each distribution was counted from, if it was."""
     chances: NDArray[np.float64] | None = None
     """The chance of each event (columns) where that is what is known, and no distribution."""
+    weighted: bool = False
+    """Whether distributions are by survey weights: of the population, not of the people here."""
 
     def __post_init__(self) -> None:
         total = self.distributions.sum(axis=1)
@@ -58,7 +62,17 @@ class View:
 
     @property
     def name(self) -> str:
-        return " + ".join(self.attributes) or "(whole table)"
+        return " + ".join(self.parts) or "(whole table)"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The attributes, and whether what is known of them is by survey weights."""
+        return (*self.attributes, WEIGHTED) if self.weighted else self.attributes
+
+    @property
+    def counted(self) -> bool:
+        """Whether it knows classes of the people here, so that their cases can be counted."""
+        return self.fitted is None and not self.weighted
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +102,7 @@ class Knowledge:
     @property
     def class_views(self) -> tuple[View, ...]:
         """The views that know classes of people, so that their cases can be counted."""
-        return tuple(view for view in self.views if view.fitted is None)
+        return tuple(view for view in self.views if view.counted)
 
     @property
     def models(self) -> tuple[Fitted, ...]:
@@ -142,15 +156,22 @@ class Knowledge:
     @classmethod
     def from_table(cls, table: Table) -> Knowledge:
         """The worst case: the exact distributions of the table itself; where there are several
-        sensitive columns, of their masks, from which those of every event follow."""
+        sensitive columns, of their masks, from which those of every event follow. With survey
+        weights every view is there twice: as the people here are, and as the population is."""
         table = known_values(table)
-        sets = attribute_sets(table)
-        many = check_views(table, len(sets))
+        sets, ways = attribute_sets(table), (False,) if table.weights is None else (False, True)
+        many = check_views(table, len(sets) * len(ways))
         strata = [(one, found) for one in sets if (found := _strata(table, one, many)) is not None]
-        check_size(table, sum(size for _, (_, size) in strata))
-        views = [_counted_view(table, one, index, size) for one, (index, size) in strata]
+        check_size(table, len(ways) * sum(size for _, (_, size) in strata))
+        strata = strata or [((), (np.zeros(len(table.signatures), np.int32), 1))]
+        views = [
+            _counted_view(table, one, index, size, weighted=weighted)
+            for weighted in ways
+            for one, (index, size) in strata
+        ]
         source = f"{OWN}, min_support {table.min_support}"
-        return cls(tuple(views) or (whole_view(table),), source)
+        weighed = "" if table.weights is None else f', also weighted by "{table.spec.weight}"'
+        return cls(tuple(views), source + weighed)
 
     @classmethod
     def model(
@@ -195,7 +216,10 @@ def known_values(table: Table) -> Table:
 
 def seen_in(view: View, table: Table) -> View:
     """The same classes of people, with the distributions of another table of theirs."""
-    return _counted_view(table, view.attributes, view.index, len(view.distributions), view.fitted)
+    size = len(view.distributions)
+    return _counted_view(
+        table, view.attributes, view.index, size, view.fitted, weighted=view.weighted
+    )
 
 
 def _check_one_column(table: Table, what: str) -> None:
@@ -303,11 +327,14 @@ def _counted_view(
     index: NDArray[np.integer],
     size: int,
     fitted: Fitted | None = None,
+    *,
+    weighted: bool = False,
 ) -> View:
-    counts = count_values(table, index, size)
-    counts[0] = table.value_rows
+    counts = count_values(table, index, size, weighted=weighted)
+    counts[0] = counts.sum(axis=0)
     people = np.maximum(counts.sum(axis=1), 1)
-    return View(attributes, index, counts / people[:, None], fitted, people.astype(np.int64))
+    own = None if weighted else people.astype(np.int64)  # nobody counts a population here
+    return View(attributes, index, counts / people[:, None], fitted, own, weighted=weighted)
 
 
 def whole_view(table: Table) -> View:
@@ -315,9 +342,16 @@ def whole_view(table: Table) -> View:
     return _counted_view(table, (), np.zeros(len(table.signatures), np.int32), 1)
 
 
-def count_values(table: Table, index: NDArray[np.integer], size: int) -> NDArray[np.float64]:
-    """How many rows with each published value there are in each class of signatures."""
+def count_values(
+    table: Table, index: NDArray[np.integer], size: int, *, weighted: bool = False
+) -> NDArray[np.float64]:
+    """How many rows with each published value there are in each class of signatures; or what their
+    survey weights add up to, in units."""
     signature, value, rows = table.cells
+    if weighted:
+        assert table.weights is not None
+        signature, member, _ = table.member_cells
+        value, rows = table.member_value[member], table.weights
     width = len(table.values)
     key = index[signature].astype(np.int64) * width + value
     counts = np.bincount(key, weights=rows, minlength=size * width)

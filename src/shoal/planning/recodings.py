@@ -15,6 +15,7 @@ import polars as pl
 from shoal.data.spec import Recipe
 from shoal.data.table import Column, Table
 from shoal.data.table.hierarchy import Hierarchy
+from shoal.data.table.survey import UNITS
 
 FEW_VALUES = 8
 """Numbers with fewer values than these are left as they are."""
@@ -102,6 +103,8 @@ def cells_of(table: Table, events: Sequence[int] | None = None) -> pl.DataFrame:
         codes = table.several.member_codes[member]
         for place, one in enumerate(table.several.columns):
             columns[one.members.name] = one.members.values[codes[:, place]]
+    if table.weights is not None and table.spec.weight not in table.spec.qi:
+        columns[str(table.spec.weight)] = pl.Series(table.weights / (rows * UNITS))
     counted = pl.DataFrame({**columns, ROWS: rows})
     return counted.group_by(list(columns), maintain_order=True).agg(pl.col(ROWS).sum())
 

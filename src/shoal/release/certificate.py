@@ -71,7 +71,7 @@ def make_certificate(
         "knowledge": {
             "source": _public_source(knowledge, table.spec),
             "min_support": table.min_support,
-            "views": [list(view.attributes) for view in knowledge.views],
+            "views": [list(view.parts) for view in knowledge.views],
             "assumed": audit.assumed.public(),
             **({"models": [dict(one) for one in models]} if models else {}),
         },
@@ -142,7 +142,10 @@ def public_spec(spec: Spec) -> dict[str, Any]:
 
 def recoded_words(spec: Spec) -> dict[str, str]:
     """What was done to columns before anything else, by column."""
-    return {name: recipe.words() for name, recipe in spec.recode}
+    return {
+        name: recipe.words() + (", each shown by its mean" if name == spec.weight else "")
+        for name, recipe in spec.recode
+    }
 
 
 def _by_view(audit: Mapping[str, Any]) -> list[Mapping[str, Any]]:

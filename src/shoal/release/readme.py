@@ -8,12 +8,13 @@ import polars as pl
 
 from shoal.auditing.check_words import known_words, lines, lookup_words
 from shoal.data.spec import support_for
-from shoal.knowledge import OWN, Assumed
+from shoal.knowledge import OWN, WEIGHTED, Assumed
 from shoal.plain import typed
 from shoal.release import GID, Release
 from shoal.release.forms import form_named
 from shoal.release.using import filled, using_parts
 from shoal.wording import (
+    WEIGHTED_WORDS,
     WHOLE,
     adversaries_words,
     apart_words,
@@ -132,7 +133,8 @@ def _hollow(release: Release) -> str:
 
 def _known_of_classes(release: Release, models: int) -> str:
     knowledge, spec = release.certificate["knowledge"], release.spec
-    views = _counted(len(knowledge["views"]) - models, "view")
+    weighted = sum(WEIGHTED in view for view in knowledge["views"])
+    views = _counted(len(knowledge["views"]) - models - weighted, "view")
     sensitive = " and ".join(spec.sensitive_columns)
     if not knowledge["source"].startswith(OWN):
         return (
@@ -151,7 +153,7 @@ def _known_of_classes(release: Release, models: int) -> str:
         "every combination of values in those views that at least "
         f"{knowledge['min_support']:,} rows share (min_support); everybody else counts with the "
         "whole table's distribution."
-    )
+    ) + (f" {WEIGHTED_WORDS}" if weighted else "")
 
 
 def _verdict(release: Release) -> str:

@@ -21,6 +21,7 @@ from shoal.report.measured import class_errors_in_short
 from shoal.report.words import FEW, hidden_count, judged
 from shoal.wording import (
     ALL_VIEWS,
+    WEIGHTED_WORDS,
     WHOLE,
     apart_words,
     isolated,
@@ -229,6 +230,7 @@ def _known_by_models(facts: Facts) -> str:
 
 def _known_of_classes(facts: Facts) -> str:
     spec, count = facts.spec, facts.verdict.views - len(facts.verdict.fitted)
+    count //= 1 + spec["weighted"]
     views = "1 view" if count == 1 else f"{count:,} views"
     if spec["outside"]:
         return f"What a file of outside knowledge says, in {views} ({_source(facts)})."
@@ -253,7 +255,7 @@ def _known_of_classes(facts: Facts) -> str:
         f"How {quoted(spec['sensitive'])} is distributed among people who share attribute values, "
         f"for {sets} of these attributes: {views}. Exactly, wherever at least "
         f"{spec['min_support']:,} people share the values (min_support); otherwise only as in the "
-        f"whole table.{bands}"
+        f"whole table.{bands}" + (f" {WEIGHTED_WORDS}" if spec["weighted"] else "")
     )
 
 

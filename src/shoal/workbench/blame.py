@@ -58,6 +58,7 @@ ROLES: Fields = {
         "identifier-",
         "person",
         "person-",
+        "survey-weight",
     ),
     **_of("events", "event-", "events-", "value-missing"),
     **_of("events", "project-path"),

@@ -17,7 +17,7 @@ from shoal.data.spec.recipe import Recipe, parse_recipes
 from shoal.errors import InputError
 from shoal.planning.propose import Proposal
 
-ROLES = ("qi", "sensitive", "identifier", "person", "unpublished")
+ROLES = ("qi", "sensitive", "identifier", "person", "weight", "qi-weight", "unpublished")
 KEYS = {"qi": "qi", "sensitive": "sensitive", "identifier": "identifiers", "person": "person"}
 Draft = dict[str, Any]
 BETWEEN = re.compile(rf";(?=\s*(?:{KEYS_OF_RECIPE.replace(', ', '|')})\b|\s*$)")
@@ -39,12 +39,14 @@ def names(value: Any) -> list[str]:
 
 def fits(draft: Mapping[str, Any], columns: Sequence[str]) -> bool:
     """Whether all columns that a draft has a role for are there."""
-    wanted = {name for key in KEYS.values() for name in names(draft.get(key))}
+    wanted = {name for key in (*KEYS.values(), "weight") for name in names(draft.get(key))}
     return bool(wanted) and wanted <= {*columns, ROWS_OF_PERSON}
 
 
 def role_of(draft: Mapping[str, Any], column: str) -> str:
-    """The role that a draft gives a column."""
+    """The role that a draft gives a column; a survey weight that is a QI too is published."""
+    if column in names(draft.get("weight")):
+        return "qi-weight" if column in names(draft.get("qi")) else "weight"
     for role, key in KEYS.items():
         if column in names(draft.get(key)):
             return role
@@ -54,7 +56,9 @@ def role_of(draft: Mapping[str, Any], column: str) -> str:
 def with_roles(draft: Draft, roles: Mapping[str, str]) -> Draft:
     """The draft with columns in other roles; what only the old ones had goes with them."""
     by_role = {role: [name for name, one in roles.items() if one == role] for role in ROLES}
-    qi, person, sensitive = by_role["qi"], by_role["person"], by_role["sensitive"]
+    person, sensitive = by_role["person"], by_role["sensitive"]
+    qi = [name for name, one in roles.items() if one in ("qi", "qi-weight")]
+    weight = by_role["weight"] + by_role["qi-weight"]
     counted = ROWS_OF_PERSON in names(draft.get("qi")) and bool(person)
     changed = {
         **draft,
@@ -62,7 +66,8 @@ def with_roles(draft: Draft, roles: Mapping[str, str]) -> Draft:
         "sensitive": sensitive[0] if len(sensitive) == 1 else sensitive,
     }
     changed = put(changed, "identifiers", by_role["identifier"])
-    changed = put(changed, "person", person[0] if len(person) == 1 else person)
+    for key, some in (("person", person), ("weight", weight)):
+        changed = put(changed, key, some[0] if len(some) == 1 else some)
     if not person:
         changed = put(changed, "rows_per_person", None)
     if sensitive != names(draft.get("sensitive")):

@@ -24,7 +24,7 @@ from shoal.data.table.identifiers import check_identifiers
 from shoal.data.table.persons import by_person
 from shoal.data.table.recoding import recoded
 from shoal.data.table.table import check_roles, protected_rows
-from shoal.engines.counting import count_name, count_rows
+from shoal.engines.counting import columns_of, count_name, count_rows
 from shoal.file_names import CERTIFICATE
 from shoal.planning.propose import Proposal, propose_spec
 from shoal.release import Release
@@ -108,7 +108,7 @@ class Held:
             return _kept(self._tables, spec, lambda: self._coded(spec))
 
     def _coded(self, spec: Spec) -> Table:
-        columns = (*spec.qi, *spec.sensitive_columns)
+        columns = tuple(columns_of(spec))
         check_roles(self.columns, spec)
         frame, persons = by_person(self.frame, spec, lambda: protected_rows(self.frame, spec))
         check_identifiers(frame, spec)

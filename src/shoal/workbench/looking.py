@@ -118,7 +118,7 @@ def moved(table: Table, knowledge: Knowledge, group: Group, person: int) -> list
         views = {
             one.attributes: _step(table, one, everybody, np.array(values, np.int32), event, mine)
             for one in knowledge.views
-            if one.fitted is None
+            if one.counted
         }
         start = Step(
             "",

@@ -36,6 +36,7 @@ LABELS = {
     "protect": "events.title",
     "recode": "roles.recode",
     "separator": "table.separator",
+    "weight": "role.weight",
 }
 """What options and commands are called on pages, where their own name does not lead there."""
 _OPTION = re.compile(r"`?--([a-z][a-z-]*)`?(?: COLUMN\b)?")

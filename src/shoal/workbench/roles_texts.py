@@ -7,6 +7,8 @@ ROLES = {
     "role.sensitive": "sensitive",
     "role.identifier": "names people (identifier)",
     "role.person": "says whose row it is (person)",
+    "role.weight": "survey weight",
+    "role.qi-weight": "survey weight, published (QI)",
     "role.unpublished": "not published",
     "roles.title": "Roles",
     "roles.lead": "What each column is, what nobody may be linked to, and how strongly. The "

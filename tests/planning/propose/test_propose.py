@@ -282,3 +282,25 @@ def test_qi_values_that_look_alike_are_warned_of() -> None:
         'Values of the QI "sex" differ only by spaces or case, or look alike, but count as '
         'different: "Male" and "male". Mend them, or those people are set apart.'
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "role"),
+    [
+        ("pspwght", 1.0, "weight"),
+        ("survey_weight", 900.0, "weight"),
+        ("weight", 1.0, "weight"),
+        ("weight", 74.0, "qi"),
+        ("wgt", -1.0, "unpublished"),
+    ],
+)
+def test_a_survey_weight_is_told_from_what_people_weigh(
+    name: str, scale: float, role: str, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(1)
+    weights = rng.choice([0.5, 0.9, 1.0, 1.6], 200)
+    illness = np.where(rng.random(200) < 0.05, "HIV", "none")
+    frame = mixed(illness=illness, **{name: scale * weights / weights.mean()})
+    proposal = propose_spec(frame)
+    assert roles(proposal)[name] == role
+    assert spec_of(proposal, tmp_path).weight == (name if role == "weight" else None)

@@ -49,7 +49,7 @@ class AllViews:
 
     def can_judge(self, knowledge: Knowledge) -> bool:
         """Whether some view was counted in the table."""
-        return any(one.fitted is None and one.people is not None for one in knowledge.views)
+        return any(one.people is not None for one in knowledge.class_views)
 
     def judge_whole(self, case: Case, knowledge: Knowledge) -> tuple[View, Judgement]:
         """What all counts say beforehand, as a view; and everybody's posteriors."""

@@ -83,6 +83,9 @@ class Spec:
     """What becomes of a person's rows. One each: "first" in the table's order, "last by COLUMN", or
     "event", the first with the sensitive value of the first row that has a protected one. Several:
     "all", or "first 3"; then the chance that any of them has a protected value is judged."""
+    weight: str | None = None
+    """The survey weight of a sample: how many people of the population a row stands for. Outsiders
+    then know how common values are by weights, too. It is published only if it is a QI as well."""
     min_support: int | None = None
     """Outsiders know how common an event is among people who are alike in something, if there are
     at least so many of them. Unless given, 10 to 100, by the table's rows."""
@@ -130,6 +133,7 @@ class Spec:
             identifiers: str | Iterable[str] = (),
             person: str | None = None,
             rows_per_person: str = "all",
+            weight: str | None = None,
             min_support: int | None = None,
             max_attributes: int | None = None,
             views: Iterable[str | Iterable[str]] | None = None,
@@ -206,6 +210,7 @@ class Spec:
                 problem = f'Column "{both[0]}" is both {other} and {role}.'
                 raise InputError("role-twice", problem, "Give each column one role.")
         self._check_person()
+        self._check_weight()
         for name in ("min_support", "max_attributes"):
             if getattr(self, name) is not None:
                 checked_whole(name, getattr(self, name))
@@ -246,6 +251,30 @@ class Spec:
                 "rows-per-person",
                 f'"{rule.by}" is sensitive, and which row is published would tell of it.',
                 "Choose the last row by a column that is not.",
+            )
+
+    def _check_weight(self) -> None:
+        if self.weight is None:
+            return
+        if not isinstance(self.weight, str) or not self.weight:
+            raise InputError(
+                "survey-weight",
+                f"weight is {self.weight!r}.",
+                "Name one column of the table: the survey weight.",
+            )
+        if self.weight in (*self.sensitive_columns, *self.identifiers, *self.named_person):
+            raise InputError(
+                "role-twice",
+                f'Column "{self.weight}" is the survey weight and something else.',
+                "A survey weight may be a QI as well, to be published; nothing else.",
+            )
+        recipe = dict(self.recode).get(self.weight)
+        banded = recipe and (recipe.bands or recipe.cuts or recipe.quantiles or recipe.suppress)
+        if recipe is not None and (not banded or recipe.missing or recipe.rare):
+            raise InputError(
+                "survey-weight",
+                f'The survey weight "{self.weight}" would not be a number for everybody.',
+                "Recode it by bands, cuts or quantiles alone: each band is published as its mean.",
             )
 
     @property

@@ -13,7 +13,7 @@ from shoal.arrays import IntArray
 from shoal.data.spec import OTHER, Event, Spec
 from shoal.data.table.coding import Column, digits, factorize
 from shoal.data.table.several import Aspect, Several
-from shoal.data.table.table import Lines, Table, count_cells
+from shoal.data.table.table import Lines, Table, count_cells, weigh_cells
 
 KNOWN_TOGETHER = 256
 """The most combinations whose joint distribution is known one by one, the commonest."""
@@ -50,6 +50,7 @@ def combine(spec: Spec, columns: tuple[Table, ...], codes: list[IntArray], lines
         people=lines.people(member),
         counted=lines.counted(member),
         native=lines.native,
+        weights=weigh_cells(lines, member, len(keys)),
     )
     return replace(whole, several=made.several(whole))
 

@@ -27,6 +27,8 @@ from shoal.data.table.hierarchy import read_hierarchy
 from shoal.data.table.scale import Dates, Numbers, scale_of
 from shoal.errors import InputError
 
+DIGITS = 6
+"""Means are published with so many significant digits."""
 _DATES: dict[str, Callable[[str], object]] = {
     "year": lambda text: int(text[:4]),
     "month": lambda text: text[:7],
@@ -44,8 +46,18 @@ def recoded(
         rows = np.bincount(codes, counts, len(column)).astype(np.int64)
         events = [e for e in spec.protect or () if name in (e.column or spec.sensitive_columns)]
         values = values_recoded(column, rows, recipe, tuple(events))
+        if name == spec.weight and not recipe.suppress:
+            values = _means(column, values, rows)
         changed.append(values.alias(name)[codes])
     return data.with_columns(changed) if changed else data
+
+
+def _means(column: Column, bands: pl.Series, rows: NDArray[np.int64]) -> pl.Series:
+    """Bands of numbers, each as the mean of its rows: all of them add up to what they were."""
+    number = column.values.cast(pl.Float64).to_numpy()
+    band, codes = code_column(bands.alias(column.name))
+    total = np.bincount(codes, rows * number, len(band))
+    return pl.Series(total / np.bincount(codes, rows, len(band))).round_sig_figs(DIGITS)[codes]
 
 
 def values_recoded(

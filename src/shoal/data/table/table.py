@@ -26,6 +26,7 @@ from shoal.data.table.k_anonymity import Cost, shared
 from shoal.data.table.persons import Persons, by_person
 from shoal.data.table.published import column_events, published_values, specs_alone
 from shoal.data.table.several import Several
+from shoal.data.table.survey import refuse_shared, weight_units
 from shoal.display import counted
 from shoal.errors import InputError, unknown
 from shoal.wording import visible
@@ -56,6 +57,8 @@ class Lines(NamedTuple):
     rows: NDArray[np.int64] | None
     """How many people each line stands for; None: one each."""
     native: Any
+    weight: Ints | None = None
+    """The survey weights of its people together, in units."""
 
     def people(self, member: IntArray) -> People | None:
         """The lines with their sensitive values, if they are people."""
@@ -112,6 +115,8 @@ class Table:
     """Where an engine can read the rows again, if it can."""
     persons: Persons | None = None
     """Whose rows are whose, if the spec names the column."""
+    weights: Ints | None = None
+    """For each of `member_cells`: the survey weights of its rows together, in units."""
 
     @classmethod
     def from_frame(cls, frame: Any, spec: Spec, *, keep: bool = True) -> Table:
@@ -120,10 +125,12 @@ class Table:
         data = to_polars(frame)
         _check_columns(data, spec, rows=data.height)
         data, persons = by_person(data, spec, lambda: protected_rows(data, spec))
+        refuse_shared(spec, persons)
         _check_columns(data, spec, rows=data.height)
         check_identifiers(data, spec)
+        weight = weight_units(data, spec, None)
         made, spec, cost = shared(data, spec)
-        table = cls._coded(made, spec, None, native=frame if keep else None)
+        table = cls._coded(made, spec, None, weight, native=frame if keep else None)
         return replace(table, cost=cost, persons=persons)
 
     @classmethod
@@ -144,20 +151,27 @@ class Table:
         counts = data[rows].cast(pl.Int64).to_numpy()
         unnamed = spec.with_(identifiers=(), person=None, rows_per_person="all")
         _check_columns(data, unnamed, rows=int(counts.sum()))
+        weight = weight_units(data, spec, counts)
         made, spec, cost = shared(data, spec, counts)
-        table = cls._coded(made, spec, counts, native=None)
+        table = cls._coded(made, spec, counts, weight, native=None)
         return table if cost is None else replace(table, cost=cost)
 
     @classmethod
     def _coded(
-        cls, data: pl.DataFrame, spec: Spec, counts: NDArray[np.int64] | None, *, native: Any
+        cls,
+        data: pl.DataFrame,
+        spec: Spec,
+        counts: NDArray[np.int64] | None,
+        weight: Ints | None,
+        *,
+        native: Any,
     ) -> Table:
         spec = spec.of_rows(data.height if counts is None else int(counts.sum()))
         coded = [code_column(data[name]) for name in spec.qi]
         sizes = [len(column) for column, _ in coded]
         signature, keys = factorize([codes for _, codes in coded], sizes)
         qi = tuple(column for column, _ in coded)
-        lines = Lines(qi, digits(keys, sizes), signature, counts, native)
+        lines = Lines(qi, digits(keys, sizes), signature, counts, native, weight)
         columns = [code_column(data[name]) for name in spec.sensitive_columns]
         specs = specs_alone(spec, [column for column, _ in columns])
         tables = tuple(
@@ -190,6 +204,7 @@ class Table:
             people=lines.people(member),
             counted=lines.counted(member),
             native=lines.native,
+            weights=weigh_cells(lines, member, len(members)),
         )
 
     def __repr__(self) -> str:
@@ -230,7 +245,18 @@ class Table:
         keys, count = np.unique(people.signature * width + people.member, return_counts=True)
         signature, member = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
         cells = Cells(signature, member, count.astype(np.int64))
-        return replace(self, member_cells=cells, people=people, native=None, cost=None)
+        weights = self.weights_of(cells)
+        return replace(
+            self, member_cells=cells, people=people, native=None, cost=None, weights=weights
+        )
+
+    def weights_of(self, some: Cells) -> Ints | None:
+        """What some of the rows weigh: each as much as the rows of its cell do on average."""
+        if self.weights is None:
+            return None
+        (signature, member, rows), width = self.member_cells, np.int64(len(self.members))
+        place = np.searchsorted(signature * width + member, some.signature * width + some.value)
+        return np.asarray(self.weights[place] // rows[place] * some.rows, np.int64)
 
     @property
     def frame(self) -> Any:
@@ -408,6 +434,16 @@ def count_cells(lines: Lines, member: IntArray, members: int) -> Cells:
     return _counted(lines.signature, member, lines.rows, [len(lines.signatures), members])
 
 
+def weigh_cells(lines: Lines, member: IntArray, members: int) -> Ints | None:
+    """The survey weights of these cells."""
+    if lines.weight is None:
+        return None
+    line, keys = factorize([lines.signature, member], [len(lines.signatures), members])
+    total = np.zeros(len(keys), np.int64)
+    np.add.at(total, line, lines.weight)  # whole numbers: in whatever order the lines come
+    return total
+
+
 def _counted(
     signature: IntArray, code: IntArray, rows: NDArray[np.int64] | None, sizes: list[int]
 ) -> Cells:
@@ -434,6 +470,7 @@ def check_roles(columns: Sequence[str], spec: Spec) -> None:
     roles += [("sensitive", name) for name in spec.sensitive_columns]
     roles += [("identifier", name) for name in spec.identifiers]
     roles += [("person", name) for name in spec.named_person]
+    roles += [("survey weight", name) for name in (spec.weight,) if name is not None]
     roles += [("ordering", name) for name in (spec.row_rule.by,) if name is not None]
     for role, name in roles:
         if name not in columns and not (name == ROWS_OF_PERSON and role == "QI" and spec.person):

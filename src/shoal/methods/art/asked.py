@@ -100,7 +100,7 @@ class Asked:
     def promises(self) -> list[Promise]:
         """What is promised, event by event."""
         whole, several = self.whole, self.whole.several
-        classes = [n for n, view in enumerate(self.knowledge.views) if view.fitted is None]
+        classes = [n for n, view in enumerate(self.knowledge.views) if view.counted]
         return [
             Promise(
                 float(whole.event_r[event]),

@@ -217,6 +217,7 @@ def warm_up(table: Table, methods: Iterable[Anonymizer]) -> None:
     support = max(2, table.min_support * len(rows) // table.rows)
     # These values are recoded already, and identifiers are not among them.
     unnamed: dict[str, Any] = {"identifiers": (), "person": None, "rows_per_person": "all"}
+    unnamed["weight"] = None
     spec = one.spec.with_(min_support=support, recode=(), k=None, **unnamed)
     for method in methods:
         try:

@@ -33,7 +33,9 @@ from shoal.planning.propose.words import (
     NAMING_WORDS,
     NUMBERING_WORDS,
     QI_WORDS,
+    SAMPLING_WORDS,
     SENSITIVE_WORDS,
+    WEIGHING_WORDS,
     illness_in,
     words_of,
 )
@@ -140,6 +142,7 @@ def _tried(
         qi=qi,
         sensitive=sensitive,
         r=2,
+        weight=next((one.column for one in guesses.values() if one.role == "weight"), None),
         protect=_of_columns(guesses, events),
         recode=recode,
         max_attributes=_max_attributes(len(qi)),
@@ -238,6 +241,8 @@ def _by_itself(column: pl.Series, distinct: int, said: Variable) -> Guess:
         return guess("unpublished", f"it holds {column.dtype}, neither text nor numbers")
     if distinct == 1:
         return guess("unpublished", "it has one value, so it tells nothing")
+    if reason := _weighing(column, words):
+        return guess("weight", reason)
     identifier: Role = "identifier" if distinct == filled else "unpublished"
     if naming := words & NAMING_WORDS:
         return guess(identifier, f"its name says {_any(naming)}")
@@ -267,6 +272,18 @@ def _by_itself(column: pl.Series, distinct: int, said: Variable) -> Guess:
         "unpublished",
         f"nothing speaks for it ({kind}, {distinct:,} values); a QI if outsiders can know it",
     )
+
+
+def _weighing(column: pl.Series, words: set[str]) -> str:
+    """Why a column seems to be a survey weight; empty if it does not. A mean of 1 tells it from
+    what people weigh."""
+    named = words & WEIGHING_WORDS or (words & {"weight", "weights"} and words & SAMPLING_WORDS)
+    if not column.dtype.is_numeric() or column.null_count() or not (column > 0).all():
+        return ""
+    mean = float(column.cast(pl.Float64).mean() or 0)  # type: ignore[arg-type]
+    if not named and not (words & {"weight", "weights"} and abs(mean - 1) < 0.01):
+        return ""
+    return f"a survey weight by its name; {column.sum():,.0f} people stand behind {len(column):,}"
 
 
 def _sensitive(

@@ -39,7 +39,9 @@ def warn_of_naming(table: Table) -> None:
     for column, alone in _held_by_one(table):
         if alone > MOST_ALONE * table.rows:
             said, way = "nearly names people", "Leave it out, or make it coarser"
-            if _is_measured(column):
+            if column.name == table.spec.weight:
+                said, way = "is a survey weight, which other files of it have", "Publish means"
+            elif _is_measured(column):
                 said, way = "is published too exactly", "Make it coarser"
             warnings.warn(
                 f'The QI "{visible(column.name)}" {said}: {alone:,} of its {len(column):,} values '

@@ -12,7 +12,9 @@ from shoal.planning.propose.feasible import PROPOSED_R
 from shoal.wording import plain_percent, visible
 
 Shares = tuple[tuple[str, float], ...]
-Role = Literal["sensitive", "qi", "identifier", "person", "unpublished"]
+Role = Literal["sensitive", "qi", "identifier", "person", "weight", "unpublished"]
+ALONE: tuple[Role, ...] = ("person", "weight")
+"""Roles of one column."""
 SHOWN_VALUES = 20
 
 
@@ -86,7 +88,11 @@ class Proposal:
             "# Identifiers: name people directly, and are never published.\n"
             + _list("identifiers", self.columns("identifier"), none="No column looks like one."),
             _person_block(self.columns("person")),
-            _unpublished_block([*self.columns("person")[1:], *self.columns("unpublished")]),
+            _weight_block(self.columns("weight")),
+            _unpublished_block(
+                [one for role in ALONE for one in self.columns(role)[1:]]
+                + self.columns("unpublished")
+            ),
             _strength_block(self),
             _knowledge_block(self),
             _titles_block(self.titles),
@@ -122,6 +128,17 @@ def _person_block(guesses: list[Guess]) -> str:
         f"person = {toml_string(column)}  # {reason}\n"
         "# One row each, with the protected value if any row has one; or first, all and more\n"
         'rows_per_person = "event"\n'
+    )
+
+
+def _weight_block(guesses: list[Guess]) -> str:
+    if not guesses:
+        return ""
+    column, reason = guesses[0].column, guesses[0].reason
+    return (
+        "# The survey weight: how many people of the population a row stands for. Name it among\n"
+        "# qi as well to publish it, in bands (see docs/howto/survey-weights.md).\n"
+        f"weight = {toml_string(column)}  # {reason}\n"
     )
 
 

@@ -79,6 +79,17 @@ NUMBERING_WORDS = frozenset({
     "paciente", "cliente", "expediente",
 })
 """What numbers people, if it has enough values for that."""
+WEIGHING_WORDS = frozenset({
+    "wt", "wgt", "wght", "fnlwgt", "pweight", "dweight", "pspwght", "anweight", "perwt", "hhwt",
+    "wtfinl", "finalwt", "weighting", "gewichtung", "gewichtungsfaktor", "hochrechnungsfaktor",
+    "ponderation", "ponderacion", "factor", "elevacion",
+})
+"""What says how many people of the population a row of a sample stands for."""
+SAMPLING_WORDS = frozenset({
+    "survey", "sample", "sampling", "design", "final", "person", "household", "post", "calibrated",
+    "calibration", "population", "normalized", "normalised",
+})
+"""What makes a weight one of these, and not what people weigh."""
 COUNTING_WORDS = frozenset({"number", "num", "count", "no", "anzahl", "nombre", "numero"})
 """What counts something, so that it is not the thing itself."""
 CODE_WORDS = frozenset({"id", "code"})

@@ -21,7 +21,7 @@ from shoal.groups import Grouping
 from shoal.knowledge import attribute_qi
 from shoal.knowledge.quantiles import named_quantiles
 from shoal.release import Release
-from shoal.release.certificate import given_seed
+from shoal.release.certificate import given_seed, recoded_words
 from shoal.release.facts import loss
 from shoal.release.facts.bins import HAIR, Record, count_within, probability_edges, size_edges
 
@@ -293,7 +293,8 @@ def _spec(table: Table, views: Iterable[str]) -> Record:
             name for place, name in enumerate(spec.qi) if not chosen and place not in seen
         ],
         "titles": [[name, title] for name, title in spec.published().titles],
-        "recoded": [[name, recipe.words()] for name, recipe in spec.recode],
+        "recoded": [list(one) for one in recoded_words(spec).items()],
+        "weighted": table.weights is not None and spec.knowledge is None,
         "publish_members": spec.publish_members,
         "publish_apart": spec.publish_apart,
     }

@@ -144,15 +144,13 @@ class KnownClasses:
 
     @classmethod
     def of(cls, table: Table, knowledge: Knowledge | None = None) -> KnownClasses:
-        """The classes of all views that are about attributes of the table; a model has none.
+        """The classes of all views that know any.
         Without knowledge, of the views that the table's spec describes."""
         knowledge = knowledge or _described(table)
         names, carriers, smaller = [], [], 0
         chosen: list[tuple[Masks, int]] = []
         alike: dict[str, tuple[int, IntArray]] = {}
-        for view in knowledge.views:
-            if any(attribute_qi(table, name) is None for name in view.attributes):
-                continue
+        for view in knowledge.class_views:
             counts = _event_counts(table, view)
             smaller += int(((counts > 0) & (counts < ENOUGH_CASES)).sum())
             shown = [attribute_codes(table, name) for name in view.attributes]

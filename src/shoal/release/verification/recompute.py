@@ -71,7 +71,7 @@ def recompute(
     certificate = release.certificate
     claimed = certificate["knowledge"]
     known, fitted, whole = with_models(Knowledge.of(table, knowledge), claimed, table, private)
-    views = [list(view.attributes) for view in known.views]
+    views = [list(view.parts) for view in known.views]
     if knowledge is None and not claimed["source"].startswith(OWN):
         raise InputError(
             "verify-knowledge",
