@@ -14,7 +14,6 @@ from shoal.data.datasets import hospital
 from shoal.data.spec import Event, Spec
 from shoal.errors import InputError
 from shoal.planning.comparison import MEASURES, average
-from shoal.planning.comparison.trial import _nearest
 from shoal.release.utility import Workload
 
 SPEC = Spec(
@@ -40,9 +39,9 @@ def test_the_worst_link_is_the_one_that_the_verdict_names(frame: pl.DataFrame) -
     audit = shoal.anonymize(frame, spec, seed=line["seeds"][0]).audit
     assert audit is not None
     (check,) = (one for one in audit.checks if one.name == "one-view")
-    assert line["nearest_link"] == check.worst == _nearest(audit)
+    assert line["nearest_link"] == check.worst == audit.nearest_link
     other = replace(check, worst=0.01)
-    assert _nearest(replace(audit, checks=(other,))) == 0.01 < audit.worst_posterior
+    assert replace(audit, checks=(other,)).nearest_link == 0.01 < audit.worst_posterior
 
 
 def test_every_method_has_every_measure(frame: pl.DataFrame) -> None:
