@@ -40,7 +40,7 @@ def anonymize(
     out: Path,
     method: str = "art",
     hierarchy: list[str] | None = None,
-    format: Literal["csv", "parquet"] = "csv",
+    format: Literal["csv", "parquet", "sav", "dta"] = "csv",
     private: str | None = None,
     engine: str | None = None,
     report: Path | None = None,
@@ -66,7 +66,7 @@ def anonymize(
     Args:
         out: The release folder to make.
         hierarchy: A QI's hierarchy file, for methods that generalize: age=age.csv.
-        format: Format of the tables.
+        format: Format of the tables; sav is that of SPSS, dta that of Stata.
         private: Folder for what must stay inside (default OUT-private). cells, or cells:FOLDER,
             keeps who is in which group by cell, not by row.
         force: Replace existing folders.

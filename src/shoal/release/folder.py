@@ -7,7 +7,7 @@ folder or none. What must stay inside goes to a folder of its own; the two are m
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,10 @@ import polars as pl
 from shoal.data.sources import write_table
 from shoal.data.storage import Place, replace_folders
 from shoal.engines import default_engine
-from shoal.errors import InputError
+from shoal.errors import InputError, unknown
 from shoal.file_names import CERTIFICATE
 from shoal.release import GID, Release
+from shoal.release.labelled import LABELLED, Labelled
 from shoal.release.ledger import write_chain
 from shoal.release.pair import PAIR, SEED, belong_together, name_release
 from shoal.release.parts import files_of, parts_among
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from shoal.release.facts import Facts
 
 README = "README.txt"
-FORMATS = ("csv", "parquet")
+FORMATS = ("csv", "parquet", *LABELLED)
 CSV = {
     "profile": "tabular-data-resource",
     "format": "csv",
@@ -75,9 +76,7 @@ def save(
 ) -> None:
     """Writes the release to `path`, and the publisher's own records to `private`."""
     if format not in FORMATS:
-        raise InputError(
-            "release-format", f'There is no format "{format}".', "Choose csv or parquet."
-        )
+        raise unknown("release-format", f'There is no format "{format}"', format, FORMATS)
     if private is not None and _inside(Path(private), path):
         raise InputError(
             "private-inside",
@@ -195,10 +194,11 @@ def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
     frames = release.parts
     resources = []
     for name, file in names.items():
-        csv = file.endswith(".csv")
+        form = Path(file).suffix[1:]
+        csv, named = form == "csv", guard_of if form == "csv" else _called(release, form)
         schema: dict[str, Any] = {
             "fields": [
-                field_of(column) | _said_of(release, column) | (guard_of(column) if csv else {})
+                field_of(column) | _said_of(release, column) | named(column)
                 for column in frames[name]
             ]
         }
@@ -206,11 +206,22 @@ def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
             schema["foreignKeys"] = [
                 {"fields": [GID], "reference": {"resource": "sensitive", "fields": [GID]}}
             ]
-        kind = CSV if csv else {"profile": "data-resource", "format": "parquet"}
+        kind = CSV if csv else {"profile": "data-resource", "format": form}
         schema |= {"missingValues": [""]} if csv else {}
         path = list(release.parted[name]) if name in release.parted else file
         resources.append({"name": name, "path": path, **kind, "schema": schema})
     return {"profile": "data-package", "name": "release", "resources": resources}
+
+
+def _called(release: Release, form: str) -> Callable[[pl.Series], dict[str, str]]:
+    """What the data package says of a column's name in files of SPSS and Stata."""
+    names = Labelled(release).names if form in LABELLED else {}
+
+    def told(column: pl.Series) -> dict[str, str]:
+        short = names.get(column.name, column.name)
+        return {} if short == column.name else {"name": short, "title": column.name}
+
+    return told
 
 
 def _said_of(release: Release, column: pl.Series) -> dict[str, str]:
@@ -228,6 +239,10 @@ def _said_of(release: Release, column: pl.Series) -> dict[str, str]:
 def _write_tables(release: Release, folder: Path, format: str) -> dict[str, str]:
     write = default_engine().write if release.run is None else release.run.engine.write
     names = {name: f"{name}.{format}" for name in release.parts}
+    if format in LABELLED:
+        for name, file in names.items():
+            Labelled(release).write(name, folder / file)
+        return names
     for name, runs in (("qi", release.qi_runs), ("sensitive", release.sensitive_runs)):
         write(runs, folder / names[name])
     for name, frame in release.small_frames.items():

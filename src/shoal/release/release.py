@@ -321,7 +321,8 @@ class Release:
     ) -> None:
         """Writes the release folder, and what must stay inside to the `private` folder: by `record`
         the group of every row, or how many people of each cell are in which group. By rows where
-        they can be read, unless it is said.
+        they can be read, unless it is said. The `format` of the tables is csv, parquet, sav (for
+        SPSS) or dta (for Stata).
 
         Among the latter are the `facts` that `shoal report` renders; without them they are
         gathered here, before anything is written.

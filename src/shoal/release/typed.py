@@ -11,17 +11,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 
 from shoal.data.sources import read_table
 from shoal.data.sources.guard import guarded_text, risky_texts, unguarded
+from shoal.data.sources.labelled import codes_of, write_labelled
 from shoal.data.sources.streamed import Rows, open_rows
 from shoal.engines import GID, Runs, gather
 from shoal.errors import InputError
 from shoal.memory import read_text
 from shoal.release import Release
+from shoal.release.labelled import LABELLED, read_release_table
 from shoal.release.lines import as_enum
 
 PACKAGE = "datapackage.json"
@@ -33,6 +36,8 @@ def read_published(path: Path, fields: dict[str, dict[str, Any]]) -> pl.DataFram
     """One published table, with values and types as they were before they became CSV."""
     if path.suffix == ".parquet":
         return read_table(path)
+    if path.suffix[1:] in LABELLED:
+        return read_release_table(path, fields)
     frame = read_table(path, unguard=True, separator=",", as_text=True)
     try:
         return pl.DataFrame([_typed(column, fields.get(column.name, {})) for column in frame])
@@ -50,6 +55,12 @@ def read_runs(
     """One of the large tables, and the same as its cells are written; some lines are read at a
     time, part after part. A table without a gid is read as it is."""
     path = files[0]
+    if path.suffix[1:] in LABELLED:
+        plain = read_published(path, fields)
+        if GID not in plain.columns:
+            return plain, Runs.of(plain.clear().with_columns(pl.lit(None, pl.Int32).alias(GID)))
+        cells = gather([plain], plain.schema)
+        return replace(cells, lines=pl.DataFrame([as_enum(one) for one in cells.lines])), cells
     parts = [_opened(file) for file in files]
     rows = parts[0]
     if GID not in rows.names:
@@ -121,7 +132,8 @@ def refuse_inexact(release: Release, format: str) -> None:
     """An InputError for a column whose values would not be the same when they are read again."""
     for column in (column for frame in release.parts.values() for column in frame):
         decimal = column.dtype == pl.Decimal  # in either format they are read as floats
-        problem = _lost_in_csv(column) if decimal or format == "csv" else ""
+        lost = _lost_in_file if format in LABELLED else _lost_in_csv
+        problem = lost(column, format) if decimal or format != "parquet" else ""
         if problem and decimal:
             raise InputError(
                 "decimal-long",
@@ -131,12 +143,32 @@ def refuse_inexact(release: Release, format: str) -> None:
         if problem:
             raise InputError(
                 "csv-inexact",
-                f'"{column.name}" holds {problem}, which cannot be read back from CSV exactly.',
+                f'"{column.name}" holds {problem}, which {format} files do not give back exactly.',
                 "Save the release in the format parquet.",
             )
 
 
-def _lost_in_csv(column: pl.Series) -> str:
+def _lost_in_file(column: pl.Series, format: str) -> str:
+    """What a column holds that a file of SPSS or Stata would lose, or an empty text."""
+    values = column.unique().drop_nulls().alias("values")
+    texts = values.dtype in (pl.String, pl.Enum, pl.Categorical)
+    with TemporaryDirectory() as scratch:
+        path = Path(scratch) / f"values.{format}"
+        codes = {"values": codes_of(values, {})} if texts else {}
+        try:
+            write_labelled(values.to_frame(), path, codes=codes, titles={})
+            found = read_release_table(path, {"values": field_of(values)})["values"]
+            same = found.cast(pl.String if texts else values.dtype).equals(
+                values.cast(pl.String) if texts else values
+            )
+        except InputError:
+            raise
+        except Exception:  # whatever the library has against the values
+            same = False
+    return "" if same else str(column.dtype)
+
+
+def _lost_in_csv(column: pl.Series, format: str) -> str:
     """What a column holds that CSV would lose, or an empty text."""
     dtype = column.dtype
     if dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):

@@ -6,8 +6,14 @@ import textwrap
 
 from shoal.data.spec import OTHER
 from shoal.release import GID, Release
+from shoal.release.labelled import LABELLED
 from shoal.release.typed import PACKAGE
 
+LABELLED_FILES = (
+    "Texts are numbers with labels; values that had numbers in the original table keep them. A "
+    f"missing value is the system's. A column whose name is none there has another, and {PACKAGE} "
+    "says which (`title`)."
+)
 SCRIPTED = (
     "Everybody with each value that they may have and its weight; a count by weights. Fit models "
     "with these weights, and take errors from plausible tables: several, each with one value for "
@@ -20,9 +26,11 @@ def using_parts(release: Release, names: dict[str, str]) -> list[str]:
     from shoal.release.utility.sql import example_sql, other_example, other_sql, weights_sql
 
     format = names["qi"].rpartition(".")[2]
+    if format in LABELLED:
+        return _labelled_parts(release, names, format)
     parts = [
         "HOW TO READ THE FILES\n" + filled(_reading(format) + _parts(release)),
-        "HOW TO COUNT\n" + filled(_counting(release, names)),
+        "HOW TO COUNT\n" + filled(_counting(release, names) + "In DuckDB, from this folder, both:"),
         example_sql(release, format=format),
         filled(_labels(release, names)),
     ]
@@ -38,6 +46,28 @@ def using_parts(release: Release, names: dict[str, str]) -> list[str]:
         "WEIGHTS, FOR REGRESSIONS AND THE LIKE\n" + filled(_weighting(release, names)),
         weights_sql(release, format=format),
         *_scripts(release, names, format),
+    ]
+    return [part for part in parts if part]
+
+
+def _labelled_parts(release: Release, names: dict[str, str], format: str) -> list[str]:
+    """The same for files of SPSS and Stata."""
+    from shoal.release.utility.script import Script
+    from shoal.release.utility.spss_script import spss_script
+    from shoal.release.utility.stata_script import stata_script
+
+    script = Script.of(release, format)
+    counting = filled(_counting(release, names))
+    if format == "dta":
+        syntax = ["IN STATA\n" + filled(SCRIPTED), stata_script(script, names)]
+    else:
+        told = "The estimate in SPSS or PSPP, from this folder:"
+        syntax = ["IN SPSS\n" + told, spss_script(script, names)]
+    parts = [
+        "HOW TO READ THE FILES\n" + filled(LABELLED_FILES),
+        "HOW TO COUNT\n" + counting,
+        *syntax,
+        filled(_labels(release, names)),
     ]
     return [part for part in parts if part]
 
@@ -97,7 +127,7 @@ def _counting(release: Release, names: dict[str, str]) -> str:
             "where some kind of people has a protected value often, its count may be too low by "
             "more than that. "
         )
-    return told + "In DuckDB, from this folder, both:"
+    return told
 
 
 def _labels(release: Release, names: dict[str, str]) -> str:

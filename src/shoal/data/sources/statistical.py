@@ -53,7 +53,7 @@ def _together(
     files: Sequence[Path], columns: Sequence[str] | None, encoding: str | None, source: str | Path
 ) -> tuple[pl.DataFrame, Any]:
     """The table, and what the first of its files says of it."""
-    read = [_read(file, columns, encoding) for file in files]
+    read = [read_file(file, columns, encoding) for file in files]
     refuse_other([list(frame.schema.items()) for frame, _ in read], source)
     frame = pl.concat([frame for frame, _ in read], rechunk=False)
     return frame.with_columns(whole(one) for one in frame if one.dtype == pl.Float64), read[0][1]
@@ -99,9 +99,10 @@ def _apart(labels: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _read(
+def read_file(
     path: Path, columns: Sequence[str] | None, encoding: str | None
 ) -> tuple[pl.DataFrame, Any]:
+    """The columns of a file, and all that it says of them."""
     try:
         import pyreadstat
     except ImportError:

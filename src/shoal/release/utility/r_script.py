@@ -51,7 +51,7 @@ def r_script(script: Script, names: dict[str, str]) -> str:
     first = script.values[0]
     cases = "TRUE" if script.all_cases else "FALSE"
     if script.cases:
-        cases = f"held${_name(first)} %in% c({', '.join(map(r_text, script.cases))})"
+        cases = f"held${_name(first)} %in% c({', '.join(r_text(one.text) for one in script.cases)})"
     return TEXT.format(
         qi=r_text(names["qi"]),
         sensitive=r_text(names["sensitive"]),

@@ -1,8 +1,8 @@
-"""What README.txt's scripts in other languages need to know of a release's CSV files."""
+"""What README.txt's scripts in other languages need to know of a release's files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.data.sources.guard import guarded_text
 from shoal.data.table.frames import free_name
+from shoal.release.labelled import Labelled
 from shoal.release.utility.sql import example
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Script:
     """Sensitive columns that a list can tell of together."""
     apart: bool
     """Whether there are others."""
-    cases: list[str]
+    cases: list[Cell]
     """Protected values, as the file shows them."""
     all_cases: bool
     """Whether every value is protected."""
@@ -49,8 +50,8 @@ class Script:
     asked: list[Cell]
 
     @classmethod
-    def of(cls, release: Release) -> Script:
-        spec = release.spec
+    def of(cls, release: Release, format: str = "csv") -> Script:
+        spec, shown = release.spec, _shown(release, format)
         columns = list(spec.sensitive_columns)
         weighed = release.weight is not None and release.form == "bucketized"
         return cls(
@@ -60,13 +61,14 @@ class Script:
             values=columns[:1] if spec.publish_apart else columns,
             apart=spec.publish_apart,
             cases=[
-                guarded_text(text)
+                cell
                 for event in (spec.protect or () if len(columns) == 1 else ())
                 for text in dict.fromkeys((event.label, *event.values))
+                if (cell := shown(columns[0], text)) is not None
             ],
             all_cases=spec.protect is None and weighed,
             weight=release.weight if weighed else None,
-            asked=_asked(release),
+            asked=_asked(release, shown, format),
         )
 
     def own(self, form: str) -> dict[str, str]:
@@ -79,13 +81,30 @@ def _numeric(schema: Mapping[str, pl.DataType]) -> dict[str, bool]:
     return {name: kind.is_numeric() for name, kind in schema.items()}
 
 
-def _asked(release: Release) -> list[Cell]:
+def _shown(release: Release, format: str) -> Callable[[str, str], Cell | None]:
+    """How files of a format show a text of a column: as it is, or as a number, if it has one."""
+    if format == "csv":
+        return lambda column, text: Cell(column, guarded_text(text), False)
+    labelled = Labelled(release)
+    codes = labelled.codes("qi") | labelled.codes("sensitive")
+
+    def told(column: str, text: str) -> Cell | None:
+        found = codes[column]
+        if not found:
+            return Cell(column, text, False)
+        return Cell(column, str(found[text]), True) if text in found else None
+
+    return told
+
+
+def _asked(release: Release, shown: Callable[[str, str], Cell | None], format: str) -> list[Cell]:
     """That of README.txt's first query; in ranges, of the value alone."""
     sensitive, value, column = example(release)
-    asked = [Cell(sensitive, guarded_text(value), False)]
-    if column is None or release.form == "generalized":
-        return asked
-    if column.values.dtype == pl.String:
-        return [Cell(column.name, guarded_text(column.labels[0]), False), *asked]
-    (cell,) = column.values.to_frame().write_csv(include_header=False).splitlines()
-    return [Cell(column.name, cell, column.values.dtype.is_numeric()), *asked]
+    asked = [shown(sensitive, value)]
+    if column is not None and release.form != "generalized":
+        if column.values.dtype == pl.String:
+            asked.insert(0, shown(column.name, column.labels[0]))
+        elif format == "csv" or not column.values.dtype.is_temporal():
+            (cell,) = column.values.to_frame().write_csv(include_header=False).splitlines()
+            asked.insert(0, Cell(column.name, cell, column.values.dtype.is_numeric()))
+    return [cell for cell in asked if cell is not None]

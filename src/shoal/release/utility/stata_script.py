@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import re
 
+from shoal.release.labelled import NUMBERED
+from shoal.release.labelled import called as names_in
 from shoal.release.utility.published import COUNT
 from shoal.release.utility.script import Cell, Script
 
-TEXT = """local how varnames(nonames) rowrange(2) stringcols(_all) bindquote(strict)
-import delimited using {sensitive}, `how' encoding("utf-8") clear
-{held}{apart}
+HOW = "local how varnames(nonames) rowrange(2) stringcols(_all) bindquote(strict)\n"
+TEXT = """{held}{apart}
 generate byte {case} = {cases}
 bysort gid: egen double {number} = total({count} * {case})
 bysort gid: egen double {size} = total({count})
 tempfile held
 save "`held'"
-import delimited using {qi}, `how' encoding("utf-8") clear
 {people}
 generate double {person} = _n{total_of}
 joinby gid using "`held'"
@@ -30,29 +30,24 @@ EQUAL = "{number} / {size}"
 WEIGHTED = "cond({total} > 0, min({given} * {number} / {total}, 1), {number} / {size})"
 TOTAL = "\nbysort gid: egen double {total} = total({given})"
 APART = "\ncollapse (sum) {count}, by(gid {first})"
-NUMBERED = re.compile("(?:v|str|column)[0-9]+")
 SIGNS = re.compile(r"[^\w ,.:;-]")
 """What is left out of a comment."""
-RESERVED = {
-    *("byte", "double", "float", "if", "in", "int", "long", "using", "with"),
-    *("strl", "_all", "_b", "_coef", "_cons", "_n", "_pi", "_pred", "_rc", "_skip"),
-}
 
 
 def stata_script(script: Script, names: dict[str, str]) -> str:
-    """For Stata 14 and newer, to be run in the folder, whose files have these names."""
+    """For Stata 14 and newer, to be run in the folder, whose files, in CSV or in Stata's form,
+    have these names."""
     own = script.own("s_{}")
-    called = _called(script)
+    called = names_in([*script.people, *script.held])
+    csv = names["qi"].endswith(".csv")
+    opened = _imported if csv else _used
     told = own | {"given": called.get(script.weight or "", ""), "first": called[script.values[0]]}
     cases = "1" if script.all_cases else "0"
-    for text in script.cases:
-        protected = _equals(called, Cell(script.values[0], text, False))
-        cases += f"\nreplace {own['case']} = 1 if {protected}"
-    return TEXT.format(
-        qi=_text(names["qi"]),
-        sensitive=_text(names["sensitive"]),
-        held=_columns(script.held, called | {COUNT: own["count"]}),
-        people=_columns(script.people, called),
+    for cell in script.cases:
+        cases += f"\nreplace {own['case']} = 1 if {_equals(called, cell)}"
+    return (HOW if csv else "") + TEXT.format(
+        held=opened(names["sensitive"], script.held, called | {COUNT: own["count"]}),
+        people=opened(names["qi"], script.people, called),
         apart=APART.format(**told) if script.apart else "",
         cases=cases,
         total_of="" if script.weight is None else TOTAL.format(**told),
@@ -62,17 +57,14 @@ def stata_script(script: Script, names: dict[str, str]) -> str:
     )
 
 
-def _called(script: Script) -> dict[str, str]:
-    """What Stata calls the columns: by their names, where these are names in Stata."""
-    names = list(dict.fromkeys([*script.people, *script.held]))
-    return {
-        name: name
-        if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,31}", name)
-        and name.lower() not in RESERVED
-        and not NUMBERED.fullmatch(name)
-        else f"column{place}"
-        for place, name in enumerate(names)
-    }
+def _imported(file: str, numeric: dict[str, bool], called: dict[str, str]) -> str:
+    read = f'import delimited using {_text(file)}, `how\' encoding("utf-8") clear'
+    return f"{read}\n{_columns(numeric, called)}"
+
+
+def _used(file: str, numeric: dict[str, bool], called: dict[str, str]) -> str:
+    renamed = f"\nrename {COUNT} {called[COUNT]}" if COUNT in numeric else ""
+    return f"use {_text(file)}, clear{renamed}"
 
 
 def _columns(numeric: dict[str, bool], called: dict[str, str]) -> str:

@@ -27,6 +27,7 @@ from shoal.errors import InputError
 from shoal.release import Release
 from shoal.release.certificate import public_spec
 from shoal.release.folder import LARGE, README, data_package, sha256, table_files
+from shoal.release.labelled import Labelled
 from shoal.release.numbering import misplaced
 from shoal.release.readme import readme_text
 from shoal.release.stated import FORMAT, as_json
@@ -129,8 +130,10 @@ def _check_bytes(folder: Path, release: Release, names: dict[str, str]) -> Claim
         for file in release.parted.get(name, [table]):
             if file.endswith(".csv"):
                 fault = _strange_csv(folder / file, *_cells(folder, file, release, name))
-            else:
+            elif file.endswith(".parquet"):
                 fault = _strange_parquet(folder / file)
+            else:
+                fault = _strange_labelled(folder / file, release, name)
             if fault:
                 return Claim("written plainly", False, f"{file}: {fault}")
     return Claim("written plainly", True)
@@ -215,6 +218,14 @@ def _strange_parquet(file: Path) -> str:
     if here.created_by == there.created_by or (notes and not _notes_of_spark(notes, here)):
         return "it holds more than its table"
     return ""
+
+
+def _strange_labelled(file: Path, release: Release, name: str) -> str:
+    """A file of SPSS or Stata that is written again has to be the same."""
+    with TemporaryDirectory() as scratch:
+        again = Path(scratch) / file.name
+        Labelled(release).write(name, again)
+        return "" if sha256(again) == sha256(file) else "it is not written as shoal writes it"
 
 
 def _notes_of_spark(notes: dict[bytes, bytes], file: Any) -> bool:
