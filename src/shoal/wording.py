@@ -77,6 +77,8 @@ def adversaries_words(names: Sequence[str]) -> str:
     return f"{' and '.join(listed)} {'adversary' if len(names) == 1 else 'adversaries'}"
 
 
+REFERENCE, WEIGHTS = "reference table", "survey weights"
+"""What tells how many people of the population share some attributes."""
 WEIGHTED_WORDS = (
     "It also knows the same distributions by survey weights, as those of the population: judged "
     "group by group. Counts are of the people of the table, not of the population."

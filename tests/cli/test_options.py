@@ -83,6 +83,7 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         "person": "patient",
         "rows_per_person": "first 2",
         "weight": "w",
+        "population": "census.csv",
         "publish_members": True,
         "publish_apart": True,
     }
@@ -108,6 +109,7 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         person="patient",
         rows_per_person="first 2",
         weight="w",
+        population="census.csv",
         publish_members=True,
         publish_apart=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import shoal
 from shoal.data.datasets import hospital
 from shoal.knowledge import WEIGHTED
 from shoal.wording import WEIGHTED_WORDS
+from tests.forging import edit
 
 RANDOM = np.random.default_rng(7)
 ILL = pl.col("diagnosis").is_in(["HIV", "Schizophrenia"])
@@ -49,6 +51,36 @@ def test_it_says_what_is_known_by_weights_and_is_confirmed(folder: Path) -> None
     assert "W" not in release.qi.columns
     verified = shoal.verify(folder / "release", table=folder / "table.parquet")
     assert verified.confirmed, verified
+
+
+def test_who_is_alone_in_the_population_is_held_against_the_weights(
+    folder: Path, tmp_path: Path
+) -> None:
+    stated = shoal.Release.load(folder / "release").certificate["audit"]["lookup"]["population"]
+    assert stated["by"] == "survey weights"
+    assert "alone in the population as well" in (folder / "release" / "README.txt").read_text(
+        "utf-8"
+    ).replace("\n", " ")
+    forged = tmp_path / "release"
+    shutil.copytree(folder / "release", forged)
+    edit(forged, lambda told: told["audit"]["lookup"]["population"].update(match=0.0001))
+    refused_by = shoal.verify(forged, table=folder / "table.parquet")
+    assert [one.name for one in refused_by.checks if not one.passed] == ["alone in the population"]
+
+
+def test_a_reference_table_is_the_publishers(tmp_path: Path) -> None:
+    FRAME.select(SPEC.qi).write_csv(tmp_path / "secret-census.csv")
+    spec = SPEC.with_(population=tmp_path / "secret-census.csv")
+    release = shoal.anonymize(FRAME, spec, seed=1)
+    lookup = release.audit.lookup
+    assert lookup.population is not None
+    assert (lookup.population.unique, lookup.population.match) == (lookup.unique, 1.0)
+    release.save(tmp_path / "release")
+    for file in (tmp_path / "release").iterdir():
+        assert "secret-census" not in file.read_text("utf-8")
+    verified = shoal.verify(tmp_path / "release", table=FRAME)
+    assert verified.confirmed
+    assert any("by a reference table" in one for one in verified.on_trust)
 
 
 def test_other_weights_are_refused(folder: Path, tmp_path: Path) -> None:

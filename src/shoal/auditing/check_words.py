@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shoal.auditing.checks import Check, State
-from shoal.wording import joined, people, percent, readable_words, some, visible
+from shoal.wording import REFERENCE, joined, people, percent, readable_words, some, visible
 
 if TYPE_CHECKING:
     from shoal.auditing.counting import TellingClass
-    from shoal.auditing.findings import Looked, PublicFindings
+    from shoal.auditing.findings import Beyond, Looked, PublicFindings
 
 Shown = Callable[[int], str]
 """How a number of people is written down."""
@@ -282,6 +282,7 @@ def lookup_words(found: Looked) -> str:
             "nobody else has: whoever knows these attributes finds the record."
         )
         told += f" At least {k:,} were asked for." if found.asked else ""
+        told += "" if found.population is None else f" {beyond_words(found.population)}"
     if found.cost is None:
         return told
     lost = [f"{percent(one)} of {visible(name)}" for name, one in found.cost.lost.items() if one]
@@ -289,6 +290,17 @@ def lookup_words(found: Looked) -> str:
     return (
         f"{told} For that, {people(blanked)} {'is' if blanked == 1 else 'are'} published without "
         f"attributes, and recoding took {joined(lost) if lost else 'nothing'} of the information."
+    )
+
+
+def beyond_words(found: Beyond) -> str:
+    """How many who are alone in a release are so in the population."""
+    estimated, alone = found.by != REFERENCE, f"{found.unique:,}"
+    return (
+        f"Of those who are alone with it, {'about ' if estimated else ''}{alone} "
+        f"{'is' if found.unique == 1 else 'are'} alone in the population as well, by the "
+        f"{found.by}; somebody there who matches one of them is that person with a chance of "
+        f"{'about ' if estimated else ''}{percent(found.match)}."
     )
 
 

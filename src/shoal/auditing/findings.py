@@ -133,6 +133,18 @@ class KCost:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Beyond:
+    """Of those who are alone with their published attributes: how it is in the population."""
+
+    by: str
+    """What tells it: a reference table, or survey weights."""
+    unique: int
+    """How many are alone there, too."""
+    match: float
+    """The chance that somebody who matches one of them is that person."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Looked:
     """Who can be looked up by published attributes."""
 
@@ -140,6 +152,7 @@ class Looked:
     unique: int
     fewer_than: Few
     cost: KCost | None = field(default=None, metadata=UNSAID)
+    population: Beyond | None = field(default=None, metadata=UNSAID)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,7 +59,9 @@ SPELLED = {
 METAVARS = {
     **dict.fromkeys(("qi", "view", "rare_unknown", "identifiers"), "A,B,..."),
     **dict.fromkeys(("sensitive", "person", "weight", "key", "groups", "column"), "COLUMN"),
-    **dict.fromkeys(("knowledge", "spec", "report", "public_report", "context"), "FILE"),
+    **dict.fromkeys(
+        ("knowledge", "population", "spec", "report", "public_report", "context"), "FILE"
+    ),
     "memory": "SIZE",
     "private": "FOLDER",
     "released": "FILE",
@@ -83,7 +85,7 @@ HEADINGS = {
     ),
     "Columns, and whose rows they are": (
         *("identifiers", "person", "rows_per_person", "recode", "k", "hierarchy"),
-        *("publish_members", "publish_apart"),
+        *("population", "publish_members", "publish_apart"),
     ),
     "What outsiders are taken to know": (
         *("min_support", "max_attributes", "view", "known_band", "rare_unknown", "knowledge"),

@@ -12,6 +12,7 @@ from shoal.arrays import IntArray, Ints
 from shoal.data.table import Table, factorize
 from shoal.data.table.k_anonymity import Cost
 from shoal.groups.grouping import Grouping
+from shoal.groups.population import Population
 
 USUAL_K = 5
 """Fewer people than these are few, unless a spec says otherwise."""
@@ -29,9 +30,17 @@ class Lookup:
     asked: bool
     """Whether there should be none of these."""
     cost: Cost | None = None
+    population: Population | None = None
 
     @classmethod
-    def of(cls, sharing: Ints, people: Ints, k: int | None, cost: Cost | None = None) -> Lookup:
+    def of(
+        cls,
+        sharing: Ints,
+        people: Ints,
+        k: int | None,
+        cost: Cost | None = None,
+        population: Population | None = None,
+    ) -> Lookup:
         """From lines of so many people, of whom so many show the same."""
         few = USUAL_K if k is None else k
         return cls(
@@ -40,6 +49,7 @@ class Lookup:
             fewer=int(people[sharing < few].sum()),
             asked=k is not None,
             cost=cost,
+            population=population,
         )
 
     @property
@@ -54,15 +64,21 @@ class Lookup:
             "unique": self.unique,
             "fewer_than": {"k": self.k, "people": self.fewer},
             **({} if self.cost is None else {"cost": self.cost.to_dict()}),
+            **({} if self.population is None else {"population": self.population.to_dict()}),
         }
 
 
 def lookup_of(
     table: Table, grouping: Grouping, *, k: int | None = None, exact: bool = True
 ) -> Lookup:
-    """Who of a grouping can be looked up; k is the spec's, or else another."""
-    asked = table.spec.k if k is None else k
-    return Lookup.of(sharing(table, grouping, exact=exact), grouping.people, asked, table.cost)
+    """Who of a grouping can be looked up; k is the spec's, or else another. Of ranges it is not
+    said how many people of the population they hold."""
+    asked, found = table.spec.k if k is None else k, None
+    if exact and not grouping.recodings:
+        people = np.bincount(grouping.signature, grouping.people, len(table.signatures))
+        found = Population.of(table, people.astype(np.int64))
+    shown = sharing(table, grouping, exact=exact)
+    return Lookup.of(shown, grouping.people, asked, table.cost, found)
 
 
 def sharing(

@@ -209,8 +209,11 @@ def _counter_contradiction(counter: Mapping[str, Any]) -> bool:
 def _lookup_contradiction(lookup: Mapping[str, Any], published: int, k: int | None) -> bool:
     """Whether what it says of shared combinations cannot be true at once, or is not what the spec
     asks for."""
-    few, cost = lookup["fewer_than"], lookup.get("cost")
+    few, cost, beyond = lookup["fewer_than"], lookup.get("cost"), lookup.get("population")
     return (
+        beyond is not None
+        and not (0 <= beyond["unique"] <= lookup["unique"] and 0 < beyond["match"] <= 1)
+    ) or (
         lookup["asked"] is not (k is not None)
         or few["k"] != (k or USUAL_K)
         or not lookup["unique"] <= few["people"] <= published

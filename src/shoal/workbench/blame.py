@@ -70,6 +70,7 @@ ROLES: Fields = {
     **_of("views", "view-"),
     **_of("rare_unknown", "rare-", "qi-rare"),
     **_of("knowledge", "knowledge-"),
+    **_of("population", "population-"),
     **_of("publish_apart", "apart"),
 }
 COARSER: Fields = {**_of("recipe", "recode-", "band"), **_of("groups", "hierarchy-")}

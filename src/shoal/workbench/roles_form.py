@@ -11,7 +11,7 @@ from typing import Any
 from shoal.data.spec import Event
 from shoal.data.spec.checks import number_or_text
 from shoal.data.spec.entries import located
-from shoal.data.spec.spec import parameters
+from shoal.data.spec.spec import FILES, parameters
 from shoal.errors import InputError
 from shoal.workbench import drafting
 from shoal.workbench.bench import Visit
@@ -68,8 +68,9 @@ class RolesForm:
             draft = drafting.with_views(draft, self.visit.text("views"))
         if "rare_unknown" in self.visit.form:
             draft = drafting.with_rare_unknown(draft, self.visit.text("rare_unknown"))
-        if "knowledge" in self.visit.form:
-            draft = self._with_knowledge(draft)
+        for name in FILES:
+            if name in self.visit.form:
+                draft = self._with_file(draft, name)
         return drafting.with_events(draft, self._events(draft))
 
     def _with_former_events(self, draft: Draft, before: Draft) -> Draft:
@@ -92,13 +93,12 @@ class RolesForm:
                 return [replace(event, column=(column,) if several else ()) for event in own]
         return []
 
-    def _with_knowledge(self, draft: Draft) -> Draft:
-        """The draft with a file of outside knowledge: one in the project, or the one that the spec
-        names already."""
-        file, before = self.visit.text("knowledge"), draft.get("knowledge")
+    def _with_file(self, draft: Draft, name: str) -> Draft:
+        """The draft with a file: one in the project, or the one that the spec names already."""
+        file, before = self.visit.text(name), draft.get(name)
         if file == before:
             return draft
-        return drafting.put(draft, "knowledge", self._within(file, "knowledge") if file else None)
+        return drafting.put(draft, name, self._within(file, name) if file else None)
 
     def _within(self, file: str, about: str) -> str:
         """A file of the project, or an InputError that says what it is about."""

@@ -108,6 +108,8 @@ ROLES = {
     "strength.views.all": "every set of columns",
     "strength.rare_unknown": "Rare values unknown",
     "strength.rare_unknown.how": "Several after commas.",
+    "strength.population": "Table of the population",
+    "strength.population.none": "none",
     "strength.knowledge": "Outside knowledge",
     "strength.knowledge.own": "the table's own",
     "strength.rows_per_person": "Rows of a person",

@@ -127,7 +127,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_name() -> None:
     )
     assert raised.value.remedy == (
         "Choose among: bands, identifiers, k, knowledge, limit, max_attributes, min_support, "
-        "person, protect, publish_apart, publish_members, qi, r, rare_unknown, recode, "
+        "person, population, protect, publish_apart, publish_members, qi, r, rare_unknown, recode, "
         "rows_per_person, sensitive, titles, views, weight."
     )
 

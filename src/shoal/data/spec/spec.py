@@ -45,6 +45,8 @@ OTHER = "(other)"
 MAX_QI = 20
 MOST_STRATA, LEAST_SUPPORT, MOST_SUPPORT = 50, 10, 100
 
+FILES = ("knowledge", "population")
+"""Fields that name a file."""
 Limit = Literal["absolute", "prior"]
 LIMITS: tuple[Limit, ...] = ("absolute", "prior")
 
@@ -86,6 +88,10 @@ class Spec:
     weight: str | None = None
     """The survey weight of a sample: how many people of the population a row stands for. Outsiders
     then know how common values are by weights, too. It is published only if it is a QI as well."""
+    population: str | None = None
+    """A file of the population, with the QIs of everybody, or of each combination and its count.
+    It is told how many who are alone in what is published are alone in it, too; survey weights tell
+    about that."""
     min_support: int | None = None
     """Outsiders know how common an event is among people who are alike in something, if there are
     at least so many of them. Unless given, 10 to 100, by the table's rows."""
@@ -134,6 +140,7 @@ class Spec:
             person: str | None = None,
             rows_per_person: str = "all",
             weight: str | None = None,
+            population: str | Path | None = None,
             min_support: int | None = None,
             max_attributes: int | None = None,
             views: Iterable[str | Iterable[str]] | None = None,
@@ -175,8 +182,9 @@ class Spec:
             )
         put("bands", _bands(self.bands))
         put("rare_unknown", checked_names(self.rare_unknown, "rare_unknown"))
-        if isinstance(self.knowledge, Path):
-            put("knowledge", str(self.knowledge))
+        for name in FILES:
+            if isinstance(getattr(self, name), Path):
+                put(name, str(getattr(self, name)))
         self._check()
 
     def _labels_of(self, event: Event) -> dict[str, str]:
@@ -223,10 +231,11 @@ class Spec:
                 raise InputError(
                     "spec-value", f"{name} is {getattr(self, name)!r}.", "Give true or false."
                 )
-        if self.knowledge is not None and not isinstance(self.knowledge, str):
-            raise InputError(
-                "spec-value", f"knowledge is {self.knowledge!r}.", "Give the path of a file."
-            )
+        for name in FILES:
+            if not isinstance(getattr(self, name), str | None):
+                raise InputError(
+                    "spec-value", f"{name} is {getattr(self, name)!r}.", "Give the path of a file."
+                )
         self._check_views()
         self._check_recode()
         check_events(self.protect, self.sensitive_columns)
@@ -366,7 +375,8 @@ class Spec:
         what a person is, no folder."""
         titles = [one for one in self.titles if one[0] in (*self.qi, *self.sensitive_columns)]
         recode = public_recipes(self.recode)
-        return self.with_(identifiers=(), knowledge=None, recode=recode, titles=titles)
+        files = dict.fromkeys(FILES)
+        return self.with_(identifiers=(), recode=recode, titles=titles, **files)
 
     def described(self, codebook: Codebook) -> Spec:
         """The spec with what a file says of its columns, where the spec says nothing of them."""

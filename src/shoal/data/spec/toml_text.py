@@ -42,8 +42,9 @@ def read_spec_file(path: str | Path) -> dict[str, Any]:
         return str(beside) if beside.is_file() else file
 
     given = read_toml(path)
-    if isinstance(given.get("knowledge"), str):
-        given["knowledge"] = place(given["knowledge"])
+    for name in ("knowledge", "population"):
+        if isinstance(given.get(name), str):
+            given[name] = place(given[name])
     if isinstance(given.get("protect"), list):
         given["protect"] = [located_event(event, place) for event in given["protect"]]
     recipes = given.get("recode")

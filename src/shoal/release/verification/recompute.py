@@ -47,6 +47,7 @@ from shoal.release.verification.absence import check_absence
 from shoal.release.verification.after import After, each_apart, told_of
 from shoal.release.verification.files import Claim, same_figure, same_figures
 from shoal.release.verification.models import with_models
+from shoal.release.verification.population import check_population
 from shoal.release.verification.values import PublishedLines, check_values
 from shoal.release.verification.weights import check_weights_of
 from shoal.wording import WHOLE, verdict_words
@@ -91,6 +92,7 @@ def recompute(
     if lines is None:
         return [*checks, Claim("people", False, problem)]
     checks += [Claim("people", True), *check_values(release, table, lines, record)]
+    checks += check_population(release, table, lines)
     gids = told_of(certificate, private)
     if "weights" in certificate:
         checks.append(check_weights_of(release, table, known, lines, record, gids))

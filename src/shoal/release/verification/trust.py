@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.release.verification.texts import same_software
+from shoal.wording import REFERENCE
 
 ON_TRUST: dict[str, str] = {
     "method.name": "the method's name",
@@ -47,6 +48,9 @@ def taken_on_trust(
     words.append("who is in which group")
     if "weights" in certificate:
         words.append("how weights were made, within limits")
+    lookup = certificate["audit"].get("lookup") or {}
+    if lookup.get("population", {}).get("by") == REFERENCE:
+        words.append("how many are alone in the population, by a reference table")
     if certificate["form"] == "generalized":
         words.append("what ranges cover")
     if certificate["spec"].get("publish_apart"):

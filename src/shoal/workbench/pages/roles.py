@@ -9,7 +9,7 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal.data.spec import Spec
-from shoal.data.spec.spec import parameters
+from shoal.data.spec.spec import FILES, parameters
 from shoal.data.table import Table
 from shoal.errors import InputError, ShoalError
 from shoal.knowledge import Knowledge
@@ -33,12 +33,12 @@ from shoal.workbench.texts import say
 SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
 MANY = 4
 """Columns from which on several can be given a role at once."""
-NAMED = (*FIGURES, *CHOICES, "views", "rare_unknown", "knowledge")
+NAMED = (*FIGURES, *CHOICES, "views", "rare_unknown", *FILES)
 """Fields that errors name by their key in the spec."""
 STRENGTH = {
     "": ("r", "min_support"),
     "strength.outsiders": ("max_attributes", "views", "rare_unknown", "knowledge"),
-    "strength.published": ("k", "rows_per_person", *CHOICES),
+    "strength.published": ("k", "rows_per_person", "population", *CHOICES),
 }
 """The fields of a spec that say how strongly, under their headings."""
 USUAL = {
@@ -46,6 +46,7 @@ USUAL = {
     "max_attributes": "all",
     "knowledge": say("strength.knowledge.own"),
     "rows_per_person": "all",
+    "population": say("strength.population.none"),
 }
 OF_COLUMN = {"band": "band", "role": "role"} | dict.fromkeys(
     ("recode", "hierarchy", "project"), "recode"
