@@ -12,7 +12,13 @@ from shoal.cli.show import emit_json
 from shoal.errors import InputError
 
 
-def estimate(release: Path, /, where: list[str] | None = None, json: bool = False) -> None:
+def estimate(
+    release: Path,
+    /,
+    where: list[str] | None = None,
+    weighted: bool = False,
+    json: bool = False,
+) -> None:
     """Estimate how many people match, from a release alone, with its standard error: how far it may
     be off by chance. Exit code 0: estimated; 2: not.
 
@@ -20,10 +26,11 @@ def estimate(release: Path, /, where: list[str] | None = None, json: bool = Fals
         release: The folder of a release.
         where: What people have to have: COLUMN=VALUE, or COLUMN=LOW..HIGH for numbers and dates;
             any of several values of a column.
+        weighted: Count the people of the population for whom they stand, by survey weights.
     """
     from shoal.release import Release
 
-    found = Release.load(release).count(_asked(where or []))
+    found = Release.load(release).count(_asked(where or []), weighted=weighted)
     low, high = found.interval
     if json:
         error = found.standard_error

@@ -261,7 +261,7 @@ class Release:
         name = weight_column(self.spec)
         return name if name in self.qi_held.columns else None
 
-    def count(self, where: Mapping[str, Any] | None = None) -> Estimate:
+    def count(self, where: Mapping[str, Any] | None = None, *, weighted: bool = False) -> Estimate:
         """How many people match, estimated from the published tables alone: a number, with its
         `standard_error` and 95 % `interval`.
 
@@ -270,11 +270,13 @@ class Release:
         `shoal.utility.Between(low, high)`; without it, everybody counts.
 
         A group's cases (people with a protected event) are shared among its people by the QI
-        table's column of weights, or equally where there is none.
+        table's column of weights, or equally where there is none. With `weighted` the people of the
+        population are counted for whom they stand by their survey weights, where these are
+        published. The standard error says what the release leaves open, not what the sample does.
         """
         from shoal.release.utility.count import count
 
-        return count(self, where)
+        return count(self, where, weighted=weighted)
 
     def table(self) -> Any:
         """People's attributes with each value that they may have, and a weight: how many people are

@@ -45,6 +45,7 @@ def using_parts(release: Release, names: dict[str, str]) -> list[str]:
     parts += [
         "WEIGHTS, FOR REGRESSIONS AND THE LIKE\n" + filled(_weighting(release, names)),
         weights_sql(release, format=format),
+        *_of_population(release, names, format),
         *_scripts(release, names, format),
     ]
     return [part for part in parts if part]
@@ -160,6 +161,27 @@ def _weighting(release: Release, names: dict[str, str]) -> str:
         told += f"Sensitive columns are taken one by one, here {_shown(first)}. "
         alone = ".alone(column)"
     return told + f"In Python: shoal.read(folder){alone}.table(), without {GID}."
+
+
+def _of_population(release: Release, names: dict[str, str], format: str) -> list[str]:
+    """How the population is counted, where survey weights are published as numbers."""
+    from shoal.release.utility.sql import population_sql
+
+    weight = release.spec.weight
+    if weight not in release.spec.qi or release.form == "generalized":
+        return []
+    if not release.qi_runs.distinct.schema[str(weight)].is_numeric():
+        return []
+    told = (
+        f"{_shown(str(weight))} in {names['qi']} is the survey weight: how many people of the "
+        "population a person stands for. Counts above are of the people of the release. To count "
+        "the population, multiply everybody's weights by it; in Python: "
+        "shoal.read(folder).count(where, weighted=True). For models, too, the product is the "
+        "weight. Errors of a sample are those of its design, which is not told here. In DuckDB:"
+    )
+    parts = ["SURVEY WEIGHTS, FOR THE POPULATION\n" + filled(told)]
+    apart = release.spec.publish_apart and len(release.spec.sensitive_columns) > 1
+    return parts if apart else [*parts, population_sql(release, format=format)]
 
 
 def _scripts(release: Release, names: dict[str, str], format: str) -> list[str]:

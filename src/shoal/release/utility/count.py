@@ -38,8 +38,11 @@ class Between:
     high: Any = None
 
 
-def count(release: Release, where: Mapping[str, Any] | None = None) -> Estimate:
-    """The estimated number of rows of the original table that match, as far as published."""
+def count(
+    release: Release, where: Mapping[str, Any] | None = None, *, weighted: bool = False
+) -> Estimate:
+    """The estimated number of rows of the original table that match, as far as published; or of the
+    people of the population for whom they stand."""
     published, where = release.coded, where or {}
     check_names(release, where)
     allowed = [
@@ -49,10 +52,37 @@ def count(release: Release, where: Mapping[str, Any] | None = None) -> Estimate:
         for column in published.columns
     ]
     parts = sensitive_weights(release, published, where)
-    error = published.chances.asked(parts).standard_error(
-        form_named(release.form).matching(published, allowed)
-    )
-    return Estimate(answer_queries(published, allowed, parts[None, :])[0], error)
+    spread = published.chances.asked(parts)
+    matching = form_named(release.form).matching(published, allowed)
+    if not weighted:
+        found = answer_queries(published, allowed, parts[None, :])[0]
+        return Estimate(found, spread.standard_error(matching))
+    each, cells = survey_weights(release), published.cells
+    found = cells.count * parts[cells.code] @ (matching * each)[cells.owner]
+    return Estimate(float(found), spread.standard_error(matching, each))
+
+
+def survey_weights(release: Release) -> Floats:
+    """The survey weight of each unit of a release; whoever is published without attributes has the
+    mean of the others."""
+    name, published = release.spec.weight, release.coded
+    if name is None or name not in release.spec.qi:
+        raise InputError(
+            "survey-weight",
+            "The release has no survey weights: it counts the people of the table alone.",
+            "Its publisher can name one as weight and among the QIs.",
+        )
+    place = release.spec.qi.index(name)
+    column = published.columns[place].values
+    if release.form == "generalized" or not column.dtype.is_numeric():
+        raise InputError(
+            "survey-weight",
+            f'The survey weights in "{name}" are ranges, and not numbers.',
+            "Count without them.",
+        )
+    mean = release.qi_runs.frame()[name].mean()
+    filled = column.cast(pl.Float64).fill_null(float(mean or 0))  # type: ignore[arg-type]
+    return np.asarray(filled.to_numpy()[published.coded[:, place]])
 
 
 def check_names(release: Release, where: Mapping[str, Any]) -> None:

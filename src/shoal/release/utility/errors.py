@@ -10,7 +10,9 @@ those who match and d_g over all n of whom it is not 0, the variance is
 summed over groups. For equal chances this is the variance of drawing without replacement
 (hypergeometric); for others it is Hajek's approximation for samples of fixed size. Where a value
 stands for several (the label of an event, the pooled value) each counts as a part of it, and by
-chance is one of those asked for or not, which adds part * (1 - part) for each.
+chance is one of those asked for or not, which adds part * (1 - part) for each. Where a person
+stands for a people (a survey weight), d_A is the sum of a d, and that of a**2 d takes its place in
+front.
 """
 
 from __future__ import annotations
@@ -102,11 +104,15 @@ class Spread(NamedTuple):
     binomial: Floats
     """Of each line: what its people add where values stand for several."""
 
-    def standard_error(self, matching: Floats) -> float:
+    def standard_error(self, matching: Floats, each: Floats | None = None) -> float:
         """Of a count over people who match; `matching` is 1 for units that do and 0 for others, or
-        between these where it is not known."""
+        between these where it is not known. People of a unit may stand for so many `each`."""
+        each = np.ones_like(matching) if each is None else each
         unit, group = self.chances.unit[self.lines], self.chances.group[self.lines]
-        asked = np.bincount(group, self.within * matching[unit], len(self.total))
-        inside = self.chances.copies * self.scale * (asked - asked**2 / self.total)
-        among = self.binomial @ matching[self.chances.unit]
+        asked, squared = (
+            np.bincount(group, self.within * (matching * by)[unit], len(self.total))
+            for by in (each, each**2)
+        )
+        inside = self.chances.copies * self.scale * (squared - asked**2 / self.total)
+        among = self.binomial @ (matching * each**2)[self.chances.unit]
         return float(np.sqrt(max(0.0, float(inside.sum() + among))))

@@ -148,6 +148,17 @@ def weights_sql(release: Release, *, format: str) -> str:
     )
 
 
+def population_sql(release: Release, *, format: str) -> str:
+    """SQL for the example's value in the population: everybody's weights times survey weights."""
+    files, (sensitive, value, _) = Files.of(release, format), example(release)
+    survey = f"CAST({files.name('qi', str(release.spec.weight))} AS DOUBLE)"
+    return (
+        f"SELECT sum({files.weight(release)} * {survey}) AS estimate FROM (\n"
+        f"{weights_sql(release, format=format).removesuffix(';')}\n"
+        f") WHERE {files.name('sensitive', sensitive)} = {files.text(value)};"
+    )
+
+
 @dataclass(frozen=True)
 class Files:
     """How the tables of a release are named, read and compared with in SQL."""
