@@ -163,6 +163,38 @@ def test_counted_cells_are_recoded_as_their_rows_would_be() -> None:
         assert [part.tolist() for part in counted.cells] == [part.tolist() for part in whole.cells]
 
 
+@pytest.mark.parametrize(
+    ("written", "days"),
+    [
+        (["01.03.2008", "2.3.2008", "31.12.2009"], ["2008-03-01", "2008-03-02", "2009-12-31"]),
+        (["01/03/2008", "13/3/2008"], ["2008-03-01", "2008-03-13"]),
+        (["3/1/2008", "03/13/2008"], ["2008-03-01", "2008-03-13"]),
+        (["1-3-2008 10:30", "13-3-2008 07:00"], ["2008-03-01", "2008-03-13"]),
+        (["04/04/2008", "2008-05-01"], ["2008-04-04", "2008-05-01"]),
+    ],
+)
+def test_dates_as_they_are_written_elsewhere(written: list[str], days: list[str]) -> None:
+    assert recode(written, date="day") == [date.fromisoformat(day) for day in days]
+    assert recode(written, date="month") == [day[:7] for day in days]
+    frame = pl.DataFrame({"q": written, "x": ["a"] * len(written)})
+    asked = Spec(qi=["x"], sensitive="q", r=2, protect=[f"{days[0]}..{days[0]}"])
+    assert Table.from_frame(frame, asked).carriers == 1
+
+
+def test_codes_become_labels() -> None:
+    labels = {0: "none", "5": "Buddhist"}
+    assert recode([0, 5, 9, None], missing=[9], labels=labels) == ["none", "Buddhist", None, None]
+    assert recode([0, 5, 7], labels=labels) == ["none", "Buddhist", "7"]
+    assert recode([0.0, 5.0, 7.5], labels=labels) == ["none", "Buddhist", "7.5"]
+    assert recode([0, 0, 5], labels=labels, rare=2) == ["none", "none", "(rare)"]
+
+
+def test_labels_may_have_a_hierarchy(tmp_path: Path) -> None:
+    path = tmp_path / "faith.csv"
+    path.write_text("none,no\nBuddhist,yes\n")
+    assert recode([0, 5], labels={0: "none", 5: "Buddhist"}, hierarchy=str(path)) == ["no", "yes"]
+
+
 def test_events_are_those_of_the_recoded_column() -> None:
     frame = pl.DataFrame({"q": ["m", "f"] * 4, "bmi": [18, 22, 27, 31, 35, 41, 99, 99]})
     spec = Spec(qi=["q"], sensitive="bmi", r=2, recode={"bmi": {"missing": [99], "cuts": [25, 40]}})
@@ -204,6 +236,12 @@ def test_protected_values_are_never_gathered() -> None:
         ([1.0, float("inf")], {"quantiles": 2}, "recode-values"),
         (["2020-01-01", "2020-02-30", "soon"], {"date": "year"}, "recode-values"),
         (["2020-01-01", "2020-02-30"], {"date": "day"}, "recode-values"),
+        (["01/03/2020", "02/04/2020"], {"date": "year"}, "date-order"),
+        (["13.13.2020", "12.12.2020"], {"date": "year"}, "recode-values"),
+        (["12/13/2020", "13/12/2020"], {"date": "year"}, "recode-values"),
+        (["03.13.2020", "01.02.2020"], {"date": "year"}, "recode-values"),
+        ([1, 2], {"labels": {7: "seven"}}, "recode-values"),
+        (["1", "2"], {"labels": {1: "one", 2: "two"}, "bands": 10}, "recode-values"),
         ([1, 2], {"date": "year"}, "recode-values"),
         ([1, 2], {"missing": [97, 98]}, "recode-values"),
     ],

@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -14,10 +15,12 @@ import polars as pl
 from shoal.data.spec import MISSING
 from shoal.data.spec.entries import Compared, Ranged
 from shoal.data.table.coding import Column
+from shoal.errors import InputError
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 _DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])\b.*)?", re.ASCII | re.DOTALL)
 _PERIOD = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?", re.ASCII)
+_NOT_ISO = re.compile(r"(\d\d?)([./-])(\d\d?)\2(\d{4})\b(.*)", re.ASCII | re.DOTALL)
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     ">": operator.gt,
@@ -67,8 +70,8 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Dates:
-    """Dates as ISO 8601 writes them. A bound may be a year, a month or a day, and stands for all of
-    it: a date is cut to the bound's length before they are compared."""
+    """Dates, each as ISO 8601 writes it. A bound may be a year, a month or a day, and stands for
+    all of it: a date is cut to the bound's length before they are compared."""
 
     places: dict[str, str]
     kind: str = "dates"
@@ -103,7 +106,36 @@ def scale_of(column: Column) -> Numbers | Dates | None:
     if len(numbers) > SHARE * len(labels):
         return Numbers(numbers)
     dates = {label: label.strip() for label in labels if _DATE.fullmatch(label.strip())}
+    others = {label: parts for label in labels if (parts := _NOT_ISO.fullmatch(label.strip()))}
+    if len(dates) + len(others) <= SHARE * len(labels):
+        return None
+    dates |= _by_parts(others, column.name)
     return Dates(dates) if len(dates) > SHARE * len(labels) else None
+
+
+def _by_parts(written: dict[str, re.Match[str]], column: str) -> dict[str, str]:
+    """Dates such as 01.03.2008 as ISO 8601 writes them: the day stands first between points, and
+    between other signs where dates of the column can be read in no other way. An InputError if
+    they can be read in both ways; none if in neither."""
+    ways = []
+    for day, month in ((1, 3), (3, 1)):
+        try:
+            read = {
+                label: f"{date(int(parts[4]), int(parts[month]), int(parts[day]))}{parts[5]}"
+                for label, parts in written.items()
+            }
+        except ValueError:
+            continue
+        if day == 1 or all(parts[2] != "." for parts in written.values()):
+            ways.append(read)
+    if len(ways) == 2 and ways[0] != ways[1]:
+        shown = next(label for label in written if ways[0][label] != ways[1][label])
+        raise InputError(
+            "date-order",
+            f'"{column}" holds "{shown}", and nothing says whether its day or its month is first.',
+            f"Write dates with the year first, as {ways[0][shown]}.",
+        )
+    return ways[0] if ways else {}
 
 
 def _number(text: str) -> Decimal | None:
