@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from shoal.cli import options as o
+from shoal.data.storage.location import PIPED
 from shoal.names import Reading
 
 
@@ -21,9 +22,10 @@ def init(
     """Propose a spec for a table, as a commented TOML file to read and change.
 
     Args:
-        out: Write the TOML here (default: print it).
+        out: Write the TOML here (default, and -: print it).
         force: Replace an existing file.
     """
+    out = None if str(out) == PIPED else out
     o.refuse_existing(out, force=force)
     from shoal.data.sources import read_codebook, read_table
     from shoal.data.storage import replace_file

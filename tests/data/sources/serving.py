@@ -1,15 +1,24 @@
-"""A web server, and one that speaks as much of S3 as reading takes, for a folder."""
+"""A web server, plain or encrypted, and one that speaks as much of S3 as reading takes: a folder."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from pathlib import Path
+from ssl import PROTOCOL_TLS_SERVER, SSLContext
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 
 class Pages(SimpleHTTPRequestHandler):
@@ -77,12 +86,33 @@ def _listed(bucket: Path, prefix: str) -> bytes:
 
 
 @contextmanager
-def served(folder: Path, how: type[Pages] = Pages) -> Iterator[str]:
-    """The address of a server of the folder."""
+def served(
+    folder: Path, how: type[Pages] = Pages, *, secret: SSLContext | None = None
+) -> Iterator[str]:
+    """The address of a server of the folder, encrypted by a `secret` if there is one."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(how, directory=str(folder)))
+    if secret is not None:
+        server.socket = secret.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http{'s' if secret else ''}://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
+
+
+def certified(folder: Path) -> tuple[SSLContext, Path]:
+    """What a server of this machine is encrypted by, and the certificate to trust it by."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    here = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(days=1))
+    made = builder.add_extension(here, critical=False).sign(key, SHA256())
+    public = made.public_bytes(Encoding.PEM)
+    (folder / "public.pem").write_bytes(public)
+    whole = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + public
+    (folder / "secret.pem").write_bytes(whole)
+    secret = SSLContext(PROTOCOL_TLS_SERVER)
+    secret.load_cert_chain(folder / "secret.pem")
+    return secret, folder / "public.pem"

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shoal.data.sources import read_table, write_table
+from shoal.data.sources import read_codebook, read_table, write_table
 from shoal.data.sources.brought import forget
 from shoal.data.sources.streamed import open_rows
 from shoal.data.storage import redact
@@ -21,7 +21,8 @@ from shoal.data.storage.location import parse_url, source_path
 from shoal.memory import memory_limit
 from tests.data.sources.expect import fails_with
 from tests.data.sources.files import PEOPLE, write
-from tests.data.sources.serving import Store, served
+from tests.data.sources.serving import Store, certified, served
+from tests.data.sources.surveyed import save
 
 TEXT = "age,name\n30,Zoë\n31,B\n"
 ROWS = [(30, "Zoë"), (31, "B")]
@@ -175,7 +176,10 @@ def test_a_pipe_into_the_command() -> None:
         'shoal: "what is piped in" is not written in UTF-8: line 2 holds the byte 0xEB. Say what '
         "it is written in, such as --encoding latin-1, or cp1252 from Windows. [encoding]\n"
     )
-    assert b"from 2 rows" in init(TEXT.encode("latin-1"), "--encoding", "latin-1").stdout
+    for more in ((), ("--out", "-")):
+        told = init(TEXT.encode("latin-1"), "--encoding", "latin-1", *more).stdout
+        assert b"from 2 rows" in told
+    assert not Path("-").exists()
 
 
 # --- Elsewhere ---------------------------------------------------------------------------
@@ -201,6 +205,37 @@ def test_web_servers(tmp_path: Path) -> None:
         read_table(f"{address}/u.csv")
     with fails_with("url", "unencrypted"):
         read_table("http://clinic.example/t.csv")
+
+
+def test_servers_by_https(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(Path("t.csv"), TEXT)
+    secret, public = certified(tmp_path)
+    with served(tmp_path, secret=secret) as address:
+        assert address.startswith("https://")
+        with fails_with("url-unreachable", "certificate verify failed"):
+            read_table(f"{address}/t.csv")
+        monkeypatch.setenv("SSL_CERT_FILE", str(public))
+        assert read_table(f"{address}/t.csv?sig=SECRET").rows() == ROWS
+        with fails_with("url", "http://elsewhere.example/a.csv", "unencrypted"):
+            read_table(f"{address}/away.csv")
+
+
+def test_files_of_statistics_through_every_door(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for ending in (".sav", ".zsav", ".dta", ".xpt"):
+        file = save(Path(f"survey{ending}"))
+        whole, told = read_table(file), read_codebook(file)
+        zipped("packed.zip", **{file.name: file.read_bytes()})
+        Path(f"{file}.gz").write_bytes(gzip.compress(file.read_bytes()))
+        with served(tmp_path) as address:
+            for door in ("packed.zip", f"{file}.gz", f"{address}/{file}", "survey*" + ending):
+                assert read_table(door).equals(whole)
+                assert read_codebook(door) == told
+        forget()
+        with file.open() as piped:
+            monkeypatch.setattr(sys, "stdin", piped)
+            assert read_table("-").equals(whole)
 
 
 def test_s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
