@@ -1,4 +1,4 @@
-"""A web server, plain or encrypted, and one that speaks as much of S3 as reading takes: a folder."""
+"""Web servers of a folder: plain, encrypted, and as much of S3 as reading takes."""
 
 from __future__ import annotations
 
