@@ -26,7 +26,7 @@ EVERYBODY = hospital(40_000, seed=2)
 def sampled(seed: int) -> pl.DataFrame:
     """A tenth of them, and a fifth of one region, each with its weight."""
     chance = pl.when(pl.col("region") == EVERYBODY["region"][0]).then(0.2).otherwise(0.1)
-    drawn = pl.Series(np.random.default_rng(seed).random(EVERYBODY.height))
+    drawn = pl.Series(np.random.default_rng(100 + seed).random(EVERYBODY.height))
     return EVERYBODY.with_columns(W=1 / chance, drawn=drawn).filter(pl.col("drawn") < chance)
 
 
