@@ -2,12 +2,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shoal.workbench.project import Run
+from tests.browsing import chromium
+from tests.workbench.full import make
 from tests.workbench.project.making import make_project, new_release, work_off
+from tests.workbench.served import served
 from tests.workbench.visitor import Visitor, workbench
+from tests.workbench.walker import Walker
 
 
 @pytest.fixture
@@ -28,3 +33,28 @@ def assessed(tmp_path_factory: pytest.TempPathFactory) -> Run:
     )
     few = ["likeliest", "singling-out", "insider"]
     return work_off(new_release(project, seed=5, attack=True, attackers=few))
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with chromium(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def empty(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walker]:
+    with served(tmp_path_factory.mktemp("empty") / "project") as place:
+        yield Walker(browser, place).enter()
+
+
+@pytest.fixture(scope="session")
+def full(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walker]:
+    """A project with runs of every kind: done, failed, waiting."""
+    folder = tmp_path_factory.mktemp("full") / "project"
+    make(folder)
+    with served(folder) as place:
+        walker = Walker(browser, place).enter()
+        walker.go("/runs/0002")
+        walker.press("Write the evidence file")
+        walker.sees("Write the evidence file again")
+        yield walker

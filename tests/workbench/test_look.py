@@ -111,7 +111,7 @@ def test_what_is_said_of_somebody_is_counted(
 def test_counts_by_attribute_are_the_tables(
     qi: str, release: Release, table: Table, rows: pl.DataFrame
 ) -> None:
-    lines = looking.crossed(release, table, qi, "diagnosis", EVENT)
+    lines = looking.crossed(release, table, [qi], "diagnosis", EVENT)
     assert len(lines) <= looking.FEW_BINS
     cases = rows.filter(pl.col("diagnosis").is_in(EVENT.split("|")))
     assert sum(one.before or 0 for one in lines) == cases.height
@@ -124,6 +124,20 @@ def test_counts_by_attribute_are_the_tables(
         assert one.after.interval[0] <= one.after <= one.after.interval[1]
     within = [one.after.interval[0] <= (one.before or 0) <= one.after.interval[1] for one in lines]
     assert sum(within) >= len(within) / 2
+
+
+def test_counts_by_two_attributes_are_the_tables(
+    release: Release, table: Table, rows: pl.DataFrame
+) -> None:
+    lines = looking.crossed(release, table, ["sex", "region"], "diagnosis", EVENT)
+    cases = rows.filter(pl.col("diagnosis").is_in(EVENT.split("|")))
+    assert sum(one.before or 0 for one in lines) == cases.height
+    for one in lines:
+        sex, region = one.label.split(", ")
+        mine = cases.filter(pl.col("sex") == sex, pl.col("region") == region)
+        assert one.before == mine.height
+        count = release.count({"sex": sex, "region": region, "diagnosis": EVENT})
+        assert (one.after, one.after.interval) == (count, count.interval)
 
 
 def test_the_page_and_its_parts(visitor: Visitor, assessed: Run) -> None:
@@ -147,8 +161,10 @@ def test_the_page_and_its_parts(visitor: Visitor, assessed: Run) -> None:
     answer = visitor.post("/look/like", {**run, "q-sex": "<b>"})
     assert "Nobody in the release has" in answer.words
     assert "<b>" not in answer.text
-    by_region = visitor.post("/look/crossed", {**run, "by": "region", "value": EVENT})
-    assert "North-East" in by_region.words
+    by_region = visitor.post(
+        "/look/crossed", {**run, "by": "region", "also": "sex", "value": EVENT}
+    )
+    assert "North-East, Female" in by_region.words
     assert 'hx-get="/look/like"' not in visitor.get(f"/look/like?run={assessed.name}").text
     assert visitor.get("/look/like?run=0999").status == 404
 

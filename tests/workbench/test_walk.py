@@ -255,6 +255,31 @@ def test_what_is_taken_away_is_the_verified_release(way: Way) -> None:
     assert said["confirmed"] is True
 
 
+def test_a_zip_and_a_run_are_verified_beside_a_table_of_the_same_name(way: Way) -> None:
+    walker, other = way.walker, way.folder / "same" / "hospital.csv"
+    other.parent.mkdir()
+    hospital(300, seed=6).write_csv(other)
+    zipped = way.folder / "taken" / "release-0002.zip"
+    walker.go("/verify")
+    walker.drop(zipped)
+    walker.until(lambda: "release=" in walker.path)
+    walker.press("Verify it")
+    walker.sees("Confirmed: the release is what its certificate says", LONG)
+    walker.sees("Every link of a person to an event was computed again")
+    walker.go("/table")
+    walker.find("//input[@type='file']").send_keys(str(other))
+    walker.press("Send the file")
+    walker.sees("300 rows, 8 columns")
+    walker.go("/verify")
+    walker.choose("Release folder", "runs/0002/release")
+    walker.press("Verify it")
+    walker.sees("Confirmed: the release is what its certificate says", LONG)
+    walker.sees("Every link of a person to an event was computed again")
+    walker.go("/table")
+    walker.press("Undo")
+    walker.sees("2,000 rows, 8 columns")
+
+
 @pytest.mark.parametrize("edition", ["report.html", "report-public.html"])
 def test_reports_are_drawn_apart_from_the_workbench(way: Way, edition: str) -> None:
     way.walker.go(f"/runs/0002/{edition}")

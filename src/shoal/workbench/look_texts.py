@@ -52,6 +52,7 @@ LOOK = {
     "look.share": "Share",
     "look.crossed": "Counts by attribute",
     "look.crossed.by": "By",
+    "look.crossed.also": "and by",
     "look.crossed.value": "People with",
     "look.crossed.none": "Shown for one sensitive column, while the table is the project's.",
     "look.crossed.show": "Show",

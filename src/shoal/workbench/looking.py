@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from shoal.arrays import Floats, IntArray
+from shoal.arrays import IntArray
 from shoal.auditing.adversaries.binary import binary_posterior
 from shoal.auditing.adversaries.joint import joint_posterior
 from shoal.data.spec import OTHER
@@ -226,25 +228,31 @@ def _true_counts(table: Table, where: Mapping[str, str]) -> dict[str, int]:
     return {label: int(count) for label, count in zip(table.values, counts, strict=True)}
 
 
-def crossed(release: Release, table: Table, qi: str, column: str, value: str) -> list[Said]:
-    """How many people have a value, by ranges of an attribute: the table's count, and the release's
-    with its error."""
-    place = [one.name for one in table.qi].index(qi)
-    mine = table.qi[place]
-    rows = table.qi_rows(place).astype(float)
+def crossed(
+    release: Release, table: Table, by: Sequence[str], column: str, value: str
+) -> list[Said]:
+    """How many people have a value, by ranges of one attribute or of several together: the table's
+    count, and the release's with its error."""
+    names = [one.name for one in table.qi]
+    bins = [_bins(table.qi[place], table.qi_rows(place)) for place in map(names.index, by)]
     signature, code, count = table.cells
     wanted = code == table.values.index(value)
-    true = np.bincount(table.signatures[signature[wanted], place], count[wanted], len(mine))
+    held = table.signatures[signature[wanted]]
     found = []
-    for label, codes in _bins(mine, rows):
-        where = {qi: [mine.values[int(one)] for one in codes]}
+    for cell in product(*bins):
+        mine, where = np.ones(len(held), bool), {}
+        for name, (_, codes) in zip(by, cell, strict=True):
+            place = names.index(name)
+            mine &= np.isin(held[:, place], codes)
+            where[name] = [table.qi[place].values[int(one)] for one in codes]
         estimate = release.count({**where, column: value})
+        label = ", ".join(label for label, _ in cell)
         share = _share(estimate, release.count(where))
-        found.append(Said(label, int(true[codes].sum()), estimate, share))
+        found.append(Said(label, int(count[wanted][mine].sum()), estimate, share))
     return found
 
 
-def _bins(column: Column, rows: Floats) -> list[tuple[str, IntArray]]:
+def _bins(column: Column, rows: NDArray[np.int64]) -> list[tuple[str, IntArray]]:
     """The values of a column, or ranges of about as many people: few enough for bars."""
     codes = np.flatnonzero(rows > 0)
     if len(codes) <= FEW_BINS:

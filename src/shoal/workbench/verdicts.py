@@ -68,7 +68,8 @@ class Verdict:
         """The titles of all other checks, by the word for their state."""
         told: dict[str, list[str]] = {}
         for one, (_, state, title, _) in zip(self.checks, self.listed, strict=True):
-            if not _is_first(one):
+            tried = one.name == "attack" and not self.untried  # said beside it
+            if not _is_first(one) and not tried:
                 told.setdefault(state, []).append(title)
         return [(state, ", ".join(titles)) for state, titles in told.items()]
 

@@ -143,15 +143,18 @@ def crossed(visit: Visit) -> Response:
         return visit.page("look_crossed", run=run, lines=None)
     names = [one.name for one in table.qi]
     qi = visit.text("by") if visit.text("by") in names else names[0]
+    also = visit.text("also") if visit.text("also") in names and visit.text("also") != qi else ""
     first = table.events[0].label if table.events else table.values[0]
     usual = first if first in table.values else table.values[0]
     value = visit.text("value") if visit.text("value") in table.values else usual
-    lines = looking.crossed(release, table, qi, release.spec.sensitive_columns[0], value)
+    column = release.spec.sensitive_columns[0]
+    lines = looking.crossed(release, table, [qi, also] if also else [qi], column, value)
     return visit.page(
         "look_crossed",
         run=run,
         names=names,
         qi=qi,
+        also=also,
         values=table.values[:MOST_OPTIONS],
         value=value,
         lines=lines,
