@@ -166,6 +166,10 @@ def test_what_stands_in_the_way_is_named_and_advice_helps() -> None:
     assert any(name in text for name in event.limits[0].view)
     assert rows >= 100
     assert 0 < share <= 1
+    for limit in event.limits:
+        told = [one for one, *_ in limit.blocking if one != "anybody below min_support"]
+        assert all(name.split("/")[0] in one for one in told for name in limit.view)
+        assert len(set(told)) == len(told), "people of two bands are told apart"
     assert event.known_before > 0
     assert result.advice
     for advice in result.advice:

@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.spec import Limit
+from shoal.arrays import Ints
+from shoal.data.spec import MISSING, Limit
 from shoal.data.table import Table
 from shoal.display import counted, number
 from shoal.errors import InputError
@@ -315,12 +316,23 @@ def _blocking(table: Table, view: View, event: int) -> tuple[tuple[str, int, flo
         heaviest = members[np.argmax(used[members])]
         described = table.describe(int(heaviest))
         shown = ", ".join(
-            f"{name} {described[name]}" for name in view.attributes if name in described
+            f"{name} {described[name]}" if name in described else _band(table, name, members)
+            for name in view.attributes
+            if name in described or name.rpartition("/")[0] in described
         )
         text = shown if row and shown else "anybody below min_support" if not row else "this view"
         share = by_row[row] / by_row.sum()
         lines.append((text, int(table.signature_rows[members].sum()), float(share)))
     return tuple(lines)
+
+
+def _band(table: Table, attribute: str, members: Ints) -> str:
+    """The range of a number that is known in bands, of the people of one band."""
+    name = attribute.rpartition("/")[0]
+    place = table.spec.qi.index(name)
+    values = table.qi[place].values[np.unique(table.signatures[members, place])]
+    low, high = values.min(), values.max()
+    return f"{name} {MISSING}" if low is None else f"{name} {low} to {high}"
 
 
 def _advice(table: Table, events: tuple[EventPlan, ...]) -> tuple[Advice, ...]:

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import IntArray, Ints
 from shoal.auditing.adversaries.binary import binary_posterior
 from shoal.auditing.adversaries.joint import joint_posterior
 from shoal.data.spec import OTHER
@@ -252,7 +251,7 @@ def crossed(
     return found
 
 
-def _bins(column: Column, rows: NDArray[np.int64]) -> list[tuple[str, IntArray]]:
+def _bins(column: Column, rows: Ints) -> list[tuple[str, IntArray]]:
     """The values of a column, or ranges of about as many people: few enough for bars."""
     codes = np.flatnonzero(rows > 0)
     if len(codes) <= FEW_BINS:

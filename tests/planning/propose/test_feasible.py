@@ -146,7 +146,7 @@ def test_qis_give_way_where_nothing_else_works() -> None:
     proposal = propose_spec(frame)
     assert spec_of(proposal).qi == ("sex",)
     (reason,) = (one.reason for one in proposal.guesses if one.column == "job")
-    assert reason.endswith("but nothing can work beside it")
+    assert reason.endswith("but with it no r can be kept")
 
 
 def test_what_a_person_must_decide_is_said(tmp_path: Path) -> None:

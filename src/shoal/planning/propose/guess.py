@@ -172,7 +172,7 @@ def _made_room(guesses: dict[str, Guess], found: Feasible, several: bool) -> dic
     """Columns that are left out so that something can work."""
     changed = {}
     for name in found.dropped:
-        reason = f"a QI by its name ({guesses[name].reason}), but nothing can work beside it"
+        reason = f"a QI by its name ({guesses[name].reason}), but with it no r can be kept"
         changed[name] = Guess(name, "unpublished", reason)
     for event, why in found.left_out if several else ():
         (name,) = event.column
