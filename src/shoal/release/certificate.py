@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from shoal.knowledge import Knowledge
 from shoal.plain import plain
 from shoal.release.stated import FORMAT
 from shoal.release.weights import DIGITS, weight_column
+from shoal.wording import WHOLE
 
 ROUNDING = 1e-9
 TRUE_METHODS = ("art", "anatomy", "injector", "t-closeness", "mondrian")
@@ -140,6 +141,14 @@ def public_spec(spec: Spec) -> dict[str, Any]:
     return {**spec.published().to_mapping(), "rare_unknown": list(spec.rare_unknown)}
 
 
+def _columns(spec: Spec, number: int) -> dict[str, Any]:
+    """Of several sensitive columns: those that an event is of, and how it is shown there."""
+    if len(spec.sensitive_columns) == 1 or spec.protect is None:
+        return {}
+    event = spec.protect[number]
+    return {"columns": list(event.column), "shown": event.label}
+
+
 def recoded_words(spec: Spec) -> dict[str, str]:
     """What was done to columns before anything else, by column."""
     return {
@@ -148,61 +157,106 @@ def recoded_words(spec: Spec) -> dict[str, str]:
     }
 
 
-def _by_view(audit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Those whose links are the whole's figures: not those of whoever takes all views together,
-    unless nobody else judges."""
-    told = audit["adversaries"]
-    return [one for one in told if one["name"] != "all-views"] or list(told)
+def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
+    """What in a certificate cannot be true at once, or an empty text."""
+    faults = (_unlike_spec, _faults_of_judges, _faults_of_counts)
+    return next((fault for one in faults for fault in one(certificate, spec)), "") or _wrong_checks(
+        certificate
+    )
 
 
-def _wrong_checks(certificate: Mapping[str, Any]) -> str:
-    """What of its checks does not follow from its other figures, or an empty text. Certificates of
-    older formats list none, and not all are part of their verdict."""
-    audit = Judged.of(certificate["audit"])
-    claimed = audit.checks
-    nearest = {
-        one.name: (one.worst, one.limit)
-        for one in claimed
-        if one.worst is not None and one.limit is not None
-    }
-    if claimed != checks_of(audit, nearest):
-        return "its checks are others than its figures say"
-    listed = "checks" in certificate["audit"]
-    counted = [one for one in claimed if listed or one.name in BEFORE_CHECKS]
-    if verdict(counted) is not audit.robust:
-        return "its checks say something else than its verdict"
-    own = [1 / event["r"] for event in certificate["events"]]
-    for one in claimed:
-        if one.worst is None or one.limit is None:
-            continue
-        fitted = 1e-2 if one.name == "all-views" else 1e-8
-        if one.state == "kept" and one.worst > one.limit * (1 + fitted):
-            return "a check that is kept is above its limit"
-        if (one.name, certificate["limit"]) == ("one-view", "absolute") and all(
-            abs(one.limit - limit) > ROUNDING for limit in own
-        ):
-            return "a check has another limit than was asked for"
-    return ""
+def _unlike_spec(told: Mapping[str, Any], spec: Spec) -> Iterator[str]:
+    """What it says otherwise than its spec."""
+    events, named = told["events"], spec.protect
+    asked = [(one.name, list(one.values), one.r or spec.r) for one in named or ()]
+    if named is None:
+        asked = [(one["label"], [one["label"]], spec.r) for one in events]
+    columns = [{key: one[key] for key in ("columns", "shown") if key in one} for one in events]
+    for what, one, other in (
+        ("events", asked, [(one["label"], one["values"], one["r"]) for one in events]),
+        ("columns of events", [_columns(spec, number) for number in range(len(events))], columns),
+        ("recodings", recoded_words(spec), told.get("recoded", {})),
+        ("r", spec.r, told["r"]),
+        ("limit", spec.limit, told["limit"]),
+        ("min_support", spec.min_support, told["knowledge"]["min_support"]),
+    ):
+        if one != other:
+            yield f"{what}: others than in its spec"
 
 
-def _fitted_above(certificate: Mapping[str, Any]) -> bool:
-    """Whether posteriors above 1/r may be those of an adversary whose limit is what all counts say
-    beforehand: others' are not."""
-    adversaries = certificate["audit"]["adversaries"]
-    others = [one["worst_posterior"] for one in adversaries if "residual" not in one]
-    least = min(event["r"] for event in certificate["events"])
-    return len(others) < len(adversaries) and max(others, default=0.0) * least <= 1 + ROUNDING
+def _faults_of_judges(told: Mapping[str, Any], spec: Spec) -> Iterator[str]:
+    """What it says of those who judged, and of how surely they link people."""
+    audit, events, method = told["audit"], told["events"], told["method"]
+    judges = audit["adversaries"]
+    names, answered = [one["name"] for one in judges], method["claims"].get("readers", [])
+    if len({*names}) < len(names):
+        yield "adversaries are named twice"
+    if spec.publish_apart and "together" in names:
+        yield "columns that are published apart are judged together"
+    apart = spec.publish_apart or len(spec.sensitive_columns) == 1
+    if not apart and {"joint", "together"} & {*names} == {"joint"}:
+        yield "several columns are judged one by one, and not together"
+    if names[: len(answered)] != answered:
+        yield "those whom the method answers are not named first"
+    if not {one["name"] for one in judges if one["robust"]}.issuperset(answered):
+        yield "the method answers somebody who is not convinced"
+    if any(one["robust"] and (one["problematic"] or one.get("missing", 0)) for one in judges):
+        yield "somebody is convinced who links people above their limit"
+    fits = [one for one in judges if "residual" in one]
+    if any("missing" not in one for one in fits) or any(
+        "missing" in one or one["name"] == WHOLE for one in judges if one not in fits
+    ):
+        yield "it is not said how well odds were fitted"
+    worst = [one["worst_posterior"] for one in events]
+    if all(abs(one - audit["worst_posterior"]) > ROUNDING for one in worst):
+        yield "the worst posterior is no event's"
+    # Those whose links are the whole's figures: whoever takes all views together only if alone.
+    figures = [one for one in judges if one["name"] != WHOLE] or judges
+    if abs(max(one["worst_posterior"] for one in figures) - max(worst)) > ROUNDING:
+        yield "its adversaries say something else than its events"
+    # Limits of whoever fits odds are what all counts say beforehand, where that is above 1/r.
+    others = max((one["worst_posterior"] for one in judges if one not in fits), default=0.0)
+    fitted = bool(fits) and others * min(one["r"] for one in events) <= 1 + ROUNDING
+    above = any(one["worst_posterior"] * one["r"] > 1 + ROUNDING for one in events)
+    if audit["robust"] and above and spec.limit != "prior" and not fitted:
+        yield "the events' worst posteriors are above 1/r"
 
 
-def _counter_contradiction(counter: Mapping[str, Any]) -> bool:
-    """Whether what it says of counting class by class cannot be true at once."""
+def _faults_of_counts(told: Mapping[str, Any], spec: Spec) -> Iterator[str]:
+    """What it says of how many people are published, missing and known."""
+    rows, groups, audit, method = told["rows"], told["groups"], told["audit"], told["method"]
+    if rows["published"] + rows["suppressed"] != rows["table"]:
+        yield "published and suppressed rows do not make the table"
+    if not 0 <= rows["suppressed_with_event"] <= rows["suppressed"]:
+        yield "more cases than rows are suppressed"
+    if method["name"] in TRUE_METHODS and rows["values_changed"] != 0:
+        yield f"the method {method['name']} changes no values"
+    absence, counter, assumed = audit["absence"], audit["counter"], told["knowledge"].get("assumed")
     certain, carriers = counter["certain_in_worst_view"], counter["carriers_in_worst_view"]
-    return (
-        counter["kept"] is not (counter["classes"] == 0)
+    unfitting = {
+        "people": _person_contradiction(told, spec),
+        "readable people": "readable" in audit
+        and not groups["readable_by_attributes"] <= groups["readable"] == audit["readable"],
+        "absence": absence["kept"] is not (absence["carriers"] == 0)
+        or not 0 <= absence["carriers"] <= rows["suppressed_with_event"],
+        "counting class by class": counter["kept"] is not (counter["classes"] == 0)
         or counter["kept"] is not (carriers == 0)
         or not 0 <= counter["certain_classes"] <= counter["classes"]
         or not 0 <= certain <= carriers
-        or (certain == 0) is not (counter["certain_classes"] == 0)
+        or (certain == 0) is not (counter["certain_classes"] == 0),
+        "shared combinations": "lookup" in audit
+        and _lookup_contradiction(audit["lookup"], rows["published"], spec.k),
+        "what is known": assumed is not None
+        and (
+            assumed["unknown"] != [name for name in spec.qi if name in assumed["unknown"]]
+            or assumed["hollow"] is not (2 * len(assumed["unknown"]) >= len(spec.qi))
+            or assumed["people"] > rows["table"]
+        ),
+    }
+    yield from (
+        f"what it says of {what} does not fit together"
+        for what, wrong in unfitting.items()
+        if wrong
     )
 
 
@@ -220,25 +274,6 @@ def _lookup_contradiction(lookup: Mapping[str, Any], published: int, k: int | No
         or (cost is not None) is not lookup["asked"]
         or (cost is not None and cost["k"] != k)
     )
-
-
-def _assumed_contradiction(certificate: Mapping[str, Any], spec: Spec) -> bool:
-    """Whether what it says of how much is known cannot be true at once, or not of the spec's
-    QIs."""
-    told = certificate["knowledge"].get("assumed")
-    return told is not None and (
-        told["unknown"] != [name for name in spec.qi if name in told["unknown"]]
-        or told["hollow"] is not (2 * len(told["unknown"]) >= len(spec.qi))
-        or told["people"] > certificate["rows"]["table"]
-    )
-
-
-def _columns(spec: Spec, number: int) -> dict[str, Any]:
-    """Of several sensitive columns: those that an event is of, and how it is shown there."""
-    if len(spec.sensitive_columns) == 1 or spec.protect is None:
-        return {}
-    event = spec.protect[number]
-    return {"columns": list(event.column), "shown": event.label}
 
 
 def _person_contradiction(certificate: Mapping[str, Any], spec: Spec) -> bool:
@@ -268,124 +303,31 @@ def _person_contradiction(certificate: Mapping[str, Any], spec: Spec) -> bool:
     )
 
 
-def contradiction(certificate: Mapping[str, Any], spec: Spec) -> str:
-    """What in a certificate cannot be true at once, or an empty text."""
-    rows, audit, events = certificate["rows"], certificate["audit"], certificate["events"]
-    asked = {event.name: event.r or spec.r for event in spec.protect or ()}
-    if spec.protect is None:
-        asked = {event["label"]: spec.r for event in events}
-    worst = [event["worst_posterior"] for event in events]
-    safe = all(event["worst_posterior"] * event["r"] <= 1 + ROUNDING for event in events)
-    safe = safe or spec.limit == "prior" or _fitted_above(certificate)
-    members = [(event.name, list(event.values)) for event in spec.protect or ()]
-    judges = {one["name"] for one in audit["adversaries"]}
-    absence, method = audit["absence"], certificate["method"]
-    answered = method["claims"].get("readers", [])
-    convinced = {one["name"] for one in audit["adversaries"] if one["robust"]}
-    for fault, present in (
-        (
-            "the events' values differ from the spec's",
-            [(event["label"], event["values"]) for event in events]
-            != (members or [(event["label"], [event["label"]]) for event in events]),
-        ),
-        (
-            "the events' columns differ from the spec's",
-            [_columns(spec, number) for number in range(len(events))]
-            != [{key: one[key] for key in ("columns", "shown") if key in one} for one in events],
-        ),
-        (
-            "what was recoded differs from the spec's",
-            certificate.get("recoded", {}) != recoded_words(spec),
-        ),
-        (
-            "several columns are judged one by one, and not together",
-            len(spec.sensitive_columns) > 1
-            and not spec.publish_apart
-            and {"joint", "together"} & judges == {"joint"},
-        ),
-        (
-            "columns that are published apart are judged together",
-            spec.publish_apart and "together" in judges,
-        ),
-        ("what it says of people does not fit together", _person_contradiction(certificate, spec)),
-        (
-            "what it says of readable people does not fit together",
-            "readable" in audit
-            and not (
-                certificate["groups"]["readable_by_attributes"]
-                <= certificate["groups"]["readable"]
-                == audit["readable"]
-            ),
-        ),
-        ("r differs from the spec's", certificate["r"] != spec.r),
-        ("limit differs from the spec's", certificate["limit"] != spec.limit),
-        (
-            "the events differ from the spec's",
-            asked != {event["label"]: event["r"] for event in events},
-        ),
-        (
-            "min_support differs from the spec's",
-            certificate["knowledge"]["min_support"] != spec.min_support,
-        ),
-        (
-            "published and suppressed rows do not make the table",
-            rows["published"] + rows["suppressed"] != rows["table"],
-        ),
-        (
-            "more cases than rows are suppressed",
-            not 0 <= rows["suppressed_with_event"] <= rows["suppressed"],
-        ),
-        (
-            "the worst posterior is no event's",
-            all(abs(one - audit["worst_posterior"]) > ROUNDING for one in worst),
-        ),
-        (
-            "its adversaries say something else than its events",
-            abs(max(one["worst_posterior"] for one in _by_view(audit)) - max(worst)) > ROUNDING,
-        ),
-        ("the events' worst posteriors are above 1/r", bool(audit["robust"]) and not safe),
-        (
-            "what it says of absence does not fit together",
-            absence["kept"] is not (absence["carriers"] == 0)
-            or not 0 <= absence["carriers"] <= rows["suppressed_with_event"],
-        ),
-        (
-            "what it says of counting class by class does not fit together",
-            _counter_contradiction(audit["counter"]),
-        ),
-        (
-            "what it says of shared combinations does not fit together",
-            "lookup" in audit and _lookup_contradiction(audit["lookup"], rows["published"], spec.k),
-        ),
-        (
-            "what it says of what is known does not fit together",
-            _assumed_contradiction(certificate, spec),
-        ),
-        ("adversaries are named twice", len(judges) < len(audit["adversaries"])),
-        (
-            "those whom the method answers are not named first",
-            [one["name"] for one in audit["adversaries"]][: len(answered)] != answered,
-        ),
-        ("the method answers somebody who is not convinced", not convinced.issuperset(answered)),
-        (
-            f"the method {method['name']} changes no values",
-            method["name"] in TRUE_METHODS and rows["values_changed"] != 0,
-        ),
-        (
-            "it is not said how well odds were fitted",
-            any(
-                one["name"] == "all-views" and "residual" not in one for one in audit["adversaries"]
-            )
-            or any(("residual" in one) is not ("missing" in one) for one in audit["adversaries"]),
-        ),
-        (
-            "somebody is convinced who links people above their limit",
-            any(
-                one["robust"] and (one["problematic"] or one.get("missing", 0))
-                for one in audit["adversaries"]
-            ),
-        ),
-    ):
-        if present:
-            return fault
-    return _wrong_checks(certificate)
+def _wrong_checks(certificate: Mapping[str, Any]) -> str:
+    """What of its checks does not follow from its other figures, or an empty text. Certificates of
+    older formats list none, and not all are part of their verdict."""
+    audit = Judged.of(certificate["audit"])
+    claimed = audit.checks
+    nearest = {
+        one.name: (one.worst, one.limit)
+        for one in claimed
+        if one.worst is not None and one.limit is not None
+    }
+    if claimed != checks_of(audit, nearest):
+        return "its checks are others than its figures say"
+    listed = "checks" in certificate["audit"]
+    counted = [one for one in claimed if listed or one.name in BEFORE_CHECKS]
+    if verdict(counted) is not audit.robust:
+        return "its checks say something else than its verdict"
+    own = [1 / event["r"] for event in certificate["events"]]
+    for one in claimed:
+        if one.worst is None or one.limit is None:
+            continue
+        fitted = 1e-2 if one.name == WHOLE else 1e-8
+        if one.state == "kept" and one.worst > one.limit * (1 + fitted):
+            return "a check that is kept is above its limit"
+        if (one.name, certificate["limit"]) == ("one-view", "absolute") and all(
+            abs(one.limit - limit) > ROUNDING for limit in own
+        ):
+            return "a check has another limit than was asked for"
+    return ""

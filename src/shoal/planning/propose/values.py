@@ -9,22 +9,8 @@ from typing import NamedTuple
 import polars as pl
 
 from shoal.data.spec import Variable
-from shoal.planning.propose.words import NOMINAL_WORDS, words_of
+from shoal.planning.propose.words import MISSING_TEXTS, NOMINAL_WORDS, YES_NO, words_of
 
-YES_NO = (
-    ("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1", "0"), ("1", "2"),
-    ("ja", "nein"), ("j", "n"), ("oui", "non"), ("o", "n"), ("si", "no"), ("sí", "no"), ("s", "n"),
-    ("ja", "nee"), ("wahr", "falsch"), ("vrai", "faux"), ("verdadero", "falso"),
-    ("positive", "negative"), ("positiv", "negativ"), ("positif", "négatif"),
-    ("positivo", "negativo"),
-    ("present", "absent"),
-)  # fmt: skip
-"""How people write that something is so, and that it is not."""
-MISSING_TEXTS = frozenset({
-    "?", "-", ".", "na", "n/a", "n.a.", "nan", "null", "unknown", "unk", "missing", "not known",
-    "not stated", "not available", "refused", "don't know", "unbekannt", "k.a.", "keine angabe",
-    "inconnu", "inconnue", "desconocido", "desconocida", "onbekend",
-})  # fmt: skip
 MISSING_BELOW = frozenset({-1, -7, -8, -9, -77, -88, -99, -999, -9999})
 MISSING_ABOVE = frozenset(
     {7, 8, 9, 77, 88, 99, 97, 98, 777, 888, 999, 997, 998, 7777, 8888, 9999, 9997, 9998}
