@@ -77,7 +77,7 @@ def test_the_same_k_as_arx_answers_queries_better(data_root: Path, adult_path: P
     arx = released_trial(table, other, None)
     judged = lookup_of(arx.table, arx.grouping, k=k, exact=False)
     assert (judged.kept, judged.unique) == (True, 0)
-    assert lookup_of(arx.table, arx.grouping, k=k + 1, exact=False).fewer == k
+    assert lookup_of(arx.table, arx.grouping, k=k + 1, exact=False).fewer_than.people == k
     release = shoal.anonymize(adult, spec.with_(k=k), seed=1)
     assert release.robust
     assert release.qi_runs.height == table.rows
@@ -99,8 +99,11 @@ def test_what_adult_shows_as_it_is(adult_path: Path) -> None:
     adult = read_table(adult_path)
     found = shoal.audit(adult, spec, groups=["all"] * adult.height, adversary="binary").lookup
     rows = adult.group_by(ADULT_QI[:5]).len()["len"]
-    assert (found.unique, found.fewer) == ((rows == 1).sum(), rows.filter(rows < 5).sum())
+    assert (found.unique, found.fewer_than.people) == (
+        (rows == 1).sum(),
+        rows.filter(rows < 5).sum(),
+    )
     page = PAGE.read_text(encoding="utf-8")
     assert f"{found.unique:,}" in page
-    assert f"{found.fewer:,}" in page
+    assert f"{found.fewer_than.people:,}" in page
     assert isinstance(rows, pl.Series)

@@ -19,7 +19,7 @@ from shoal.data.table import Table
 from shoal.engines import Engine, engine_of
 from shoal.errors import InputError
 from shoal.groups import Progress, silent
-from shoal.groups.lookup import Lookup, lookup_of
+from shoal.groups.lookup import Lookup, k_cost, lookup_of
 from shoal.knowledge import Knowledge, warn_of_time
 from shoal.release.folder import load
 
@@ -175,7 +175,7 @@ def published_of(
             table, made, rows = large
         if not own:
             return Published(table, made, rows, lookup_of(table, made, k=k, exact=False))
-        lookup = replace(load(Path(released)).lookup, cost=table.cost)
+        lookup = replace(load(Path(released)).lookup, cost=k_cost(table.cost))
         return Published(table, made, rows, lookup)
     if engine is not None:
         raise no_audit_by_engine()

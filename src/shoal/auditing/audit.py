@@ -140,9 +140,8 @@ def audit(
             table, shown, knowledge=known, limit=case.limit, earlier=1, budget=budget, seed=seed
         )
         found = replace(found, releases=together)
+    found = found if lookup is None else replace(found, lookup=lookup)
     found = found.checked(nearest(apart) if any(map(reads_whole, adversaries)) else None)
-    if lookup is not None:
-        found = replace(found, lookup=lookup)
     return replace(found, models=other_models(table, grouping)) if models else found
 
 

@@ -11,7 +11,9 @@ from shoal.wording import REFERENCE, joined, people, percent, readable_words, so
 
 if TYPE_CHECKING:
     from shoal.auditing.counting import TellingClass
-    from shoal.auditing.findings import Beyond, Looked, PublicFindings
+    from shoal.auditing.findings import PublicFindings
+    from shoal.groups.lookup import Lookup
+    from shoal.groups.population import Population
 
 Shown = Callable[[int], str]
 """How a number of people is written down."""
@@ -270,7 +272,7 @@ def _nearest(check: Check) -> str:
     return f"; {what} its limit is {worst}, where {limit} is allowed".replace("\u00a0", " ")
 
 
-def lookup_words(found: Looked) -> str:
+def lookup_words(found: Lookup) -> str:
     """Who can be looked up by a combination of attributes, and what it cost that few can."""
     k, few = found.fewer_than.k, found.fewer_than.people
     if not few:
@@ -293,7 +295,7 @@ def lookup_words(found: Looked) -> str:
     )
 
 
-def beyond_words(found: Beyond) -> str:
+def beyond_words(found: Population) -> str:
     """How many who are alone in a release are so in the population."""
     estimated, alone = found.by != REFERENCE, f"{found.unique:,}"
     return (

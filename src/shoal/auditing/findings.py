@@ -16,6 +16,7 @@ from shoal.auditing.counting import SHOWN_CLASSES, Counting, TellingClass
 from shoal.auditing.models import Models
 from shoal.auditing.persons import PersonVerdict
 from shoal.data.spec import Limit
+from shoal.groups.lookup import Lookup
 from shoal.knowledge import Assumed, Fitted
 from shoal.plain import UNSAID, plain, typed
 
@@ -114,48 +115,6 @@ class Counted(Counter, Absence):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Few:
-    """How many people show a combination of attributes that fewer than k show."""
-
-    k: int
-    people: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class KCost:
-    """What it cost that few people can be looked up."""
-
-    k: int
-    lost: dict[str, float]
-    """The share of the information of each QI."""
-    blanked: int
-    """People who are published without attributes."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Beyond:
-    """Of those who are alone with their published attributes: how it is in the population."""
-
-    by: str
-    """What tells it: a reference table, or survey weights."""
-    unique: int
-    """How many are alone there, too."""
-    match: float
-    """The chance that somebody who matches one of them is that person."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Looked:
-    """Who can be looked up by published attributes."""
-
-    asked: bool
-    unique: int
-    fewer_than: Few
-    cost: KCost | None = field(default=None, metadata=UNSAID)
-    population: Beyond | None = field(default=None, metadata=UNSAID)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Unit:
     """What all rows of a person tell together."""
 
@@ -193,7 +152,7 @@ class Judged:
     """People who are certain to carry an event where classes are counted group by group."""
     counter: Counter | None = None
     absence: Absence | None = None
-    lookup: Looked | None = None
+    lookup: Lookup | None = None
     readable: int | None = None
     """People in a group that publishes one value, in some sensitive column: whoever knows their
     group reads it."""
@@ -281,7 +240,7 @@ class Findings(PublicFindings):
     worst_by_event: dict[str, Witness] = field(default_factory=dict)
     counter: Counted
     absence: Counted
-    lookup: Looked
+    lookup: Lookup
     readable: int
     guess_rate: float
     guess_rate_view: tuple[str, ...]

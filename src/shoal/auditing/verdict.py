@@ -23,7 +23,6 @@ from shoal.auditing.findings import (
     Judged,
     JudgedTogether,
     Kind,
-    Looked,
     Unit,
     Witness,
 )
@@ -206,7 +205,7 @@ class Audit(Figures):
             certain=self.certain,
             counter=typed(Counter, Counted.of(self.counter)),
             absence=Absence(kept=self.absence.kept, carriers=self.absence.carriers),
-            lookup=typed(Looked, self.lookup.to_dict()),
+            lookup=self.lookup,
             readable=self.readable,
             unit=self._unit(),
             together=None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,24 +12,42 @@ from shoal.data.table import Table, factorize
 from shoal.data.table.k_anonymity import Cost
 from shoal.groups.grouping import Grouping
 from shoal.groups.population import Population
+from shoal.plain import UNSAID, typed
 
 USUAL_K = 5
 """Fewer people than these are few, unless a spec says otherwise."""
 
 
-@dataclass(frozen=True)
-class Lookup:
-    """How many people have a published combination of QI values that few share."""
+@dataclass(frozen=True, kw_only=True)
+class Few:
+    """How many people show a combination of attributes that fewer than k show."""
 
+    k: int
+    people: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class KCost:
+    """What it cost that few people can be looked up."""
+
+    k: int
+    lost: dict[str, float]
+    """The share of the information of each QI."""
+    blanked: int
+    """People who are published without attributes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lookup:
+    """Who can be looked up by published attributes, as certificates say it."""
+
+    asked: bool
+    """Whether there should be nobody whose combination fewer than k share."""
     unique: int
     """People with a combination that nobody else has."""
-    k: int
-    fewer: int
-    """People with a combination that fewer than k people share."""
-    asked: bool
-    """Whether there should be none of these."""
-    cost: Cost | None = None
-    population: Population | None = None
+    fewer_than: Few
+    cost: KCost | None = field(default=None, metadata=UNSAID)
+    population: Population | None = field(default=None, metadata=UNSAID)
 
     @classmethod
     def of(
@@ -44,28 +61,17 @@ class Lookup:
         """From lines of so many people, of whom so many show the same."""
         few = USUAL_K if k is None else k
         return cls(
-            unique=int(people[sharing == 1].sum()),
-            k=few,
-            fewer=int(people[sharing < few].sum()),
             asked=k is not None,
-            cost=cost,
+            unique=int(people[sharing == 1].sum()),
+            fewer_than=Few(k=few, people=int(people[sharing < few].sum())),
+            cost=k_cost(cost),
             population=population,
         )
 
-    @property
-    def kept(self) -> bool | None:
-        """Whether at least k people share every combination; None if nobody asked for it."""
-        return self.fewer == 0 if self.asked else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as certificates have it."""
-        return {
-            "asked": self.asked,
-            "unique": self.unique,
-            "fewer_than": {"k": self.k, "people": self.fewer},
-            **({} if self.cost is None else {"cost": self.cost.to_dict()}),
-            **({} if self.population is None else {"population": self.population.to_dict()}),
-        }
+def k_cost(cost: Cost | None) -> KCost | None:
+    """What of it anybody may know."""
+    return None if cost is None else typed(KCost, cost)
 
 
 def lookup_of(

@@ -14,7 +14,6 @@ unequal probability sampling", Survey Methodology 29 (2003).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -63,10 +62,6 @@ class Population:
         pairs = np.maximum(2.0 * weight / table.signature_rows - 2.0, 0.0)[published == 2]
         match = number / (number + float(pairs.sum()))
         return cls(WEIGHTS, round(number * match), _short(match))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as certificates have it."""
-        return {"by": self.by, "unique": self.unique, "match": self.match}
 
 
 def _short(chance: float) -> float:

@@ -66,9 +66,6 @@ class Cost:
     blanked: int
     """People who are published without QI values."""
 
-    def to_dict(self) -> dict[str, object]:
-        return {"k": self.k, "lost": self.lost, "blanked": self.blanked}
-
 
 def shared(
     data: pl.DataFrame, spec: Spec, counts: Ints | None = None

@@ -183,9 +183,9 @@ def check_lookup(release: Release) -> Claim:
     name, claimed = "people with rare combinations", release.judged.lookup
     if claimed is None:
         return Claim(name, True, UNSAID)
-    found = release.lookup.to_dict()
+    found = plain(release.lookup)
     figures = {key: found[key] for key in ("unique", "fewer_than")}
-    return same_figures(name, figures, {key: plain(claimed)[key] for key in figures})
+    return same_figures(name, figures, plain(claimed))
 
 
 def _check_members(release: Release) -> Claim:

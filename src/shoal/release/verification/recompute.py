@@ -19,7 +19,7 @@ from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.checks import BEFORE_CHECKS, Check, checks_of, verdict
 from shoal.auditing.counting import count_classes
-from shoal.auditing.findings import Counted, Counter, Judge, Judged, JudgedTogether, Looked, Unit
+from shoal.auditing.findings import Counted, Counter, Judge, Judged, JudgedTogether, Unit
 from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.persons import ByPerson, PersonVerdict
@@ -31,6 +31,7 @@ from shoal.data.table.combining import with_pairs
 from shoal.data.table.frames import free_name
 from shoal.data.table.k_anonymity import Cost
 from shoal.errors import InputError
+from shoal.groups.lookup import Lookup, k_cost
 from shoal.groups.partition import Partition
 from shoal.groups.ragged import Counts
 from shoal.knowledge import OWN, Assumed, Knowledge, event_chances
@@ -239,10 +240,10 @@ def _check_readable(table: Table, lines: PublishedLines, claimed: dict[str, Any]
     return [same_figure("people readable by attributes", found.by_attributes, stated)]
 
 
-def _same_cost(cost: Cost | None, claimed: Looked | None) -> Claim:
+def _same_cost(cost: Cost | None, claimed: Lookup | None) -> Claim:
     """What it cost that at least k people share every combination."""
-    told = None if claimed is None or claimed.cost is None else plain(claimed.cost)
-    same = told == (None if cost is None else cost.to_dict())
+    told = None if claimed is None else claimed.cost
+    same = told == k_cost(cost)
     return Claim("cost of k", same, "" if same else "it is another")
 
 
