@@ -84,7 +84,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.undecided import measure_undecided
     from benchmarks.workbench import measure_workbench
     from benchmarks.worst_case import measure_worst_case
-    from shoal.planning.comparison.machine import machine_note
+    from shoal.planning.comparison.comparison import machine_note
 
     def stages(say: Callable[[str], None]) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []

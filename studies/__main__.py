@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.planning.comparison.machine import machine_note
+from shoal.planning.comparison.comparison import machine_note
 from studies.figures import draw
 from studies.page import write_page
 from studies.results import Results, collect

@@ -16,7 +16,7 @@ RUN = """
 import shoal.cli.show as show
 from shoal.methods.art.kernels import cut, fill  # more than what runs
 from shoal.compiling import kernel
-from shoal.auditing.adversaries.binary import binary_posterior
+from shoal.auditing.adversaries.joint import binary_posterior
 with show.progress_bar():
     binary_posterior([0.5, 0.25], 1)
 """

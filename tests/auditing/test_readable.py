@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from shoal.auditing.audit import audit
-from shoal.auditing.readable import readable_people
 from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
 from shoal.groups import Grouping
+from shoal.groups.lookup import readable_people
 from shoal.release.tables import shown_parts
 from tests.oracle.readable import readable
 

@@ -15,7 +15,7 @@ from typing import Any
 import shoal
 
 HERE = Path(shoal.__file__).parent
-COMMON = (*(path.stem for path in HERE.glob("*.py")), "display")
+COMMON = tuple(path.stem for path in HERE.glob("*.py"))
 """Rooms that every other one makes use of, without going there."""
 
 

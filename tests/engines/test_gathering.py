@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from shoal.engines import GID, Runs
-from shoal.engines.gathering import gather
+from shoal.engines.runs import gather
 from tests.engines.test_runs import random_runs
 
 

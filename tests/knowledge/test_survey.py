@@ -14,7 +14,7 @@ from shoal.data.datasets import hospital
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.data.table.survey import UNITS
-from shoal.engines.duckdb.engine import DuckDBEngine
+from shoal.engines.duckdb import DuckDBEngine
 from shoal.engines.polars import PolarsEngine
 from shoal.errors import InputError
 from shoal.knowledge import WEIGHTED, Knowledge, View, event_chances

@@ -14,7 +14,7 @@ from shoal.data.spec import MISSING, Spec
 from shoal.data.table import Column, Table, code_column, factorize
 from shoal.data.table.alike import warn_of_lookalikes
 from shoal.data.table.frames import free_name, to_polars
-from shoal.engines.pairs import KeyCounts, Pairs, check_keys, check_named
+from shoal.engines.engine import KeyCounts, Pairs, check_keys, check_named
 from shoal.errors import InputError, nearest
 from shoal.groups import Grouping
 from shoal.groups.partition import number_groups

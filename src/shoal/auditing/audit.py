@@ -32,8 +32,7 @@ from shoal.auditing.adversaries.even import Even
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.adversaries.judging import Case, Judgement
 from shoal.auditing.beside import judge_beside
-from shoal.auditing.counting import count_classes, count_missing
-from shoal.auditing.forced import certain_people
+from shoal.auditing.counting import certain_people, count_classes, count_missing
 from shoal.auditing.measures import (
     counted,
     deviations_by_view,
@@ -47,7 +46,6 @@ from shoal.auditing.measures import (
 )
 from shoal.auditing.models import other_models
 from shoal.auditing.persons import ByPerson, PersonVerdict
-from shoal.auditing.readable import readable_people
 from shoal.auditing.releases import Shown, judge_releases
 from shoal.auditing.row_risks import KnownRows
 from shoal.auditing.seen import Lens, Seen
@@ -58,7 +56,7 @@ from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
 from shoal.errors import InputError
 from shoal.groups import Grouping, Progress, silent
-from shoal.groups.lookup import Lookup, lookup_of
+from shoal.groups.lookup import Lookup, lookup_of, readable_people
 from shoal.groups.partition import Partition, number_groups
 from shoal.groups.suppressed import left_out, missing_people
 from shoal.knowledge import Assumed, Knowledge, View, check_groups, event_chances

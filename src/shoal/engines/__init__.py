@@ -8,8 +8,7 @@ from shoal.data.table.frames import is_spark_frame
 from shoal.engines.cells import write_cells
 from shoal.engines.counting import CountedTable
 from shoal.engines.engine import Dealt, Distant, Engine, Joining, Near, Part
-from shoal.engines.gathering import gather
-from shoal.engines.runs import GID, Runs
+from shoal.engines.runs import GID, Runs, gather
 from shoal.errors import InputError
 from shoal.names import ENGINES, Reading
 

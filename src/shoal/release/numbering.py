@@ -14,10 +14,23 @@ import polars as pl
 
 from shoal.arrays import Floats, Ints, Whole, Words
 from shoal.groups.ragged import Ragged
-from shoal.release.lines import mix
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
+
+
+def as_enum(texts: pl.Series) -> pl.Series:
+    """Texts as an Enum, which takes a byte or two per line instead of sixteen."""
+    if texts.dtype != pl.String:
+        return texts
+    return texts.cast(pl.Enum(texts.drop_nulls().unique(maintain_order=True)))
+
+
+def mix(numbers: Words) -> Words:
+    """A 64-bit finalizer: similar numbers end up far apart."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
 
 
 def hashed_values(

@@ -297,7 +297,7 @@ class Release:
         Rubin's rules: how the estimates differ says how far the release leaves them open.
         "(other)" and the labels of events stay what they are.
         """
-        from shoal.release.utility.draw import draws
+        from shoal.release.utility.weighted import draws
 
         if times < 1:
             raise InputError("draw", f"{times} tables cannot be drawn.", "Draw one or more.")

@@ -22,8 +22,7 @@ from shoal.groups import Grouping, Recoding
 from shoal.groups.ragged import Counts
 from shoal.groups.suppressed import lost_members
 from shoal.release.forms import form_named
-from shoal.release.lines import as_enum, mix
-from shoal.release.numbering import hashed_values, places
+from shoal.release.numbering import as_enum, hashed_values, mix, places
 from shoal.release.weights import as_published
 
 Tables = tuple[Runs, Runs, pl.DataFrame, pl.DataFrame | None]

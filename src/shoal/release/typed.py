@@ -25,7 +25,7 @@ from shoal.errors import InputError
 from shoal.memory import read_text
 from shoal.release import Release
 from shoal.release.labelled import LABELLED, read_release_table
-from shoal.release.lines import as_enum
+from shoal.release.numbering import as_enum
 
 PACKAGE = "datapackage.json"
 UNIT, ZONE = "timeUnit", "timeZone"

@@ -25,7 +25,7 @@ from shoal.release import Release
 from shoal.release.facts.contents import Facts, Repeat, audit_facts, release_facts
 from shoal.report import measured, sentences
 from shoal.report.charts import audit as charts
-from shoal.report.charts.attack import attack_chart
+from shoal.report.charts.audit import attack_chart
 from shoal.report.charts.stored import Chart
 from shoal.report.public import public_facts
 from shoal.report.words import hidden_count, judged

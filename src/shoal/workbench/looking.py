@@ -12,8 +12,7 @@ import numpy as np
 import polars as pl
 
 from shoal.arrays import IntArray, Ints
-from shoal.auditing.adversaries.binary import binary_posterior
-from shoal.auditing.adversaries.joint import joint_posterior
+from shoal.auditing.adversaries.joint import binary_posterior, joint_posterior
 from shoal.data.spec import OTHER
 from shoal.data.table import Column, Table
 from shoal.errors import InputError

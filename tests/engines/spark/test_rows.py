@@ -13,7 +13,7 @@ import pytest
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.engines.spark import SparkEngine
-from shoal.engines.spark.marks import marks_of
+from shoal.engines.spark.rows import marks_of
 from shoal.errors import InputError
 from shoal.methods.registry import make_method
 from shoal.release.tables import build_tables, canonical

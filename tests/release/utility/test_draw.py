@@ -18,7 +18,7 @@ from shoal.data.spec import OTHER, Spec
 from shoal.errors import InputError
 from shoal.groups import FormName
 from shoal.release import Release
-from shoal.release.utility.draw import chosen
+from shoal.release.utility.weighted import chosen
 from tests.release.test_recipient import Pooling
 from tests.release.utility.test_scripts import Fives
 from tests.release.weighed import SPEC, Matched, Weighed, people

@@ -12,8 +12,8 @@ import pytest
 
 import shoal
 from shoal.auditing.adversaries.adversary import BOTH
-from shoal.auditing.readable import readable_people
 from shoal.data.table import Table
+from shoal.groups.lookup import readable_people
 from shoal.release.verification.verify import Verification, verify
 from tests.forging import edit, listed_anew, mend
 from tests.release.fixed import CERTAIN, SEXES, SEXES_SPEC, WIDE, Fixed

@@ -1,8 +1,12 @@
 """The adversary of one A-group: exact posteriors, certified bounds, estimates."""
 
-from shoal.auditing.adversaries.binary import binary_posterior
 from shoal.auditing.adversaries.estimate import JointEstimate, joint_estimate
-from shoal.auditing.adversaries.joint import JOINT_BUDGET, joint_bounds, joint_posterior
+from shoal.auditing.adversaries.joint import (
+    JOINT_BUDGET,
+    binary_posterior,
+    joint_bounds,
+    joint_posterior,
+)
 
 __all__ = [
     "JOINT_BUDGET",

@@ -1,5 +1,5 @@
 """The joint adversary: equations 1 to 3 of the paper, exactly, and certified bounds of them for
-groups of any size."""
+groups of any size; and the binary one, who tells one event from the rest."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from shoal.auditing.adversaries.kernels.averages import average_bounds
 from shoal.auditing.adversaries.kernels.swap import swap_bounds
 from shoal.auditing.adversaries.kernels.worlds import joint_cost, joint_exact
 from shoal.errors import InputError
+from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 
 JOINT_BUDGET = 2e7
 """Elementary steps that one exact joint computation may take (about 20 ms)."""
@@ -84,3 +85,31 @@ def event_bounds(
         upper[:, column[value]] += high
     low, high = average_bounds(weights, sizes, counts, column.astype(np.int64), events)
     return np.maximum(lower, low), np.minimum(upper, high)
+
+
+def binary_posterior(f: ArrayLike, count: int) -> Floats:
+    """p(t_j:x) for every tuple of an A-group in which `count` tuples have x.
+
+    `f` holds each tuple's global probability of x. A tuple with f = 0 never has x, one with f = 1
+    always has it. Exact, in work proportional to the tuples times the spread of the count.
+
+    >>> import shoal
+    >>> shoal.binary_posterior([0.1, 0.2, 0.2], 1).round(3)
+    array([0.182, 0.409, 0.409])
+    """
+    chances = np.asarray(f, dtype=np.float64)
+    if chances.ndim != 1 or not len(chances) or not ((chances >= 0) & (chances <= 1)).all():
+        raise InputError(
+            "binary-f", "f is no list of probabilities.", "Give a probability per tuple."
+        )
+    if not 0 <= count <= len(chances) or count != int(count):
+        raise InputError(
+            "binary-count",
+            f"{count} of {len(chances)} tuples cannot have the value.",
+            "Give a whole number from 0 to the number of tuples.",
+        )
+    distinct, member, sizes = np.unique(chances, return_inverse=True, return_counts=True)
+    posterior = conditional_bernoulli(distinct, 1.0 - distinct, sizes, int(count))
+    if np.isnan(posterior).any():
+        raise no_world()
+    return np.asarray(posterior[member])

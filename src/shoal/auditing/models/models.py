@@ -11,10 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.auditing.models.contents import Contents
-from shoal.auditing.models.diversity import alpha, distinct_l, entropy_l, k_anonymity, recursive_c
 from shoal.auditing.models.kernels import largest_change
-from shoal.auditing.models.likeness import basic_beta, delta, enhanced_beta, equal_t, ordered_t
+from shoal.auditing.models.thresholds import (
+    Contents,
+    alpha,
+    basic_beta,
+    delta,
+    distinct_l,
+    enhanced_beta,
+    entropy_l,
+    equal_t,
+    k_anonymity,
+    ordered_t,
+    recursive_c,
+)
 from shoal.data.table import Table
 from shoal.groups import Grouping
 from shoal.knowledge import View, with_pool

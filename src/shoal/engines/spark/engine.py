@@ -16,8 +16,7 @@ from shoal.data.table import Table
 from shoal.data.table.frames import is_spark_frame
 from shoal.engines.cells import read_cells
 from shoal.engines.counting import CountedTable, count_name
-from shoal.engines.engine import Dealt
-from shoal.engines.pairs import Pairs
+from shoal.engines.engine import Dealt, Pairs
 from shoal.engines.runs import Runs
 from shoal.engines.spark.cells import check_repeats, count_cells
 from shoal.engines.spark.jobs import watched

@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.data.sources.delimited import check_columns
 from shoal.engines.counting import ROWS
-from shoal.engines.pairs import KeyCounts, Pairs, check_keys, check_named
+from shoal.engines.engine import KeyCounts, Pairs, check_keys, check_named
 from shoal.engines.spark.brought import brought
 from shoal.engines.spark.cells import check_once
 from shoal.engines.spark.kinds import as_key, received, sent

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal._version import versions
 from shoal.attacks import Attack
 from shoal.auditing.adversaries.adversary import USUAL, Adversaries, as_adversaries, by_view
 from shoal.auditing.align import align_release
@@ -21,7 +24,6 @@ from shoal.errors import InputError
 from shoal.groups import Progress, Recoding, silent
 from shoal.knowledge import Knowledge
 from shoal.methods.registry import PAPER_METHODS, inform
-from shoal.planning.comparison.machine import machine_note
 from shoal.planning.comparison.trial import CLASS_ERRORS, RISKS, Trial, equip, warm_up
 from shoal.release.utility import Workload
 from shoal.wording import verdict_words, visible
@@ -270,3 +272,33 @@ def released_trial(original: Table, other: Any, key: str | None) -> Trial:
         recodings.append(Recoding(shown.labels, covered, of_group))
     ranged = replace(grouping, form="generalized", recodings=tuple(recodings))
     return Trial.of(table, ranged, seconds=None)
+
+
+def machine_note() -> dict[str, str]:
+    """What a reader needs to know to judge seconds and to repeat a run."""
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "load": _load(),
+        **versions(),
+    }
+
+
+def _load() -> str:
+    """How busy the machine was, in processes: above the cores, seconds are too long."""
+    try:
+        return f"{os.getloadavg()[2]:.1f}"
+    except (AttributeError, OSError):
+        return "unknown"
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

@@ -7,13 +7,15 @@ the report can be rendered again without it.
 from __future__ import annotations
 
 from shoal.release.facts.contents import (
+    FACTS_FILE,
     Facts,
     Repeat,
     audit_facts,
     certificate_digest,
+    keep_facts,
+    load_facts,
     release_facts,
 )
-from shoal.release.facts.keep import FACTS_FILE, keep_facts, load_facts
 
 __all__ = [
     "FACTS_FILE",

@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from shoal._version import __version__, versions
 from shoal.auditing.checks import Check, attacked
-from shoal.auditing.findings import PublicFindings, Witness
+from shoal.auditing.findings import Findings, PublicFindings, Witness
 from shoal.auditing.verdict import Audit
+from shoal.data.storage import replace_file
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Grouping
 from shoal.knowledge import attribute_qi
 from shoal.knowledge.quantiles import named_quantiles
+from shoal.memory import read_text
+from shoal.plain import plain
 from shoal.release import Release
 from shoal.release.certificate import given_seed, recoded_words
 from shoal.release.facts import loss
@@ -298,3 +302,37 @@ def _spec(table: Table, views: Iterable[str]) -> Record:
         "publish_members": spec.publish_members,
         "publish_apart": spec.publish_apart,
     }
+
+
+FACTS_FILE = "report.json"
+
+
+def keep_facts(facts: Facts, folder: str | Path) -> Path:
+    """Writes the facts into a private folder; they name the most exposed rows."""
+    path = Path(folder) / FACTS_FILE
+    with replace_file(path) as new:
+        new.write_text(json.dumps(plain(facts), ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def load_facts(folder: str | Path) -> Facts:
+    """The facts that a private folder keeps, or an InputError."""
+    path = Path(folder) / FACTS_FILE
+    if not path.is_file():
+        raise InputError(
+            "report-facts",
+            f'"{folder}" holds no {FACTS_FILE}.',
+            "Name the private folder that was written with the release.",
+        )
+    try:
+        told = json.loads(read_text(path))
+        known = {field.name for field in fields(Facts)}
+        if told["format"] != FORMAT or set(told) != known:
+            raise ValueError
+        return Facts(**{**told, "verdict": Findings.of(told["verdict"])})
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(
+            "report-facts",
+            f"{path} is no report that this version of shoal can read.",
+            "Make the report again from the table.",
+        ) from None

@@ -21,8 +21,7 @@ from shoal.data.table.frames import places_in
 from shoal.engines import Runs
 from shoal.groups import FormName, Grouping
 from shoal.release.forms.form import Coded, PublishedPeople
-from shoal.release.lines import as_enum
-from shoal.release.numbering import hashed_people
+from shoal.release.numbering import as_enum, hashed_people
 from shoal.release.weights import Alike, published_weights
 
 if TYPE_CHECKING:
@@ -93,8 +92,7 @@ class Bucketized:
     def answers(
         self, published: Published, allowed: Sequence[Bools], weights: Floats
     ) -> Callable[[slice], Floats]:
-        from shoal.release.utility.kernels import count_cells
-        from shoal.release.utility.predicates import offsets, packed
+        from shoal.release.utility.kernels import count_cells, offsets, packed
 
         cells, coded = published.cells, published.coded + offsets(allowed)
 

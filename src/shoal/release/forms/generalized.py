@@ -19,8 +19,7 @@ from shoal.engines import GID, Runs
 from shoal.errors import InputError
 from shoal.groups import FormName, Grouping
 from shoal.release.forms.form import Coded, PublishedPeople
-from shoal.release.lines import as_enum
-from shoal.release.numbering import hashed_people, hashed_ranges
+from shoal.release.numbering import as_enum, hashed_people, hashed_ranges
 from shoal.release.weights import Alike, published_weights
 
 if TYPE_CHECKING:
@@ -102,8 +101,7 @@ class Generalized:
     def answers(
         self, published: Published, allowed: Sequence[Bools], weights: Floats
     ) -> Callable[[slice], Floats]:
-        from shoal.release.utility.kernels import count_classes
-        from shoal.release.utility.predicates import offsets
+        from shoal.release.utility.kernels import count_classes, offsets
 
         cells, coded = published.cells, published.coded + offsets(published.covers)
 

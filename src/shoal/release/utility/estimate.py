@@ -18,8 +18,7 @@ from shoal.data.table import Table
 from shoal.groups.ragged import Ragged
 from shoal.release.forms import form_named
 from shoal.release.utility.errors import Spread
-from shoal.release.utility.kernels import count_cells
-from shoal.release.utility.predicates import offsets, packed
+from shoal.release.utility.kernels import count_cells, offsets, packed
 from shoal.release.utility.published import Published
 from shoal.release.utility.workload import Queries
 

@@ -1,4 +1,5 @@
-"""Count queries, many at once: one bit per query says whether a signature matches it.
+"""Count queries, many at once: one bit per query says whether a signature matches it; and their
+predicates laid out so.
 
 Symbols: `W` words of 64 queries; `bits` (QI value, W) has a bit set where the query allows the
 value; `coded` (signature, QI) points into the rows of `bits`; `weights` (query, value) is the part
@@ -7,10 +8,27 @@ of a published value that a query asks for; `out` (query) collects the counts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from shoal.arrays import Floats, IntArray, Ints, Words
+from shoal.arrays import Bools, Floats, IntArray, Ints, Words
 from shoal.compiling import kernel
+
+
+def offsets(stacked: Sequence[Bools]) -> IntArray:
+    """Where each QI starts when all are stacked into one matrix."""
+    return np.append(0, np.cumsum([len(one) for one in stacked])[:-1]).astype(np.int32)
+
+
+def packed(allowed: Sequence[Bools], block: slice) -> Words:
+    """Values of all QIs x words of 64 queries."""
+    stacked = np.concatenate([one[:, block] for one in allowed])
+    packed = np.packbits(stacked, axis=1, bitorder="little")
+    padded = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view("<u8")
+
 
 # 2 generates every remainder of 67, so that `power of two % 67` tells which power it is.
 BIT_OF_REMAINDER = np.zeros(67, dtype=np.int64)

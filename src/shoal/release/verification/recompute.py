@@ -18,12 +18,10 @@ from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.checks import BEFORE_CHECKS, Check, checks_of, verdict
-from shoal.auditing.counting import count_classes
+from shoal.auditing.counting import certain_people, count_classes
 from shoal.auditing.findings import Counted, Counter, Judge, Judged, JudgedTogether, Unit
-from shoal.auditing.forced import certain_people
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.persons import ByPerson, PersonVerdict
-from shoal.auditing.readable import count_readable
 from shoal.auditing.told import judge_after
 from shoal.auditing.verdict import AdversaryVerdict
 from shoal.data.table import Table
@@ -31,7 +29,7 @@ from shoal.data.table.combining import with_pairs
 from shoal.data.table.frames import free_name
 from shoal.data.table.k_anonymity import Cost
 from shoal.errors import InputError
-from shoal.groups.lookup import Lookup, k_cost
+from shoal.groups.lookup import Lookup, count_readable, k_cost
 from shoal.groups.partition import Partition
 from shoal.groups.ragged import Counts
 from shoal.knowledge import OWN, Assumed, Knowledge, event_chances

@@ -1,4 +1,4 @@
-"""What of a certificate verify cannot see for itself, and takes on trust.
+"""Who signed a release; and what of a certificate verify cannot see for itself, and takes on trust.
 
 With the publisher's private folder the certificate has to be the one that was written with it, byte
 for byte, so that no word of it is left. A signature says whose words they are.
@@ -7,10 +7,46 @@ for byte, so that no word of it is left. A signature says whose words they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from shoal.errors import InputError
+from shoal.release.signing import fingerprint, fits, public_key, read_signatures
+from shoal.release.verification.files import Claim
 from shoal.release.verification.texts import same_software
 from shoal.wording import REFERENCE
+
+
+class Signers(NamedTuple):
+    """Who vouches for a release."""
+
+    checks: list[Claim]
+    words: str
+
+
+def check_signers(folder: Path, key: str | Path | None) -> Signers:
+    """Every signature must be one of this certificate; with a public `key`, one must be its."""
+    signatures, asked = read_signatures(folder), None if key is None else public_key(key)
+    if not signatures:
+        missing = [Claim("signature", False, "the release is not signed")]
+        return Signers([] if asked is None else missing, "Not signed: nobody vouches for it.")
+    try:
+        false = [one.fingerprint for one in signatures if not fits(folder, one)]
+    except InputError as missing_library:
+        return Signers([], f"Signed, which was not checked: {missing_library.problem}")
+    names = ", ".join(one.fingerprint for one in signatures)
+    if false:
+        detail = f"that of {false[0]} is not of this certificate"
+        return Signers([Claim("signature", False, detail)], f"Signatures of {names}.")
+    if asked is None:
+        keys = "a key" if len(signatures) == 1 else "keys"
+        words = f"Signed with {names}, {keys} that you did not name: give --key to know whose."
+        return Signers([Claim("signature", True)], words)
+    found = asked in [one.key for one in signatures]
+    detail = "" if found else f"{fingerprint(asked)} did not sign"
+    words = f"Signed with the key that you named, {fingerprint(asked)}."
+    return Signers([Claim("signature", found, detail)], words if found else f"Signed with {names}.")
+
 
 ON_TRUST: dict[str, str] = {
     "method.name": "the method's name",

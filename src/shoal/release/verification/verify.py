@@ -28,9 +28,8 @@ from shoal.release.stated import read_certificate
 from shoal.release.verification.chain import check_chain, check_ledger
 from shoal.release.verification.files import Claim, check_files, check_lookup, check_tables
 from shoal.release.verification.recompute import coded, recompute
-from shoal.release.verification.signatures import check_signers
 from shoal.release.verification.texts import check_texts, check_types
-from shoal.release.verification.trust import taken_on_trust
+from shoal.release.verification.trust import check_signers, taken_on_trust
 from shoal.release.verification.weights import check_weights
 from shoal.wording import adversaries_words, limit_named, verdict_words, visible
 

@@ -15,7 +15,7 @@ from shoal.errors import InputError
 from shoal.plain import typed
 from shoal.release.stated import as_json
 from shoal.report import measured, sentences
-from shoal.report.charts.attack import attack_chart
+from shoal.report.charts.audit import attack_chart
 from shoal.report.page import asset, chart_specs, drawing, templates, write
 from shoal.wording import limit_words, percent, whole
 from shoal.workbench.evidence.clauses import answered

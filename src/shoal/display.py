@@ -1,12 +1,41 @@
-"""How well people are linked to an event, as a small drawing: everybody's worst case as a share of
-its limit, ten bars up to the limit and ten beyond it."""
+"""How objects show themselves: a few lines of text; a card in a notebook, in plain HTML without
+scripts, all text escaped; and on it a small drawing of how well people are linked to an event."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.display.text import counted
+
+def at_r(limits: Iterable[float]) -> str:
+    """The r of the events: one, or from the least to the greatest."""
+    ends = sorted({float(r) for r in limits})
+    return f"at r = {' to '.join(f'{r:g}' for r in dict.fromkeys([ends[0], ends[-1]]))}"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 group`, `2 groups`; `many` where the plural is not the singular with an s."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def number(value: float | None) -> str:
+    """A figure as short as three digits allow; a dash where there is none."""
+    return "-" if value is None else f"{value:.3g}"
+
+
+def card(title: str, figures: Sequence[Sequence[str]], *, drawing: str = "") -> str:
+    """`figures` are lines of cells, the first of each a heading; `drawing` is SVG."""
+    lines = "".join(
+        f'<tr><th style="text-align:left">{escape(line[0])}</th>'
+        + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in line[1:])
+        + "</tr>"
+        for line in figures
+    )
+    return f"<div><p><strong>{escape(title)}</strong></p><table>{lines}</table>{drawing}</div>"
+
 
 WIDTH, HEIGHT, BELOW = 420, 100, 18
 BARS = 10
