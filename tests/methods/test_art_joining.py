@@ -63,7 +63,9 @@ def test_fewer_are_certain_to_whoever_counts(limit: str, monkeypatch: pytest.Mon
 
     with_it = sum(map(forced, range(40)))
     monkeypatch.setattr(
-        attempts, "join_revealing", lambda groups, _: np.zeros(len(groups.table.signatures), bool)
+        attempts,
+        "join_revealing",
+        lambda groups, _, **__: np.zeros(len(groups.table.signatures), bool),
     )
     assert with_it < sum(map(forced, range(40)))
 
@@ -77,7 +79,7 @@ def test_a_release_of_a_hospital_answers_all_views(
     assert found.by_adversary["all-views"].robust is True
     assert found.robust is True
     nobody = np.zeros(len(table.signatures), bool)
-    monkeypatch.setattr(attempts, "join_revealing", lambda *_: nobody)
+    monkeypatch.setattr(attempts, "join_revealing", lambda *_, **__: nobody)
     without = audit(table, Art().anonymize(table, seed=seed), adversary=USUAL)
     assert [without.by_adversary[one].robust for one in USUAL] == [True, True, False]
     assert without.robust is False

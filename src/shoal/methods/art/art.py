@@ -74,8 +74,7 @@ class Art:
     """The largest share of an event's carriers that may be left out."""
     cell: int | None = None
     """Fewest people of a cell of lookalikes, which groups are made of and which are cut without
-    regard to who carries; None means 2 r (2.4 r in a matched sample), and fewer where people are
-    scarce."""
+    regard to who carries; None means 2 r, and fewer where people are scarce."""
     form: Literal["bucketized", "generalized"] = "bucketized"
     """bucketized: exact QI values; generalized: a range of values for each group."""
     hierarchies: Mapping[str, Hierarchy] | None = None

@@ -24,9 +24,8 @@ from shoal.methods.art.decoys import add_decoys
 from shoal.methods.art.joining import join_revealing
 from shoal.methods.art.mixed import mix_events
 
-RATE, MATCHED = 4.0, 1.2
-"""The first attempt is a matched sample: one in so many times r people of it carries, and cells are
-larger by this."""
+RATE = 4.0
+"""The first attempt is a matched sample: one in so many times r people of it carries."""
 AGAIN = 3
 """A matched sample that loses somebody, or after which few are still too sure, is drawn anew; the
 last of so many times, everybody is of it."""
@@ -39,10 +38,10 @@ given up at most so that absence tells nothing."""
 MOST_POOLED, MOST_MATCHED = 0.15, 0.2
 """Cells become smaller rather than put a larger share of the people into pooled groups, and a
 matched sample is given up."""
-PLENTY, CROWDS, CROWDED, STUBBORN = 1.5, 1.6, 4, 40
-"""So many times r people for each carrier are in groups with the event, of strata that only whoever
-takes all counts together knows; and more by this of strata with somebody who stands out all the
-same, so many times, unless people of more signatures do."""
+CROWD, CROWDED, STUBBORN = 3.0, 4, 40
+"""Of strata with somebody who stands out to whoever takes all counts together, so many times r
+people more are in groups with the event, twice as many the next time, so many times, unless people
+of more signatures stand out."""
 SHRINKS = {True: (1.0, 0.7, 0.45, 0.35), False: (0.85, 0.7, 0.5, 0.5)}
 """How much smaller cells become where hardly any are lost, or few, or more, or many; by whether
 some were joined, which they are at the first attempt alone."""
@@ -98,7 +97,7 @@ def _group_once(
     """The same with the next random numbers; and how many signatures have somebody too sure."""
     attempts: list[Attempt] = []
     if matched and how.cell is None and asked.whole.several is None:
-        sampled = replace(how, rate=RATE, shrink=MATCHED)
+        sampled = replace(how, rate=RATE)
         one = _attempt(asked, sampled, most_lost, random, progress)
         attempts += [one] if one.kept and one.lost <= HARDLY_ANY * asked.table.carriers else []
     while not attempts or len(attempts) < (
@@ -121,17 +120,17 @@ def _group_once(
     if not best.kept and (one_column or best.lost <= may_lose):
         again = _hiding_again(best.groups, asked, best.how, random)
         leave_out_lookalikes(best.groups, asked, random, how.least, may_lose, again)
-    crowd = np.full(len(asked.table.signatures), PLENTY)
+    crowd = np.zeros(len(asked.table.signatures))
     for turn in range(CROWDED):
         before = best.groups.cells.free.sum()
         add_decoys(best.groups, asked, random, crowd)  # 6
         best.groups.drop_unsafe(asked)
         if turn > 0 and best.groups.cells.free.sum() == before:
             break  # nobody is left who would help
-        sure = join_revealing(best.groups, asked)  # 7
+        sure = join_revealing(best.groups, asked, first=turn == 0)  # 7
         if not 0 < sure.sum() <= STUBBORN:
             break
-        crowd[sure] *= CROWDS
+        crowd[sure] = np.maximum(2.0 * crowd[sure], CROWD)
     return int(sure.sum()), best
 
 

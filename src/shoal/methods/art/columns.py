@@ -30,6 +30,9 @@ TOGETHER = 1 << 22
 MANY = 1 << 26
 """Of more numbers than that every second kind, every third or so tells who is alike."""
 STRETCH = 4096
+LENIENT = 1.5
+"""Whoever weighs people by all counts together may find odds of so many times those of the limit in
+a group: all groups together tell more, and joining.py sees to that."""
 """Kinds that are looked up at the same time."""
 
 
@@ -92,7 +95,8 @@ class Columns:
             known = asked.counted(event)[kinds]
             view.append(len(views))
             odds.append(known / (1.0 - known))
-            strength.append(1.0 / np.maximum(1.0 / float(asked.table.event_r[event]), known))
+            most = np.maximum(1.0 / float(asked.table.event_r[event]), known)
+            strength.append((1.0 + (LENIENT - 1.0) * most) / (LENIENT * most))
         at = np.empty((len(kinds), len(views) + more), narrow(max(len(one) for one in odds)))
         at[:, len(views) :] = np.arange(len(kinds))[:, None]
         for first in range(0, len(kinds), STRETCH):

@@ -29,14 +29,16 @@ OPEN = 20_000
 """Most groups that can be joined, of those with the same values; by chance where there are more."""
 FIRST = 64
 """So many groups, the nearest, are tried before all others."""
+PLENTY = 1.5
+"""So many times r people for each carrier are in groups with the event, of strata that only whoever
+takes all counts together knows."""
 ALREADY_POOLED = 0.1
 """How much nearer a group counts that is pooled already."""
 
 
 def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator, crowd: Floats) -> None:
-    """Takes free filler into groups until no class lacks members, or nobody who helps fits; of
-    whoever takes all counts together, so many times r for each carrier: `crowd`, of each signature,
-    is that of its strata."""
+    """Takes free filler into groups until no class lacks members, or nobody who helps fits.
+    `crowd`, of each signature: of its strata, so many times r people more are wanted."""
     table, cells = groups.table, groups.cells
     if not cells.free[cells.event < 0].any():
         return
@@ -108,7 +110,6 @@ def _lacking_strata(
     of the class less those of its parts. Only where some lack people."""
     cells, promise = groups.cells, asked.promises[event]
     strata = Strata.of(asked.whole, asked.knowledge)
-    wanted = promise.r * crowd
     carriers = np.bincount(cells.signature, cells.rows * promise.holds[cells.value], len(inside))
     may = asked.possible(event)
     counts = [
@@ -116,24 +117,29 @@ def _lacking_strata(
         for of in (asked.whole.signature_rows, inside, carriers)
     ]
     for view, *of_view in zip(strata.views, *counts, strict=True):
-        yield from _lacking_of(view.index, may, of_view, wanted)
+        yield from _lacking_of(view.index, may, of_view, promise.r, crowd)
     for coarse, fine, outer in strata.nested():
         rests = [
             of[coarse] - np.bincount(outer[1:], of[fine][1:], len(of[coarse])) for of in counts
         ]
         rest = may & (strata.views[fine].index == 0)
-        yield from _lacking_of(strata.views[coarse].index, rest, rests, wanted)
+        yield from _lacking_of(strata.views[coarse].index, rest, rests, promise.r, crowd)
 
 
 def _lacking_of(
-    index: NDArray[np.integer], there: NDArray[np.bool_], counts: list[Floats], wanted: Floats
+    index: NDArray[np.integer],
+    there: NDArray[np.bool_],
+    counts: list[Floats],
+    r: float,
+    crowd: Floats,
 ) -> Iterator[tuple[IntArray, Ints]]:
     """From everybody, those inside and the carriers of strata; which of the people of an index are
     `there`, and how many of them each carrier wants who is one of them."""
     n, m, k = counts
     each = np.zeros(len(n))
-    np.maximum.at(each, index[there], wanted[there])
-    lack = (np.minimum(n, np.ceil(each * k - 1e-6)) - m).astype(np.int64)
+    np.maximum.at(each, index[there], crowd[there])
+    wanted = np.where(k > 0, r * (PLENTY * k + each), 0.0)
+    lack = (np.minimum(n, np.ceil(wanted - 1e-6)) - m).astype(np.int64)
     if (lack > 0).any():
         yield np.where(there, index + 1, 0).astype(np.int32), np.append(0, lack)
 

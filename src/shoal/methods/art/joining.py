@@ -30,14 +30,16 @@ from shoal.knowledge.entropy import (
 )
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.assembly import Assembly
+from shoal.methods.art.columns import Columns
+from shoal.methods.art.kernels.unite import Lines, choose
 from shoal.methods.art.safety import safe_groups
 
-NEAR, FEWEST, TRIED = 1_500, 4, 250_000
-"""Groups that one is tried with, the best ones first, but not fewer than some; and, where none of
-them does, pairs that are tried at the same time: divided by the number of columns (views times
-readers) that each is checked in."""
-HOPELESS, FALLS = 40, 0.8
-"""More groups with somebody too sure must become fewer by this in a round, or it was the last."""
+FEWEST, TRIED = 25, 40_000
+"""Groups that one is tried with, the best ones first; and pairs that are tried at the same time,
+where that is more."""
+HOPELESS, FALLS, STILL = 40, 0.8, 3
+"""More groups with somebody too sure must become fewer by this in a round, or it was the last; as
+it is where, after some rounds, no fewer people are too sure."""
 EARLY = (0.6, *(0.9,) * 8)
 """As long as somebody is too sure, groups are joined in which anybody is nearly so, in parts of the
 most that may be, round by round: with those that were joined the puzzle is another, and others come
@@ -53,15 +55,15 @@ OTHERS = 2_000
 and most that are tried at the same time."""
 
 
-def join_revealing(groups: Assembly, asked: Asked) -> NDArray[np.bool_]:
+def join_revealing(groups: Assembly, asked: Asked, *, first: bool = True) -> NDArray[np.bool_]:
     """Joins groups until nobody is too sure, or none of those left can be joined: whose signatures
-    these are."""
+    these are. `first`: whether these groups were not joined before."""
     strata = Strata.of(asked.whole, asked.knowledge)
     left = np.zeros(len(asked.table.signatures), bool)
     for event in range(len(asked.promises) if strata.views else 0):
         outset = all_counts(asked.whole, asked.knowledge).factors[event]
-        factors, before = outset, np.inf
-        for turn, early in enumerate((*EARLY, None)):
+        factors, before, broken = outset, np.inf, np.inf
+        for turn, early in enumerate((*EARLY[not first :], None)):
             found = _read(groups, asked, strata, event, factors)
             number = int((found.sure > 1.0).sum())
             if not number or (turn >= DOUBTS and not found.broken):
@@ -71,10 +73,11 @@ def join_revealing(groups: Assembly, asked: Asked) -> NDArray[np.bool_]:
                 number = int((found.sure > 1.0).sum())
             factors = found.factors
             hopeless = number > HOPELESS and FALLS * before < number
+            hopeless |= turn >= STILL and len(found.whom) >= broken
+            before, broken = number, len(found.whom)
             if hopeless or early is None or not _join_once(groups, asked, event, found, early):
                 left[found.whom] = True
                 break
-            before = number
     return left
 
 
@@ -136,24 +139,24 @@ def _pairs(
     share = (found.carriers[sure][:, None] + found.carriers[others]) / (
         found.odds[sure][:, None] + found.odds[others]
     )
-    share[sure[:, None] == others] = np.inf
-    best = others[np.argsort(share, axis=1, kind="stable")[:, : len(others) - 1]]
-    pairs: list[tuple[int, int, bool]] = []
-    near = max(FEWEST, NEAR // asked.width)
-    tried = 0
-    for turn in range(3):
-        left = ~taken[sure]
-        budget = TRIED // asked.width // max(1, int(left.sum()))
-        some = slice(tried, (FEWEST, near, budget)[turn])
-        tried = max(tried, some.stop)
-        one, other = np.repeat(sure[left], best[left, some].shape[1]), best[left, some].ravel()
-        one, other = one[~taken[other]], other[~taken[other]]
-        safe = safe_groups(groups.united(one, other), groups.cells, *values, asked)
-        for a, b in zip(one[safe].tolist(), other[safe].tolist(), strict=True):
-            if not (taken[a] or taken[b]):
-                taken[[a, b]] = True
-                pairs.append((a, b, values[1] == len(asked.table.values)))
-    return pairs
+    best = others[np.argsort(share, axis=1, kind="stable")[:, : max(FEWEST, TRIED // len(sure))]]
+    which, place = np.unique(np.append(sure, best), return_inverse=True)
+    members, cells = groups.lines(which), groups.cells
+    kinds, kind = np.unique(cells.signature[members.cell], return_inverse=True)
+    lines = Lines(members.start, kind, members.number, found.carriers[which])
+    chosen = choose(
+        place[: len(sure)],
+        place[len(sure) :].reshape(best.shape),
+        lines,
+        Columns.of(asked, kinds, *values).weights,
+        taken[which],
+    )
+    one, other = sure[chosen >= 0], which[chosen[chosen >= 0]]
+    safe = safe_groups(groups.united(one, other), cells, *values, asked)
+    one, other = one[safe], other[safe]
+    taken[one] = taken[other] = True
+    pooled = values[1] == len(asked.table.values)
+    return [(a, b, pooled) for a, b in zip(one.tolist(), other.tolist(), strict=True)]
 
 
 def _read(

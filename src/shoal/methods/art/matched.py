@@ -31,9 +31,6 @@ from shoal.methods.art.sample import matched_sample
 if TYPE_CHECKING:
     from shoal.methods.art.blind import Blindness
 
-LARGE_R = 3.0
-"""At smaller r groups that answer whoever weighs people by all counts would take a third more
-people, and tell no less."""
 HOPELESS = 0.3
 """If a larger share of the carriers finds nobody of their value, the sample is given up."""
 
@@ -63,9 +60,16 @@ def hide_matched(
         for y in np.flatnonzero(drawn.any(axis=0)):
             given = np.flatnonzero(drawn[:, y])
             signature, mine = cells.signature[waiting[given]], drawn[given, y]
-            every = all_views and r >= LARGE_R
             people = Lookalikes(
-                groups, asked, signature, mine, x, int(y), random, sampled=sampled, all_views=every
+                groups,
+                asked,
+                signature,
+                mine,
+                x,
+                int(y),
+                random,
+                sampled=sampled,
+                all_views=all_views,
             )
             left[given] += people.hide(how.size(r), terms, wide=True, parting=True)  # 2
             over += people.over
