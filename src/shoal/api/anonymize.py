@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -163,13 +164,16 @@ def anonymize(
     # A person's rows add up: limits are divided until all of them together keep the person's.
     times, drawing, told = _divisors(table), seeds(drawn), None
     following = None if after is None else chain
-    people = table if following is None else following.newcomers(table)
+    people, search = table, searching.anonymize
+    if following is not None:
+        people = following.newcomers(table)
+        search = partial(search, told=following.groups(table))  # type: ignore[call-arg]
     step = turn = 0
     while True:
         divided = times[step]
         try:
-            found = searching.anonymize(
-                people if divided == 1 else people.stronger(divided),
+            found = search(
+                table if divided == 1 else table.stronger(divided),
                 seed=drawing[turn],
                 progress=progress,
             )
@@ -183,7 +187,7 @@ def anonymize(
         if (step or turn) and not found.published:
             break
         _refuse_nothing(found, table)
-        grouping = canonical(people, found)
+        grouping = canonical(table, found)
         clock.lap("search")
         dealt = rows_with.deal(people, grouping, seed=drawn)
         if following is not None and dealt is not None:

@@ -23,14 +23,13 @@ from shoal.arrays import Bools, Floats, IntArray
 from shoal.auditing.adversaries.adversary import (
     Adversaries,
     Anybody,
-    WholeReader,
     judging,
     reads_whole,
 )
 from shoal.auditing.adversaries.aspects import for_table, readings, two_valued
 from shoal.auditing.adversaries.even import Even
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
-from shoal.auditing.adversaries.judging import Case, Judgement
+from shoal.auditing.adversaries.judging import Case, Earlier, Judgement
 from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import certain_people, count_classes, count_missing
 from shoal.auditing.measures import (
@@ -49,7 +48,6 @@ from shoal.auditing.persons import ByPerson, PersonVerdict
 from shoal.auditing.releases import Shown, judge_releases
 from shoal.auditing.row_risks import KnownRows
 from shoal.auditing.seen import Lens, Seen
-from shoal.auditing.told import judge_after, untold
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import Limit, checked_r, checked_seed
 from shoal.data.table import Table
@@ -59,7 +57,7 @@ from shoal.groups import Grouping, Progress, silent
 from shoal.groups.lookup import Lookup, lookup_of, readable_people
 from shoal.groups.partition import Partition, number_groups
 from shoal.groups.suppressed import left_out, missing_people
-from shoal.knowledge import Assumed, Knowledge, View, check_groups, event_chances
+from shoal.knowledge import Assumed, Knowledge, check_groups, event_chances
 
 THREADED = 1000
 """To judge a table of fewer people takes less than to start a thread."""
@@ -112,16 +110,16 @@ def audit(
         known=before * event_r > 1.0,
         budget=budget,
         seed=checked_seed(seed),
+        earlier=None if told is None else _earlier(table, grouping, told),
     )
     everybody, people = case, KnownRows(table, whole, rows, labels)
-    earlier = None if told is None else _earlier(table, grouping, told)
-    if told is not None and not all(map(reads_whole, adversaries)):
-        case = replace(case, partition=untold(whole, told))
+    if not all(map(reads_whole, adversaries)):
+        case = case.new
     seen = Seen(case, replace(people, partition=case.partition))
     apart = seen if all(map(reads_whole, adversaries)) else Seen(everybody, people)
     persons = ByPerson(case, rows, two_valued(readings(adversaries, case)))
     whole_lenses = (
-        Lens(one.name, *_judge_whole(one, everybody, told, earlier, known))
+        Lens(one.name, *one.judge_whole(everybody, known))
         for one in adversaries
         if reads_whole(one)
     )
@@ -143,31 +141,9 @@ def audit(
     return replace(found, models=other_models(table, grouping)) if models else found
 
 
-def _earlier(table: Table, grouping: Grouping, told: Bools) -> Partition:
-    """The groups that are told, as if there were no others."""
-    lines = np.flatnonzero(told[grouping.group])
-    pooled = None if grouping.pooled is None else grouping.pooled[told]
-    some = Grouping.of_lines(
-        table,
-        (np.cumsum(told) - 1)[grouping.group[lines]].astype(np.int32),
-        grouping.signature[lines],
-        grouping.value[lines],
-        grouping.rows[lines],
-        pooled=pooled,
-    )
-    return Partition.of(table, some)
-
-
-def _judge_whole(
-    one: WholeReader,
-    case: Case,
-    told: Bools | None,
-    earlier: Partition | None,
-    knowledge: Knowledge,
-) -> tuple[View, Judgement]:
-    if told is None or earlier is None:
-        return one.judge_whole(case, knowledge)
-    return judge_after(one, case, told, earlier, knowledge)
+def _earlier(table: Table, grouping: Grouping, told: Bools) -> Earlier:
+    people = np.where(told[grouping.group], grouping.people, 0)
+    return Earlier(told, np.bincount(grouping.signature, people, len(table.signatures)).astype(int))
 
 
 def _row_values(table: Table, grouping: Grouping, rows: IntArray) -> IntArray:

@@ -4,7 +4,8 @@ A class is made of people who are alike in a view and whose distribution is know
 size, that distribution is a count: of the n people of the class k carry the event. Two promises:
 
 - the *counter*: carriers are among the m people of their class who are in groups that hold the
-  event (or are missing, where a carrier is), so that m is at least r k, or the whole class;
+  event (or are missing, where a carrier is), so that m is at least r k, or the whole class, or as
+  many as earlier releases leave;
 - *absence*: of the people of a class who are missing at most one in r carries, or the class's own
   share where that is the limit, or the whole class is missing.
 
@@ -151,6 +152,17 @@ class _Judged(NamedTuple):
 
 def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged]:
     """Carriers among the people of their class who are in groups that hold the event."""
+    table, held = case.table, _candidates(case, event)
+    before = table.signature_rows if case.before is None else _candidates(case.before, event)
+    for view, people, carriers in _classes(table, knowledge.class_views, event):
+        among, left = (_summed(view.index, some, len(people)) for some in (held, before))
+        needed = np.minimum(left, case.event_r[event] * carriers)
+        yield _Judged(view, people, carriers, among, needed)
+
+
+def _candidates(case: Case, event: int) -> Floats:
+    """Of each signature: how many people are in groups that hold an event, or are missing where
+    carriers are."""
     table, part = case.table, case.partition
     shown = count_held(*part.values.arrays, table.holds(event))
     held = count_people(
@@ -163,10 +175,7 @@ def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged
     )
     if shown @ part.copies < table.event_rows[event]:
         held += table.signature_rows - part.signature_people
-    for view, people, carriers in _classes(table, knowledge.class_views, event):
-        among = _summed(view.index, held, len(people))
-        needed = np.minimum(people, case.event_r[event] * carriers)
-        yield _Judged(view, people, carriers, among, needed)
+    return held
 
 
 def _gone(case: Case, views: Sequence[View], missing: Cells, event: int) -> Iterator[_Judged]:

@@ -85,6 +85,12 @@ class Ledger:
         """The table: people published before as they were, and newcomers."""
         return self.people.drop(self.who)
 
+    def groups(self, table: Table) -> Grouping:
+        """Those that are published already."""
+        rows = np.full(table.rows, -1, np.int32)
+        rows[: self.kept] = self.group
+        return Grouping.of_rows(table, rows, pooled=self.pooled)
+
     def newcomers(self, table: Table) -> Table:
         """Those of the table who were never published."""
         if self.kept == table.rows:
@@ -410,9 +416,10 @@ def check_same(table: Table, method: Anonymizer, private: Path) -> None:
             "published again as they are.",
             "Protect the same values.",
         )
-    if method.name != "art" or getattr(method, "form", "bucketized") != "bucketized":
+    plain = {"form": "bucketized", "condition": "joint"}
+    if method.name != "art" or any(getattr(method, name) != way for name, way in plain.items()):
         raise InputError(
             "ledger-method",
             f"{method.name} makes no groups that can follow a release.",
-            "Use art, in the form bucketized.",
+            "Use art, in the form bucketized, with the condition joint.",
         )

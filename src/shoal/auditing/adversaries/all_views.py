@@ -4,7 +4,8 @@ Whoever knows how many people and cases every stratum of every view has, believe
 of largest entropy that meets all of these counts (knowledge/entropy.py): before publication, and
 again with what the groups publish. A person's limit is 1/r, or what the counts said of them
 beforehand: that is not the release's doing. Nobody's odds may be above BAYES_FACTOR times those of
-their limit.
+their limit. Whoever is above that by earlier releases alone, with what is known today, is held
+against a later one if their odds are above BAYES_FACTOR times what they are without it.
 
 Posteriors are estimates, and decide all the same. Where the fit misses counts by too much nothing
 is decided, which counts against the release.
@@ -67,12 +68,14 @@ class AllViews:
         missing = table.signature_rows - part.signature_people
         residual, absent, judged = float(before.residual.max(initial=0.0)), 0, 0
         for event in range(len(table.events)):
-            told = _holding(case, event)
-            begin = before.factors[event]
+            told, begin = _holding(case, event), before.factors[event]
             found = fit_groups(strata, event_cases(table, event), told.groups, missing, begin)
             residual = max(residual, found.residual)
             off = max(found.off, float(before.off[event]))
             limit = most_believed(np.maximum(1.0 / case.event_r[event], before.chance[:, event]))
+            notes.guess(case, event, told, found.posterior)
+            if case.before is not None:
+                found = _charged(case, case.before, event, told, found, strata, limit, begin)
             notes.take(case, event, told, found, limit, decided=off <= MOST_OFF)
             above = found.missing > limit * (1.0 + ROUNDING)
             absent += int(missing[above].sum()) if off <= MOST_OFF else 0
@@ -104,6 +107,35 @@ def _holding(case: Case, event: int) -> _Holding:
         cases[number],
     )
     return _Holding(groups, part.pairs.entries(number)[1])
+
+
+def _charged(
+    case: Case,
+    before: Case,
+    event: int,
+    told: _Holding,
+    found: Believed,
+    strata: Strata,
+    limit: Floats,
+    factors: Floats | None,
+) -> Believed:
+    """What is believed, but nothing of those whom what came before takes above their limit, and
+    whose odds are not much above that now."""
+    earlier, part = _holding(before, event), before.partition
+    missing = case.table.signature_rows - part.signature_people
+    cases = event_cases(case.table, event)
+    known = fit_groups(strata, cases, earlier.groups, missing, factors)
+    signature = told.groups.signature
+    chance = known.missing[signature]
+    chance[case.told[case.partition.pairs.owner[told.pair]]] = known.posterior
+    posterior, gone = (
+        np.where((was > most) & (now <= most_believed(was) * (1.0 + ROUNDING)), 0.0, now)
+        for was, most, now in (
+            (chance, limit[signature], found.posterior),
+            (known.missing, limit, found.missing),
+        )
+    )
+    return found._replace(posterior=posterior, missing=gone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,10 +176,11 @@ class _Notes:
             self.undecided[pair] = True
         largest = int(np.argmax(posterior))
         record.event_worst[event], record.event_pair[event] = posterior[largest], pair[largest]
-        self._guess(case, event, told, posterior)
 
-    def _guess(self, case: Case, event: int, told: _Holding, posterior: Floats) -> None:
+    def guess(self, case: Case, event: int, told: _Holding, posterior: Floats) -> None:
         """One guess per group, at the people with the largest posterior."""
+        if not len(posterior):
+            return
         lines = Ragged(told.groups.start)
         leads = posterior >= lines.spread(lines.largest(posterior)) - kernels.TIE
         cases = _cases(case, event)[told.pair]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,15 @@ PROPOSALS, LEAST_SWEEPS = 3_000_000, 4
 """Proposals of one chain, beyond which larger groups get fewer sweeps, but never too few."""
 
 
+class Earlier(NamedTuple):
+    """The groups that earlier releases publish too."""
+
+    told: Bools
+    """Of each group, by its number: whether it is one of them."""
+    people: Ints
+    """Of each signature: how many people are in them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """What is judged: the groups, the strength asked for, who judges."""
@@ -51,6 +60,32 @@ class Case:
     budget: float
     """The most steps of one exact answer."""
     seed: int
+    earlier: Earlier | None = None
+    """What was published before: a release is charged with what it adds. Whoever takes one group at
+    a time knows of these groups what they knew; whoever counts over all may know more."""
+
+    @cached_property
+    def told(self) -> Bools:
+        """Of each group of the partition: whether an earlier release publishes it too."""
+        number = self.partition.group_number
+        return np.zeros(len(number), bool) if self.earlier is None else self.earlier.told[number]
+
+    @property
+    def new(self) -> Case:
+        """The groups that no earlier release publishes."""
+        if self.earlier is None:
+            return self
+        return replace(self, partition=self.partition.some(np.flatnonzero(~self.told)))
+
+    @property
+    def before(self) -> Case | None:
+        """The groups that earlier releases publish, as if there were no others; None if no release
+        came before."""
+        if self.earlier is None:
+            return None
+        part = self.partition.some(np.flatnonzero(self.told))
+        part = replace(part, signature_people=self.earlier.people)
+        return replace(self, partition=part, earlier=None)
 
     @cached_property
     def holders(self) -> IntArray:

@@ -127,7 +127,8 @@ def _ask_for_members(
 def _give_up(groups: Assembly, asked: Asked, lacks: Lacks, random: np.random.Generator) -> int:
     """Takes the groups apart whose people help most beyond what their own carriers need, or would
     need if some of these found a group again. How many they were."""
-    cells, members = groups.cells, groups.lines(np.arange(len(groups)))
+    mine = np.setdiff1d(np.arange(len(groups)), groups.of_kind("told"))
+    cells, members = groups.cells, groups.lines(mine)
     signature, value = cells.signature[members.cell], cells.value[members.cell]
     helps, price = np.zeros(len(members.cell)), np.zeros(len(members.cell))
     for promise, lack in lacks:
@@ -140,7 +141,7 @@ def _give_up(groups: Assembly, asked: Asked, lacks: Lacks, random: np.random.Gen
         best = best[worth[best] > 0]
         if len(best):
             break
-    for group in best:
+    for group in mine[best]:
         groups.dissolve(int(groups.open_up(np.array([group]), 1, random)[0]))
     return len(best)
 

@@ -48,7 +48,6 @@ from shoal.methods.art.assembly import Assembly
 from shoal.methods.art.attempts import FEW, MANY, group_blindly
 from shoal.methods.art.blind import Blindness
 from shoal.methods.art.bound import merge_by_bound
-from shoal.methods.art.cells import Cells
 from shoal.methods.art.dealing import deal_values
 from shoal.methods.art.everybody import gather_everybody
 from shoal.methods.art.outset import refuse_impossible, refuse_large
@@ -128,16 +127,25 @@ class Art:
                 "Give a share from 0 to 1.",
             )
 
-    def anonymize(self, table: Table, *, seed: int = 0, progress: Progress = silent) -> Grouping:
-        asked = Asked.of(table, self.knowledge or Knowledge.of(table), as_readers(self.readers))
+    def anonymize(
+        self,
+        table: Table,
+        *,
+        seed: int = 0,
+        progress: Progress = silent,
+        told: Grouping | None = None,
+    ) -> Grouping:
+        """`told` are groups of the table that are published already; all others are found."""
+        readers = as_readers(self.readers)
+        asked = Asked.of(table, self.knowledge or Knowledge.of(table), readers, told)
         if table.several is not None:
             self._check_several()
             asked.knowledge.check_columns(table)
-        if self.condition == "joint":
+        if self.condition == "joint" and told is None:
             refuse_impossible(asked, self.max_suppression)
         claims: dict[str, Any] = {}
         if self.condition == "bound":
-            groups = Assembly(table, Cells.of(table))
+            groups = Assembly.of(asked)
             merge_by_bound(groups, asked.knowledge, largest=self.largest, progress=progress)
         else:
             if table.several is None:
@@ -145,8 +153,8 @@ class Art:
             best = group_blindly(
                 asked,
                 Blindness(cell=self.cell, largest=self.largest, least=self.smallest_group or 1),
-                most_lost=min(self.max_suppression, FEW) * table.carriers,
-                may_lose=min(self.max_suppression, MANY) * table.carriers,
+                most_lost=min(self.max_suppression, FEW) * asked.carriers,
+                may_lose=min(self.max_suppression, MANY) * asked.carriers,
                 seed=seed,
                 progress=progress,
             )
@@ -159,7 +167,7 @@ class Art:
         if self.condition == "joint" and self.smallest_group != 1:
             made = self._gathered(table, made)  # 8
         grouping = replace(made, claims=self._claims(table, groups) | claims)
-        self._check_suppression(table, grouping)
+        self._check_suppression(asked, grouping)
         if self.form == "bucketized":
             return grouping
         recodings = generalize(table, grouping.group, grouping.signature, self.hierarchies or {})
@@ -193,13 +201,14 @@ class Art:
                 f"Choose among: {', '.join(READERS)}.",
             )
 
-    def _check_suppression(self, table: Table, grouping: Grouping) -> None:
-        lost = table.carriers - grouping.carriers(table)
-        share = lost / max(1, table.carriers)
+    def _check_suppression(self, asked: Asked, grouping: Grouping) -> None:
+        table = asked.whole
+        lost = asked.carriers - grouping.carriers(table)
+        share = lost / max(1, asked.carriers)
         if share > self.max_suppression:
             raise InputError(
                 "suppression-limit",
-                f"{lost:,} of {table.carriers:,} cases of an event ({plain_percent(share)}) "
+                f"{lost:,} of {asked.carriers:,} cases of an event ({plain_percent(share)}) "
                 f"find no group at r = {table.spec.r:g}, over the limit of "
                 f"{plain_percent(self.max_suppression)}.",
                 f"`shoal plan` says what stands in the way. {TRY}",

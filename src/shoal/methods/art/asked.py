@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Floats, IntArray
 from shoal.data.table import Table
+from shoal.groups import Grouping
 from shoal.knowledge import (
     Knowledge,
     Reader,
@@ -64,12 +65,31 @@ class Asked:
     readers: tuple[Reader, ...]
     given: Table | None = None
     """The table of several columns."""
+    told: Grouping | None = None
+    """Groups that are published already, and stay as they are."""
 
     @classmethod
-    def of(cls, table: Table, knowledge: Knowledge, readers: tuple[Reader, ...]) -> Asked:
+    def of(
+        cls,
+        table: Table,
+        knowledge: Knowledge,
+        readers: tuple[Reader, ...],
+        told: Grouping | None = None,
+    ) -> Asked:
         if table.several is None:
-            return cls(table, knowledge, readers)
+            return cls(table, knowledge, readers, told=told)
         return cls(table.several.masks, knowledge, readers, table)
+
+    @property
+    def rows(self) -> int:
+        """How many people are in no group yet."""
+        return self.whole.rows - (0 if self.told is None else self.told.published)
+
+    @property
+    def carriers(self) -> int:
+        """How many of these carry an event."""
+        told = 0 if self.told is None else self.told.carriers(self.whole)
+        return self.whole.carriers - told
 
     @property
     def whole(self) -> Table:

@@ -18,9 +18,9 @@ from shoal.methods.art.members import Members
 from shoal.methods.art.safety import safe_groups
 from shoal.methods.art.weights import member_weights
 
-GroupKind = Literal["pure", "pooled", "mixed", "bound", "alike"]
-"""Alike: of people of one signature, whatever they hold."""
-GROUP_KINDS: tuple[GroupKind, ...] = ("pure", "pooled", "mixed", "bound", "alike")
+GroupKind = Literal["pure", "pooled", "mixed", "bound", "alike", "told"]
+"""Alike: of people of one signature, whatever they hold; told: published before."""
+GROUP_KINDS: tuple[GroupKind, ...] = ("pure", "pooled", "mixed", "bound", "alike", "told")
 
 
 class Assembly:
@@ -41,6 +41,15 @@ class Assembly:
         """What the groups that were joined were like before."""
         self.withheld = np.zeros(len(cells.free), np.int64)
         """Of each cell: how many people are left out though they carry nothing."""
+
+    @classmethod
+    def of(cls, asked: Asked, rate: float = np.inf) -> Assembly:
+        """With the groups that are told already."""
+        groups, told = cls(asked.table, Cells.of(asked.table), rate), asked.told
+        if told is not None:
+            cell = groups.cells.find(told.signature, told.value)
+            groups.add_many(told.group, cell, told.rows, told.copies, "told")
+        return groups
 
     def add(self, members: Ints, kind: GroupKind) -> None:
         """One group; its cells' rows have been taken out of `cells.free` already."""
@@ -289,15 +298,16 @@ class Assembly:
     def grouping(
         self, asked: Asked | None = None, *, hidden: tuple[GroupKind, ...] = ("pooled",)
     ) -> Grouping:
-        """The groups as counts, those of the `hidden` kinds published pooled, and rows without an
-        event that nobody needs alone; carriers who are still free are in no group. With weights if
-        it is said what was asked."""
+        """The groups as counts, without those that are told already, those of the `hidden` kinds
+        published pooled, and rows without an event that nobody needs alone; carriers who are still
+        free are in no group. With weights if it is said what was asked."""
         cells, members = self.cells, self._settle()
         alone = np.flatnonzero((cells.event < 0) & (cells.free > 0))
-        there = members.lengths > 0
+        there = (members.lengths > 0) & (self._kind != GROUP_KINDS.index("told"))
+        members = members.some(np.flatnonzero(there))
         count, codes = int(there.sum()), [GROUP_KINDS.index(kind) for kind in hidden]
         pooled = np.append(np.isin(self._kind[there], codes), np.zeros(len(alone), bool))
-        number = np.append((np.cumsum(there) - 1)[members.owner], count + np.arange(len(alone)))
+        number = np.append(members.owner, count + np.arange(len(alone)))
         member = np.append(members.cell, alone)
         weight = None
         if asked is not None and asked.masks is None:

@@ -19,7 +19,6 @@ from shoal.methods.art.alike import group_alike
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.assembly import Assembly
 from shoal.methods.art.blind import Blindness, hide_blindly
-from shoal.methods.art.cells import Cells
 from shoal.methods.art.decoys import add_decoys
 from shoal.methods.art.joining import join_revealing
 from shoal.methods.art.mixed import mix_events
@@ -99,7 +98,7 @@ def _group_once(
     if matched and how.cell is None and asked.whole.several is None:
         sampled = replace(how, rate=RATE)
         one = _attempt(asked, sampled, most_lost, random, progress)
-        attempts += [one] if one.kept and one.lost <= HARDLY_ANY * asked.table.carriers else []
+        attempts += [one] if one.kept and one.lost <= HARDLY_ANY * asked.carriers else []
     while not attempts or len(attempts) < (
         ATTEMPTS if asked.whole.several is None else FEWER_ATTEMPTS
     ):
@@ -109,7 +108,7 @@ def _group_once(
         attempts.append(one)
         if one.kept or how.cell is not None:
             break
-        lost = np.searchsorted((HARDLY_ANY, FEW, MANY), one.lost / asked.table.carriers)
+        lost = np.searchsorted((HARDLY_ANY, FEW, MANY), one.lost / asked.carriers)
         before, how = how, how.smaller(SHRINKS[how.wide][lost])
         if not before.wide and _sizes(how, asked) == _sizes(before, asked):
             break  # cells cannot become smaller
@@ -146,7 +145,7 @@ def _attempt(
     random: np.random.Generator,
     progress: Progress,
 ) -> Attempt:
-    groups = Assembly(asked.table, Cells.of(asked.table), how.rate or np.inf)  # 1
+    groups = Assembly.of(asked, how.rate or np.inf)  # 1
     several = asked.whole.several is not None
     if several:
         group_alike(groups, asked, how.least)
@@ -156,7 +155,7 @@ def _attempt(
     if several:  # who goes where with which combination, is drawn for each group
         groups.separate()
     most = MOST_POOLED if how.rate is None else MOST_MATCHED
-    pooled = max(0.0, groups.people("pooled") - most * asked.table.rows)
+    pooled = max(0.0, groups.people("pooled") - most * asked.rows)
     again = _hiding_again(groups, asked, how, random)
     kept = (
         groups.cells.waiting <= most_lost

@@ -29,8 +29,10 @@ class Cells:
         signature, value, rows = table.cells
         return cls(table, signature, value, table.value_event[value], rows, rows.copy())
 
-    def find(self, signature: NDArray[np.integer], value: int) -> NDArray[np.int64]:
-        """The cells of people with these signatures and that value, who are there."""
+    def find(
+        self, signature: NDArray[np.integer], value: int | NDArray[np.integer]
+    ) -> NDArray[np.int64]:
+        """The cells of people with these signatures and that value, or those, who are there."""
         keys = np.asarray(signature, np.int64) * len(self.table.values) + value
         return np.searchsorted(self._keys, keys)
 

@@ -3,19 +3,16 @@ of its private folder, which its certificate vouches for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shoal.arrays import Bools, Ints
-from shoal.auditing.adversaries.judging import Case
+from shoal.arrays import Ints
+from shoal.auditing.adversaries.judging import Case, Earlier
 from shoal.auditing.releases import Shown, judge_releases
-from shoal.auditing.told import untold
 from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.groups.partition import Partition
 from shoal.groups.ragged import Ragged
 from shoal.knowledge import Knowledge
 from shoal.release.ledger import told_before
@@ -23,57 +20,36 @@ from shoal.release.record import rows_recorded
 from shoal.release.verification.values import PublishedLines
 
 
-@dataclass(frozen=True, eq=False)
-class After:
-    """What earlier releases told."""
+def earlier_of(table: Table, lines: PublishedLines, gids: Ints) -> Earlier:
+    """The groups with these gids; `lines` have each group by itself."""
+    told = np.isin(lines.ids, gids)
+    people = np.where(told[lines.group], lines.people, 0)
+    return Earlier(told, np.bincount(lines.signature, people, len(table.signatures)).astype(int))
 
-    told: Bools
-    """Of each group in the order of its gid."""
-    earlier: Partition
-    """Those groups, as if there were no others."""
 
-    @classmethod
-    def of(cls, table: Table, lines: PublishedLines, gids: Ints) -> After:
-        """From the gids of these groups; `lines` have each group by itself."""
-        told = np.isin(lines.ids, gids)
-        number = np.flatnonzero(told)
-        mine = np.flatnonzero(told[lines.group])
-        earlier = Partition.from_published(
-            table,
-            np.ones(len(number), np.int64),
-            np.searchsorted(number, lines.group[mine]),
-            lines.signature[mine],
-            lines.people[mine],
-            lines.values.some(number),
-        )
-        return cls(told, earlier)
-
-    def new(self, case: Case) -> Case:
-        """What readers of one group at a time are asked."""
-        return replace(case, partition=untold(case.partition, self.told))
-
-    def together(
-        self, case: Case, knowledge: Knowledge, lines: PublishedLines, private: str | Path
-    ) -> dict[str, Any]:
-        """What all releases tell together, as a certificate says it."""
-        gid, _ = rows_recorded(Path(private), case.table)
-        rows = np.where(gid < 0, -1, np.searchsorted(lines.ids, gid)).astype(np.int32)
-        pooled = np.zeros(len(lines.ids) + 1, bool)
-        pooled[lines.values.owner[lines.values.code == len(case.table.values)]] = True
-        own = case.table.row_value
-        value = np.where(pooled[rows], case.table.masked[own], own).astype(np.int32)
-        before = np.where((rows >= 0) & self.told[rows], np.cumsum(self.told)[rows] - 1, -1)
-        shown = [Shown(case.table, one, value) for one in (before.astype(np.int32), rows)]
-        found = judge_releases(
-            case.table,
-            shown,
-            knowledge=knowledge,
-            limit=case.limit,
-            earlier=1,
-            budget=case.budget,
-            seed=case.seed,
-        )
-        return found.public()
+def together_with_earlier(
+    case: Case, knowledge: Knowledge, lines: PublishedLines, private: str | Path
+) -> dict[str, Any]:
+    """What a release tells with those before it, as a certificate says it."""
+    assert case.earlier is not None, "asked of releases that follow others"
+    told, own = case.earlier.told, case.table.row_value
+    gid, _ = rows_recorded(Path(private), case.table)
+    rows = np.where(gid < 0, -1, np.searchsorted(lines.ids, gid)).astype(np.int32)
+    pooled = np.zeros(len(lines.ids) + 1, bool)
+    pooled[lines.values.owner[lines.values.code == len(case.table.values)]] = True
+    value = np.where(pooled[rows], case.table.masked[own], own).astype(np.int32)
+    before = np.where((rows >= 0) & told[rows], np.cumsum(told)[rows] - 1, -1)
+    shown = [Shown(case.table, one, value) for one in (before.astype(np.int32), rows)]
+    found = judge_releases(
+        case.table,
+        shown,
+        knowledge=knowledge,
+        limit=case.limit,
+        earlier=1,
+        budget=case.budget,
+        seed=case.seed,
+    )
+    return found.public()
 
 
 def told_of(certificate: dict[str, Any], private: str | Path | None) -> Ints | None:

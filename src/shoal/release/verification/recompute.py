@@ -22,7 +22,6 @@ from shoal.auditing.counting import certain_people, count_classes
 from shoal.auditing.findings import Counted, Counter, Judge, Judged, JudgedTogether, Unit
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.persons import ByPerson, PersonVerdict
-from shoal.auditing.told import judge_after
 from shoal.auditing.verdict import AdversaryVerdict
 from shoal.data.table import Table
 from shoal.data.table.combining import with_pairs
@@ -43,7 +42,12 @@ from shoal.release.pair import ROW_GROUPS
 from shoal.release.record import Record, rows_recorded
 from shoal.release.utility.published import same_groups
 from shoal.release.verification.absence import check_absence
-from shoal.release.verification.after import After, each_apart, told_of
+from shoal.release.verification.after import (
+    each_apart,
+    earlier_of,
+    together_with_earlier,
+    told_of,
+)
 from shoal.release.verification.files import Claim, same_figure, same_figures
 from shoal.release.verification.models import with_models
 from shoal.release.verification.population import check_population
@@ -104,21 +108,21 @@ def recompute(
         known=np.zeros((len(table.signatures), len(table.events)), bool),
         budget=JOINT_BUDGET,
         seed=given_seed(certificate) or 0,
+        earlier=None if gids is None else earlier_of(table, lines, gids),
     )
-    after = None if gids is None else After.of(table, lines, gids)
     stated = release.judged
     people = lines.everybody[_known_before(table, known)[lines.signature]]
     before = _same_figure("known before", int(people.sum()), stated.known_before, whole=whole)
     absence = check_absence(case, known, certificate, record)
     counter = count_classes(case, known)
     persons = _by_person(case, lines, certificate, private)
-    found, nearest, compared = _compare(case, known, release, persons, after, whole=whole)
+    found, nearest, compared = _compare(case, known, release, persons, whole=whole)
     if counter.nearest is not None:
         nearest["counting"] = [Links(*(np.array([one]) for one in counter.nearest))]
     counted = typed(Counter, Counted.of(counter))
     found = replace(found, counter=stated.counter and counted)
-    if after is not None and private is not None:
-        with_earlier = after.together(case, known, lines, private)
+    if case.earlier is not None and private is not None:
+        with_earlier = together_with_earlier(case, known, lines, private)
         found = replace(found, together=typed(JudgedTogether, with_earlier))
         if whole:
             name = "what all releases tell together"
@@ -283,7 +287,6 @@ def _compare(
     known: Knowledge,
     release: Release,
     persons: ByPerson,
-    after: After | None,
     *,
     whole: bool,
 ) -> tuple[Judged, dict[str, list[Links]], list[Claim]]:
@@ -291,7 +294,7 @@ def _compare(
     what checks are made of: figures, and everybody's links."""
     claimed, everybody = release.judged, case
     alone = all(reads_whole(as_adversaries(name)[0]) for name in claimed.names)
-    case = case if after is None or alone else after.new(case)
+    case = case if alone else case.new
     part, worst = case.partition, np.zeros(len(case.table.events))
     held = part.held_pairs(case.table.shown_event)
     breach, undecided = np.zeros(len(held), bool), np.zeros(len(held), bool)
@@ -302,7 +305,7 @@ def _compare(
     for one in claimed.adversaries:
         (adversary,) = as_adversaries(one.name)
         read = everybody if reads_whole(adversary) else case
-        lenses = _lenses(adversary, read, known, after)
+        lenses = _lenses(adversary, read, known)
         beside = judge_beside(case, [adversary], known)
         for lens in (*lenses, *beside):
             persons.take(lens)
@@ -379,11 +382,8 @@ def _check_fit(mine: AdversaryVerdict, claimed: Judge, cases: Ints) -> list[Clai
     return checks
 
 
-def _lenses(adversary: Anybody, case: Case, known: Knowledge, after: After | None) -> list[Lens]:
+def _lenses(adversary: Anybody, case: Case, known: Knowledge) -> list[Lens]:
     """What an adversary makes of all groups: through each view, or through all together."""
-    if reads_whole(adversary) and after is not None:
-        given = judge_after(adversary, case, after.told, after.earlier, known)
-        return [Lens(adversary.name, *given)]
     if reads_whole(adversary):
         return [Lens(adversary.name, *adversary.judge_whole(case, known))]
     return [
