@@ -10,6 +10,7 @@ ADVERSARIES = ("joint", "binary", "all-views")
 ATTACKERS = (
     *("likeliest", "weight", "medoid", "rarest", "singling-out", "linkability", "absentee"),
     *("learner", "counter-class", "counter-odds", "counter-all", "modeller", "informed", "insider"),
+    *("intersection", "difference", "arrivals"),
 )
 Model = Literal["boosting", "logistic", "kernel"]
 MODELS: tuple[Model, ...] = get_args(Model)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shoal.api.audit import check_named
 from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
 from shoal.api.released import align, by_cells, is_own, recorded, spec_of_own
+from shoal.api.releases import shown_together
 from shoal.attacks import Attack, Attacker, Scene, as_attackers, run
 from shoal.attacks.scene import Remake
 from shoal.auditing.align import align_column
@@ -39,6 +42,7 @@ def attack(
     private: str | Path | None = None,
     groups: Any = None,
     released: Any = None,
+    others: Sequence[Any] = (),
     key: str | None = None,
     knowledge: Known = None,
     hierarchies: Mapping[str, str | Path] | None = None,
@@ -64,6 +68,8 @@ def attack(
         groups: The column that labels the groups. In Python also one label for each row.
         released: What was released of the table: a file whose QI columns make the groups, or the
             folder of a release.
+        others: More releases of the same people, files or folders: attack those who compare them
+            all with this one.
         key: The column that aligns the released file; row by row unless given.
         knowledge: What attackers know, in place of what the spec says.
         hierarchies: The files that columns of a release were recoded by, by column.
@@ -94,7 +100,7 @@ def attack(
     True
     """
     until = float("inf") if budget is None else time.monotonic() + _checked_budget(budget)
-    team, seed = as_attackers(attackers), checked_seed(seed)
+    team, seed = as_attackers(attackers, together=bool(others)), checked_seed(seed)
     refuse_idle(
         spec=spec,
         table=table,
@@ -105,13 +111,47 @@ def attack(
         key=key,
         engine=engine,
     )
-    if groups is not None or released is not None:
+    if others:
+        refuse_beside(data, groups, private, hierarchies, engine, column)
+        mine, everybody = (data, table) if released is None else (released, data)
+        scene = _of_several(everybody, [mine, *others], spec, key, knowledge)
+    elif groups is not None or released is not None:
         scene = _of_table(data, spec, groups, released, key, knowledge)
     else:
         scene = _of_release(data, table, private, knowledge, hierarchies or {}, engine)
     scene = _one_column(scene, column)
     found = run(replace(scene, seed=seed, until=until), team, progress=progress)
     return replace(found, column=column)
+
+
+def refuse_beside(*given: Any) -> None:
+    """An InputError for what says nothing where releases are compared; the release comes first."""
+    release, *idle = given
+    if any(one is not None for one in idle) or isinstance(release, Release):
+        raise InputError(
+            "attack-with",
+            "Releases are compared as files, or as folders with their private folders beside them.",
+            "Save the release; leave out groups, private, hierarchies, engine and column.",
+        )
+
+
+def _of_several(
+    data: Any, releases: Sequence[Any], spec: Spec | None, key: str | None, knowledge: Known
+) -> Scene:
+    """The first of some releases, before those who have all of them."""
+    table, shown = shown_together(data, releases, spec, key=key, knowledge=knowledge)
+    first = shown[0]
+    pooled = np.isin(
+        np.arange(int(first.group.max()) + 1),
+        first.group[first.value == len(first.table.values)],
+    )
+    return Scene(
+        table=table,
+        grouping=Grouping.of_rows(table, first.group, pooled=pooled),
+        knowledge=Knowledge.of(table, knowledge),
+        limit=table.spec.limit,
+        shown=tuple(shown),
+    )
 
 
 def _one_column(scene: Scene, column: str | None) -> Scene:

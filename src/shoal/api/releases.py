@@ -12,7 +12,7 @@ from shoal.api.released import align, aligned_own, is_own, private_of, spec_of_o
 from shoal.auditing.adversaries.adversary import BOTH
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.align import Aligned
-from shoal.auditing.releases import ReleasesVerdict, judge_releases, shown_by
+from shoal.auditing.releases import ReleasesVerdict, Shown, judge_releases, shown_by
 from shoal.data.spec import Limit, Spec
 from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
@@ -77,6 +77,29 @@ def audit_releases(
     >>> shoal.audit_releases(hospital, [tens, tens], spec, key="patient").groups_alone
     8
     """
+    table, shown = shown_together(data, releases, spec, key=key, knowledge=knowledge)
+    readers = [adversary] if isinstance(adversary, str) else list(adversary)
+    return judge_releases(
+        table,
+        shown,
+        knowledge=Knowledge.of(table, knowledge, model=model),
+        readers=readers,
+        limit=limit,
+        earlier=earlier,
+        budget=budget,
+        seed=seed,
+    )
+
+
+def shown_together(
+    data: Any,
+    releases: Sequence[Any],
+    spec: Spec | None = None,
+    *,
+    key: str | None = None,
+    knowledge: Known = None,
+) -> tuple[Table, list[Shown]]:
+    """A table with everybody in it, by the QIs of all, and what each release shows of its rows."""
     if len(releases) < 2:
         raise InputError(
             "releases-few",
@@ -107,21 +130,11 @@ def audit_releases(
                 "Give a spec with the same sensitive column, recoded in the same way, and the same "
                 "rows of people.",
             )
-    readers = [adversary] if isinstance(adversary, str) else list(adversary)
-    return judge_releases(
-        table,
-        [
-            shown_by(one.table, one.grouping, one.rows).of_more(table.rows)
-            for one in aligned
-            if one.rows is not None
-        ],
-        knowledge=Knowledge.of(table, knowledge, model=model),
-        readers=readers,
-        limit=limit,
-        earlier=earlier,
-        budget=budget,
-        seed=seed,
-    )
+    return table, [
+        shown_by(one.table, one.grouping, one.rows).of_more(table.rows)
+        for one in aligned
+        if one.rows is not None
+    ]
 
 
 def pair_words(rows: Any, other: Met, made: Release) -> str:

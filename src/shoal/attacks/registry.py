@@ -3,7 +3,7 @@ packages add theirs by an entry point of the group `shoal.attackers`, a program 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, nearest
@@ -27,8 +27,13 @@ _OWN = {
     "modeller": "shoal.attacks.modeller:Modeller",
     "informed": "shoal.attacks.insider:Informed",
     "insider": "shoal.attacks.insider:Insider",
+    "intersection": "shoal.attacks.together:Intersector",
+    "difference": "shoal.attacks.together:Differencer",
+    "arrivals": "shoal.attacks.together:Arrivals",
 }
 _ATTACKERS = Registry("shoal.attackers", _OWN)
+TOGETHER = ("intersection", "difference", "arrivals")
+"""Those who compare releases; all others read one."""
 
 
 def register(attacker: Attacker) -> Attacker:
@@ -46,25 +51,28 @@ def register(attacker: Attacker) -> Attacker:
     return attacker
 
 
-def attacker_names() -> tuple[str, ...]:
-    """Who can be asked for: shoal's own first, then those added."""
-    return _ATTACKERS.names
+def attacker_names(*, together: bool = False) -> tuple[str, ...]:
+    """Who can be asked for, of one release or of several: shoal's own first, then those added."""
+    return tuple(name for name in _ATTACKERS.names if (name in TOGETHER) is together)
 
 
-def as_attackers(given: Iterable[str | Attacker] | None) -> tuple[Attacker, ...]:
-    """Attackers by their names, or as they are; all of them if none is named."""
-    chosen = list(attacker_names() if given is None else given)
+def as_attackers(
+    given: Iterable[str | Attacker] | None, *, together: bool = False
+) -> tuple[Attacker, ...]:
+    """Attackers of one release, or of several, by their names, or as they are; all of them if none
+    is named."""
+    names = attacker_names(together=together)
+    chosen = list(names if given is None else given)
     if not chosen:
         raise InputError("attacker", "No attacker is named.", "Name at least one.")
-    found = [_named(one) if isinstance(one, str) else one for one in chosen]
+    found = [_named(one, names) if isinstance(one, str) else one for one in chosen]
     return tuple({one.name: one for one in found}.values())
 
 
-def _named(name: str) -> Attacker:
-    made: Callable[[], Attacker] | None = _ATTACKERS.find(name)
+def _named(name: str, names: Sequence[str]) -> Attacker:
+    made: Callable[[], Attacker] | None = _ATTACKERS.find(name) if name in names else None
     if made is not None:
         return made()
-    names = attacker_names()
     raise InputError(
         "attacker",
         f'There is no attacker "{name}"{nearest(name, names)}.',

@@ -13,6 +13,7 @@ import numpy as np
 from shoal.arrays import Bools, Floats, Ints
 from shoal.attacks.counting import believed
 from shoal.attacks.lineup import ROUNDING, Lineup
+from shoal.auditing.releases import Constraints, Shown
 from shoal.data.spec import Limit
 from shoal.data.table import Table
 from shoal.groups import Grouping
@@ -42,6 +43,8 @@ class Scene:
     """Whether records show people's QIs as they are, and not only those of their group."""
     remake: Remake | None = None
     """How the release was made, where that is known."""
+    shown: tuple[Shown, ...] = ()
+    """The release, and others of the same people, by the rows of the table."""
     seed: int = 0
     until: float = field(default=float("inf"), repr=False)
     """When time is up, by the monotonic clock."""
@@ -59,6 +62,11 @@ class Scene:
     def lineup(self) -> Lineup:
         """All groups that hold an event."""
         return Lineup.of(self.table, self.grouping, self.knowledge, limit=self.limit)
+
+    @cached_property
+    def releases(self) -> Constraints:
+        """What all releases publish."""
+        return Constraints.of(self.table, self.shown)
 
     @cached_property
     def sample(self) -> Lineup:

@@ -30,6 +30,7 @@ def attack(
     hierarchy: list[str] | None = None,
     groups: str | None = None,
     released: str | None = None,
+    with_: list[str] | None = None,
     key: str | None = None,
     attacker: list[str] | None = None,
     seed: int = 0,
@@ -79,11 +80,11 @@ def attack(
             "Without the original table nobody knows who is right.",
             "Add --table TABLE; or name a table with --released FILE or --groups COLUMN.",
         )
-    if foreign and (report is not None or public_report is not None):
+    if (foreign or with_) and (report is not None or public_report is not None):
         raise InputError(
             "attack-report",
-            "A report with an attack is one of a release of shoal.",
-            "Name the folder of a release with --table, or leave the report out.",
+            "A report with an attack is one of one release of shoal.",
+            "Name the folder of a release with --table and no others, or leave the report out.",
         )
     check_reports(report, public_report, table=table)
     spec = asked.make_spec(released) if foreign else None
@@ -99,7 +100,7 @@ def attack(
         recover_folder(release)
     inside = private_folder(Path(release), private)
     wanted = report is not None or public_report is not None
-    facts = None if foreign else _facts(inside, needed=wanted)
+    facts = None if foreign or with_ else _facts(inside, needed=wanted)
 
     counted = not foreign and (engine is not None or (inside / CELL_GROUPS).is_file())
     counting = None
@@ -120,6 +121,7 @@ def attack(
             private=private,
             groups=groups,
             released=other,
+            others=[one if is_own(one) else read_table(one, **reading) for one in with_ or ()],
             key=key,
             knowledge=None if foreign else asked.get("knowledge"),
             hierarchies=o.files_by_name(hierarchy) or None,

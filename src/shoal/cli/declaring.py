@@ -65,6 +65,7 @@ METAVARS = {
     "memory": "SIZE",
     "private": "FOLDER",
     "released": "FILE",
+    "with_": "RELEASE",
     "rows_per_person": "RULE",
     "protect": "EVENT",
     "r": "NUMBER",
@@ -91,7 +92,7 @@ HEADINGS = {
         *("min_support", "max_attributes", "view", "known_band", "rare_unknown", "knowledge"),
         *("weight", "model", "adversary"),
     ),
-    "Releases that follow each other": ("after", "ledger", "chain", "releases"),
+    "Releases that follow each other": ("after", "ledger", "chain", "releases", "with_"),
     "How it is run": (
         *(*READING, "engine", "memory", "format", "private", "public_report"),
         *("seed", "output_format"),
@@ -188,7 +189,7 @@ def _option(
     name: str, kind: Any, text: str, *, default: Any = None, heading: str = ""
 ) -> inspect.Parameter:
     found = next((one for one, names in HEADINGS.items() if name in names), MAIN)
-    spelled, plain = f"--{name.replace('_', '-')}", _plain(kind)
+    spelled, plain = f"--{name.rstrip('_').replace('_', '-')}", _plain(kind)
     repeated = get_origin(plain) is list
     if plain is bool and default is None:
         spelled += f"/--no-{spelled[2:]}"

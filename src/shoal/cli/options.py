@@ -18,6 +18,7 @@ ONE_OF = {
     "bands": "known_band",
     "hierarchies": "hierarchy",
     "attackers": "attacker",
+    "others": "with_",
 }
 """Options that name one of what a parameter holds, and may be repeated."""
 

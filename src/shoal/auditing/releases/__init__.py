@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.auditing.releases.constraints import Shown, shown_by
+from shoal.auditing.releases.constraints import Constraints, Shown, shown_by
 from shoal.auditing.releases.judge import judge_releases
 from shoal.auditing.releases.verdict import ReleasesVerdict
 
-__all__ = ["ReleasesVerdict", "Shown", "judge_releases", "shown_by"]
+__all__ = ["Constraints", "ReleasesVerdict", "Shown", "judge_releases", "shown_by"]
