@@ -19,6 +19,7 @@ relative to the prior, which is above 1/r for some, nor if nobody answers the bi
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,6 +36,9 @@ EVENTS = 64
 SLACK = 1e-6
 """Rounding never proves anything impossible."""
 STEPS = 16
+
+
+_Tight = dict[int, list[Sides]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,45 +67,60 @@ class Hiding:
     """The bound for the commonest events of a table."""
 
     def __init__(self, table: Table, knowledge: Knowledge) -> None:
-        self._table = table
+        self._several = table.several is not None
         self._events = np.argsort(-table.event_rows, kind="stable")[:EVENTS]
+        self._r = table.event_r[self._events]
         self._sides = [Sides.of(view, table, self._events) for view in knowledge.views]
 
+    def at(self, r: float) -> Hiding:
+        """The same with one r for all events."""
+        other = copy(self)
+        other._r = np.full(len(self._events), r)
+        other.__dict__.pop("_tight", None)
+        return other
+
     @cached_property
-    def _tight(self) -> dict[int, tuple[int, list[Sides]]]:
-        """Of each event: where it stands, and the views in which some cases are lost at the
-        asked r. In the others none are lost at any smaller r either."""
-        tight = {}
-        for place, event in enumerate(self._events.tolist()):
-            r = float(self._table.event_r[event])
-            views = [one for one in self._sides if _scarce(one, event, place, r).lost > 0]
-            if views:
-                tight[event] = (place, views)
-        return tight
+    def _tight(self) -> _Tight:
+        """In the other views no cases are lost at any smaller r either."""
+        return self._losing(dict.fromkeys(range(len(self._events)), self._sides), 1.0)[0]
+
+    def _losing(self, among: _Tight, scale: float) -> tuple[_Tight, list[Scarce]]:
+        """The views in which some cases of an event are lost for certain, by where it stands; and
+        of each event the one in which most are."""
+        tight, worst = {}, []
+        for place, views in among.items():
+            event, r = int(self._events[place]), max(1.0, float(self._r[place]) * scale)
+            found = [_scarce(one, event, place, r) for one in views]
+            most = max(found, key=lambda one: one.lost, default=None)
+            if most is not None and most.lost > 0:
+                tight[place] = [one for one, of in zip(views, found, strict=True) if of.lost > 0]
+                worst.append(most)
+        return tight, sorted(worst, key=lambda one: -one.lost)
 
     def scarce(self, scale: float = 1.0) -> list[Scarce]:
         """Of each event the view in which most cases are lost for certain, if some are; with
         every r multiplied by `scale`, which is at most 1, but not below 1."""
-        found = []
-        for event, (place, views) in self._tight.items():
-            r = max(1.0, float(self._table.event_r[event]) * scale)
-            worst = max((_scarce(one, event, place, r) for one in views), key=lambda one: one.lost)
-            if worst.lost > 0:
-                found.append(worst)
-        return sorted(found, key=lambda one: -one.lost)
+        return self._losing(self._tight, scale)[1]
 
     def lost(self, scale: float = 1.0) -> int:
-        """At least so many people who carry an event find no group. Who carries two events counts
-        once, so that of several columns one event speaks for all."""
-        by_event = [one.lost for one in self.scarce(scale)]
-        return sum(by_event) if self._table.several is None else max(by_event, default=0)
+        """At least so many people who carry an event find no group."""
+        return self._people(self.scarce(scale))
+
+    def _people(self, scarce: list[Scarce]) -> int:
+        """Who carries two events counts once, so that of several columns one speaks for all."""
+        by_event = [one.lost for one in scarce]
+        return max(by_event, default=0) if self._several else sum(by_event)
 
     def largest_scale(self, most_lost: float) -> float:
         """By how much every r has to be multiplied, at the least, for no more to be lost."""
-        low, high = 1.0 / float(self._table.event_r.max()), 1.0
+        low, high, among = 1.0 / float(self._r.max()), 1.0, self._tight
         for _ in range(STEPS):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.lost(middle) <= most_lost else (low, middle)
+            tight, scarce = self._losing(among, middle)
+            if self._people(scarce) <= most_lost:
+                low = middle
+            else:
+                high, among = middle, tight
         return low
 
 

@@ -18,7 +18,7 @@ table's distribution, which need not be theirs.)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Ints
+from shoal.arrays import IntArray, Ints
 from shoal.data.spec import MISSING, Limit
 from shoal.data.table import Table
 from shoal.display import counted, number
 from shoal.errors import InputError
-from shoal.knowledge import Hiding, Knowledge, View, event_chances
-from shoal.planning.recodings import few_events, recodings, without_each
+from shoal.knowledge import Hiding, Knowledge, View, attribute_qi, event_chances
+from shoal.planning.recodings import few_events, recodings
 from shoal.planning.supply import Supply, largest_r
 from shoal.wording import visible
 
@@ -205,8 +205,9 @@ def plan(table: Table, *, knowledge: Knowledge | None = None) -> Plan:
     events = tuple(
         _plan_event(table, known, supply, e, closely=e in closely) for e in range(len(table.events))
     )
-    advice = () if all(e.largest_r >= e.r for e in events) else _advice(table, events)
-    limit = table.spec.limit
+    enough = all(event.largest_r >= event.r for event in events)
+    advice = () if enough else _advice(table, known, supply, events)
+    limit, hiding = table.spec.limit, Hiding(table, known)
     return Plan(
         rows=table.rows,
         signatures=len(table.signatures),
@@ -215,16 +216,15 @@ def plan(table: Table, *, knowledge: Knowledge | None = None) -> Plan:
         advice=advice,
         limit=limit,
         carriers=table.carriers,
-        lost=0 if limit == "prior" else Hiding(table, known).lost(),
-        impossible_above=_impossible_above(table, known),
+        lost=0 if limit == "prior" else hiding.lost(),
+        impossible_above=_impossible_above(table, hiding),
     )
 
 
-def _impossible_above(table: Table, known: Knowledge) -> float | None:
+def _impossible_above(table: Table, hiding: Hiding) -> float | None:
     if table.spec.limit == "prior" or any(event.r for event in table.events):
         return None
-    large = replace(table, spec=table.spec.with_(r=LARGE_R))
-    scale = Hiding(large, known).largest_scale(MAX_LOST * table.carriers)
+    scale = hiding.at(LARGE_R).largest_scale(MAX_LOST * table.carriers)
     return math.ceil(100 * LARGE_R * scale) / 100
 
 
@@ -252,9 +252,10 @@ def coverage_bound(
         row = (r - 1) * own
         if limit == "prior":  # 1/f is (1 + o)/o
             row = np.minimum(row, 1.0)
-        scale = max(supply, 1e-12)
-        rows.append(row / scale)
-        limits.append(supply / scale)
+        if row @ carriers[at] > supply:  # all of them cannot be kept in this view
+            scale = max(supply, 1e-12)
+            rows.append(row / scale)
+            limits.append(supply / scale)
     upper = np.where(must, 0.0, carriers[at].astype(float))
     if not rows:
         return int(upper.sum())
@@ -335,35 +336,49 @@ def _band(table: Table, attribute: str, members: Ints) -> str:
     return f"{name} {MISSING}" if low is None else f"{name} {low} to {high}"
 
 
-def _advice(table: Table, events: tuple[EventPlan, ...]) -> tuple[Advice, ...]:
+def _advice(
+    table: Table, known: Knowledge, supply: Supply, events: tuple[EventPlan, ...]
+) -> tuple[Advice, ...]:
     """Single changes of the spec that raise the largest r of the tightest events, best first."""
     spec, tightest = table.spec, np.argsort([event.largest_r for event in events], kind="stable")
     few = few_events(table, tightest[:CLOSELY].tolist())
     asked = events[tightest[0]].largest_r
     attributes = {name.split("/")[0] for event in events for name in event.limits[0].view}
     changes: list[Iterable[tuple[str, Table]]] = []
+    found = dict[str, float]()
     if len(spec.qi) > 1 and spec.views is None and spec.knowledge is None:
-        changes.append(without_each(few))
+        some = tightest[:CLOSELY] if table.several is None else tightest
+        found = dict(without_each(table, known, supply, some))
     if spec.knowledge is None:
         changes.append(
             (f"min_support {support}", replace(few, spec=few.spec.with_(min_support=support)))
             for support in (table.min_support * 2, table.min_support * 5)
         )
         changes.append(recodings(few, attributes - {name for name, _ in spec.recode}))
-    advice = []
     for change, other in chain.from_iterable(changes):
         try:
-            largest = largest_r(other, Knowledge.of(other))
+            found[change] = largest_r(other, Knowledge.of(other))
         except InputError as error:
             if error.code != "qi-rare":
                 raise
             continue  # with that min_support a QI would be in no view
-        if largest > asked * 1.01:
-            advice.append(Advice(change, largest))
+    advice = [Advice(change, most) for change, most in found.items() if most > asked * 1.01]
     whole = math.floor(asked * 10) / 10
     if whole > 1:
         advice.append(Advice(f"r {whole:g}", asked))
     return tuple(sorted(advice, key=lambda one: -one.largest_r))
+
+
+def without_each(
+    table: Table, known: Knowledge, supply: Supply, events: IntArray
+) -> Iterator[tuple[str, float]]:
+    """The largest r for some events without each QI, by the views that know nothing of it: they are
+    those of a table that never had it."""
+    of = [{attribute_qi(table, name) for name in view.attributes} for view in known.views]
+    whole = float((table.rows / table.event_rows[events]).min())
+    for place, name in enumerate(table.spec.qi):
+        rest = supply.largest_r[[not {place, None} & own for own in of]]
+        yield f"drop {name}", float(rest[:, events].min()) if len(rest) else whole
 
 
 def _split(table: Table, event: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
