@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import IntArray, Ints
+from shoal.arrays import Ints, Whole
 from shoal.data.spec import MISSING, Limit
 from shoal.data.table import Table
 from shoal.display import counted, number
@@ -333,7 +333,7 @@ def _band(table: Table, attribute: str, members: Ints) -> str:
     place = table.spec.qi.index(name)
     values = table.qi[place].values[np.unique(table.signatures[members, place])]
     low, high = values.min(), values.max()
-    return f"{name} {MISSING}" if low is None else f"{name} {low} to {high}"
+    return f"{name} {MISSING}" if low is None else f"{name} {low!s} to {high!s}"
 
 
 def _advice(
@@ -370,7 +370,7 @@ def _advice(
 
 
 def without_each(
-    table: Table, known: Knowledge, supply: Supply, events: IntArray
+    table: Table, known: Knowledge, supply: Supply, events: Whole
 ) -> Iterator[tuple[str, float]]:
     """The largest r for some events without each QI, by the views that know nothing of it: they are
     those of a table that never had it."""
