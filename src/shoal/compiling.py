@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import numba
 from numba.core import event
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
@@ -68,6 +68,7 @@ def _compile(
         **wrappers,
     )(function)
     if not inner and isinstance(dispatcher, Dispatcher):
+        dispatcher._cache.__class__ = _Cache  # type: ignore[attr-defined]
         dispatcher._cache._cache_file.__class__ = _Index  # type: ignore[attr-defined]
     return cast(F, dispatcher)
 
@@ -78,34 +79,48 @@ class _Pipeline(Compiler):
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         codegen = self.state.targetctx.codegen()
-        with global_compiler_lock:
-            before = codegen._library_class, codegen.set_env
-            codegen._library_class, codegen.set_env = _Library, partial(_set_env, codegen)
-            try:
-                return super().compile_extra(func)
-            finally:
-                codegen._library_class, codegen.set_env = before
+        with _made_by(codegen, _Library, partial(_set_env, codegen)):
+            return super().compile_extra(func)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _made_by(codegen: Any, library: type, set_env: Callable[..., None]) -> Iterator[None]:
+    with global_compiler_lock:
+        before = codegen._library_class, codegen.set_env
+        codegen._library_class, codegen.set_env = library, set_env
+        try:
+            yield
+        finally:
+            codegen._library_class, codegen.set_env = before
+
+
+class _Cache(FunctionCache):
+    """What is read while its caller is compiled has its machine code already."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        codegen = target_context.codegen()
+        with _made_by(codegen, JITCodeLibrary, partial(type(codegen).set_env, codegen)):
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
 
 class _Library(JITCodeLibrary):
     """Code that ends in its callers, unless Python has a door to it."""
 
     _wanted = False
-    _compiled_object = None
 
     def get_pointer_to_function(self, name: str) -> int:
         if not self._wanted and all(one.name != name for one in self._final_module.functions):
             return 0
         self._wanted = True
-        return int(super().get_pointer_to_function(name))
+        return int(super().get_pointer_to_function(name))  # type: ignore[no-untyped-call]
 
     def _optimize_final_module(self) -> None:
         if self._wanted:
-            super()._optimize_final_module()
+            super()._optimize_final_module()  # type: ignore[no-untyped-call]
 
     def _finalize_final_module(self) -> None:
-        if self._wanted or self._compiled_object:
-            super()._finalize_final_module()
+        if self._wanted:
+            super()._finalize_final_module()  # type: ignore[no-untyped-call]
         self._finalized = True
 
 
