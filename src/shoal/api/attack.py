@@ -301,8 +301,7 @@ def _judged_with(
 def _of_table(
     data: Any, spec: Spec | None, groups: Any, released: Any, key: str | None, knowledge: Known
 ) -> Scene:
-    beside = data if released is None or is_own(released) else None
-    asked = spec_of(beside, spec or spec_of_own(released), knowledge=knowledge)
+    asked = spec_of(data, spec or spec_of_own(released), knowledge=knowledge)
     if released is not None:
         # The table is not recoded for what another tool made.
         asked = asked if is_own(released) else asked.with_(k=None)

@@ -162,10 +162,8 @@ def published_of(
 ) -> Published:
     """A table, and the groups of it that are to be judged."""
     if released is not None:
-        own = is_own(released)
-        beside = data if own else None  # what another tool made holds codes
-        asked = spec_of(beside, spec or spec_of_own(released), knowledge=knowledge)
-        k = asked.k
+        asked = spec_of(data, spec or spec_of_own(released), knowledge=knowledge)
+        k, own = asked.k, is_own(released)
         # What another tool made is held against k, and the table is not recoded for it.
         asked = asked if own else asked.with_(k=None)
         if engine is None:

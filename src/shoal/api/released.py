@@ -15,6 +15,8 @@ from shoal.auditing.align import Aligned, align_counted, align_release
 from shoal.data.spec import Spec
 from shoal.data.storage import recover_folder
 from shoal.data.table import Table
+from shoal.data.table.frames import to_polars
+from shoal.data.table.recoding import by_labels
 from shoal.engines import GID, Engine, Joining
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
@@ -81,7 +83,11 @@ def no_audit_by_engine() -> InputError:
 def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> Aligned:
     """The table, its groups, and the group of each row."""
     if not is_own(released):
-        return align_release(frame, frame_of(released), spec, key=key)
+        coded = {name: one for name, one in spec.recode if one.labels}
+        told = {name: dict.fromkeys(one.missing) | dict(one.labels) for name, one in coded.items()}
+        other = frame_of(released)
+        other = by_labels(to_polars(other), told) if told else other
+        return align_release(frame, other, spec, key=key)
     if key is not None:
         raise InputError(
             "key-alone",

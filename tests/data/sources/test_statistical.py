@@ -16,6 +16,7 @@ import pyreadstat
 import pytest
 
 import shoal
+from shoal.api.released import align
 from shoal.data.sources import read_codebook, read_table
 from shoal.data.spec import InputWarning, Recipe, Spec, Variable
 from shoal.errors import InputError
@@ -158,6 +159,20 @@ def test_the_table_that_is_published_shows_labels(tmp_path: Path) -> None:
     assert "V2: Sex. codes: 1 = Male; 2 = Female" in words
     package = (tmp_path / "release" / "datapackage.json").read_text()
     assert '"description": "Main diagnosis; recoded' in package
+
+
+def test_what_another_tool_made_of_the_codes_is_the_same_as_of_labels(tmp_path: Path) -> None:
+    path = save(tmp_path / "survey.sav")
+    spec = described(path, qi=["V2", "V3"], protect=["HIV"])
+    as_codes = SURVEY.with_columns(V3=pl.lit("*")).select("V2", "V3", "V4")
+    as_labels = as_codes.with_columns(
+        pl.col(name).replace_strict(LABELS[name]) for name in ("V2", "V4")
+    )
+    by_code, by_label = (align(read_table(path), one, spec) for one in (as_codes, as_labels))
+    assert by_code.rows is not None
+    assert by_code.rows.tolist() == by_label.rows.tolist()
+    assert len(set(by_code.rows.tolist())) == 2
+    assert "HIV" in by_code.table.values
 
 
 # --- Hostile -----------------------------------------------------------------------------

@@ -161,6 +161,17 @@ def test_a_hierarchy_is_climbed_as_far_as_needed(tmp_path: Path) -> None:
     assert easy.spec.recode == ()
 
 
+def test_codes_with_labels_are_categories() -> None:
+    jobs = dict(enumerate(sorted(_people(0)["job"].unique())))
+    people = _people(0)
+    coded = people.with_columns(pl.col("job").replace_strict({v: k for k, v in jobs.items()}))
+    asked = SPEC.with_(qi=["job", "sex"], k=30)
+    by_label = Table.from_frame(coded, asked.with_(recode={"job": {"labels": jobs}}))
+    of_texts = Table.from_frame(people, asked)
+    assert _published(by_label)["job"].to_list() == _published(of_texts)["job"].to_list()
+    assert {name for name, _ in of_texts.spec.recode} == {"job"}
+
+
 def test_what_cannot_be_reached_is_refused_with_what_can() -> None:
     people = _people(3, 40)
     with pytest.raises(InputError) as refused:

@@ -280,10 +280,11 @@ def _coarser(column: Column, recipe: Recipe | None, rows: Ints) -> Iterator[Reci
     asked = recipe or Recipe(nominal=True)
     missing = asked.missing
     way = next((key for key in COARSER if getattr(asked, key)), None) if recipe else None
-    if way in (None, "nominal") and not (way is None and _is_scaled(column)):
+    scaled = way is None and not asked.labels and _is_scaled(column)
+    if way in (None, "nominal") and not scaled:
         rare = sorted({count for count in _frequent(rows) if count > (asked.rare or 1)})
-        nominal = way == "nominal"
-        yield from (Recipe(missing=missing, nominal=nominal, rare=count) for count in rare)
+        plain = replace(asked, nominal=way == "nominal") if recipe else Recipe(rare=2)
+        yield from (replace(plain, rare=count) for count in rare)
     elif asked.rare is None:
         yield from _wider(column, way, asked)
     yield Recipe(missing=missing, suppress=True)

@@ -6,7 +6,7 @@ what became of their value.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
@@ -58,6 +58,17 @@ def _means(column: Column, bands: pl.Series, rows: NDArray[np.int64]) -> pl.Seri
     band, codes = code_column(bands.alias(column.name))
     total = np.bincount(codes, rows * number, len(band))
     return pl.Series(total / np.bincount(codes, rows, len(band))).round_sig_figs(DIGITS)[codes]
+
+
+def by_labels(data: pl.DataFrame, labels: Mapping[str, Mapping[str, str | None]]) -> pl.DataFrame:
+    """The frame with codes called by the labels of their columns; None is a missing value."""
+    made = []
+    for name, told in labels.items():
+        if told and name in data.columns:
+            column, codes = code_column(data[name])
+            texts = [None if one == MISSING else told.get(one, one) for one in column.labels]
+            made.append(pl.Series(name, texts, dtype=pl.String)[codes])
+    return data.with_columns(made)
 
 
 def values_recoded(

@@ -20,6 +20,7 @@ from shoal.data.spec import MAX_QI, MISSING, Codebook, Event, Spec, Variable
 from shoal.data.spec.toml_text import toml_string
 from shoal.data.table.alike import SAME_BUT_FOR, alike_values
 from shoal.data.table.frames import to_polars
+from shoal.data.table.recoding import by_labels
 from shoal.errors import InputError
 from shoal.knowledge import MAX_VIEWS
 from shoal.planning.propose.feasible import Feasible, feasible, without_rare
@@ -61,7 +62,7 @@ def propose_spec(frame: Any, codebook: Codebook | None = None) -> Proposal:
     """Guesses the roles of a table's columns (pandas, Polars or PyArrow frame), with what its file
     says of them."""
     told = codebook or {}
-    data = _by_labels(to_polars(frame), told)
+    data = by_labels(to_polars(frame), {name: dict(one.labels) for name, one in told.items()})
     if not data.height or not data.width:
         raise InputError("table-empty", "The table has no rows.", "Give a table with people in it.")
     distinct = {column.name: _distinct(column) for column in data}
@@ -212,17 +213,6 @@ def _said(column: pl.Series, told: Codebook, distinct: int) -> Variable:
     if found.missing or distinct < 2:
         return found
     return replace(found, missing=missing_codes(column))
-
-
-def _by_labels(data: pl.DataFrame, told: Codebook) -> pl.DataFrame:
-    """The frame with the labels of codes, as it is going to be published."""
-    made = []
-    for name, variable in told.items():
-        if name in data.columns and variable.labels:
-            texts = data[name].cast(pl.String)
-            codes, labels = zip(*variable.labels, strict=True)
-            made.append(texts.replace(codes, labels))
-    return data.with_columns(made)
 
 
 def _words(name: str, said: Variable) -> set[str]:
