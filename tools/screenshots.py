@@ -28,8 +28,10 @@ def main() -> None:
             walker = Walker(browser, place).enter()
             picture(walker, "/table", "2,000 rows", "table")
             picture(walker, "/roles", "By event, the most known first", "roles")
+            picture(walker, "/coarser", "Detail kept", "coarser")
             picture(walker, "/plan", "chosen: r = 5", "plan")
             picture(walker, "/runs/0002", "Robust at r = 5", "decide")
+            picture(walker, "/look?run=0002", "How each attribute moves the link", "look")
 
 
 def make(folder: Path) -> None:

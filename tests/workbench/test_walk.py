@@ -127,7 +127,7 @@ def plan(way: Way) -> None:
     walker.write("Values of r", "2, 3, 4")
     walker.press("Compute")
     walker.sees("Run 0001 is going on")
-    walker.sees("What is lost at which r")
+    walker.sees("What is lost at which r", LONG)
     walker.until(lambda: way.served.project.run("0001").state == "done", LONG)
     walker.sees("Use r = 4")
     walker.press("Use r = 4")

@@ -272,6 +272,8 @@ JUDGING = {
     "decide.reason": "Your reason",
     "decide.review": "Date of the next review",
     "decide.button": "Decide",
+    "decide.why": "Why r is {r}:",
+    "decide.why.none": "nobody has stated it yet.",
     "decide.made": "{decision} by {name}, {date}.",
     "decide.because": "Reason:",
     "decide.review.on": "Next review: {date}.",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from shoal.workbench.bench import Visit
 
 STEPS = ("table", "roles", "plan", "run", "runs")
+PARENTS = {"coarser": "roles", "find": "plan", "compare": "runs", "look": "runs"}
+"""The step that a page is part of which is none itself."""
 ASIDE = ("audit", "verify")
 EDITED = ("home", "table", "roles", "coarser", "plan", "find", "run", "changes")
 """The pages on which the draft is changed."""
@@ -54,6 +56,7 @@ def page(visit: Visit, template: str, *, status: int, **shown: Any) -> Response:
             place=place,
             folder=visit.project.folder.name,
             steps=STEPS,
+            parents=PARENTS,
             aside=ASIDE,
             **_undo(visit, place),
             **shown,
@@ -93,6 +96,7 @@ def _templates() -> Environment:
         visible_long=_visible_long,
         on_page=on_page,
         number=shown_number,
+        tenths="{:,.1f}".format,
         duration=duration,
         when=_when,
     )

@@ -118,7 +118,8 @@ def _of(visit: Visit, asked: Asked) -> Coarsening:
     held = visit.bench.tables.get(asked.source, visit.project.folder)
     columns = _columns(visit, asked)
     wanted = visit.text("column") or visit.asked("column")
-    column = next((name for name in columns if key_of(name) == wanted), columns[0])
+    most = max(columns, key=lambda name: held.profiles[name].distinct)
+    column = next((name for name in columns if key_of(name) == wanted), most)
     return Coarsening(held, asked.spec, column, visit.project.folder)
 
 

@@ -168,6 +168,7 @@ def _page(
         files=there(run),
         decision=run.decision,
         typed=typed or {},
+        why_r=visit.project.statement.get("why_r", ""),
         reviewer=visit.project.statement.get("reviewer", ""),
         errors=errors or {},
         **same_as_run(run),
