@@ -58,6 +58,8 @@ def plan(
         return made
     if made.refused and made.impossible_above is None:
         return made
-    most = made.largest_r if made.impossible_above is None else made.impossible_above
-    tried = try_r(table, seconds=seconds, most=most)
+    proven = made.impossible_above
+    most = made.largest_r if proven is None else proven
+    hopeless = proven is not None and float(table.event_r.max()) > proven
+    tried = try_r(table, seconds=seconds, most=most, hopeless=hopeless)
     return replace(made, tried=tuple(sorted(tried.items())))

@@ -39,6 +39,8 @@ from shoal.wording import visible
 MAX_LOST = 0.05
 """The share of cases that `anonymize` leaves out at most, unless it is told otherwise."""
 LARGE_R = 1000.0
+ADDED, BROKEN = 8, 1e-9
+"""So many views join the linear program at once, if they ask for so much more than there is."""
 SHOWN_VIEWS = 5
 CLOSELY = 8
 """How many events, the tightest, are bounded by all views at once, and blocked by people who are
@@ -252,21 +254,28 @@ def coverage_bound(
         row = (r - 1) * own
         if limit == "prior":  # 1/f is (1 + o)/o
             row = np.minimum(row, 1.0)
-        if row @ carriers[at] > supply:  # all of them cannot be kept in this view
-            scale = max(supply, 1e-12)
-            rows.append(row / scale)
-            limits.append(supply / scale)
+        scale = max(supply, 1e-12)
+        rows.append(row / scale)
+        limits.append(supply / scale)
     upper = np.where(must, 0.0, carriers[at].astype(float))
     if not rows:
         return int(upper.sum())
-    optimum = linprog(
-        -np.ones(len(at)),
-        A_ub=np.array(rows),
-        b_ub=np.array(limits),
-        bounds=np.column_stack([np.zeros(len(at)), upper]),
-        method="highs",
-    )
-    return math.floor(-optimum.fun + 1e-6) if optimum.success else int(upper.sum())
+    # Few views bind: those that the best so far breaks are added until it breaks none.
+    used, most, kept = np.array(rows), np.array(limits), upper
+    chosen = np.zeros(len(most), bool)
+    while (broken := ~chosen & (used @ kept > most + BROKEN)).any():
+        chosen[np.argsort(np.where(broken, most - used @ kept, 0.0))[:ADDED]] = True
+        optimum = linprog(
+            -np.ones(len(at)),
+            A_ub=used[chosen],
+            b_ub=most[chosen],
+            bounds=np.column_stack([np.zeros(len(at)), upper]),
+            method="highs",
+        )
+        if not optimum.success:
+            return int(upper.sum())
+        kept = optimum.x
+    return math.floor(kept.sum() + 1e-6)
 
 
 def _plan_event(

@@ -336,9 +336,11 @@ def _find(
     return found()
 
 
-def try_r(table: Table, *, seconds: float, most: float, seed: int = 0) -> dict[float, bool | None]:
-    """Whether a table's own r holds, and the nearest larger or smaller ones below `most`, each of
-    them run, for about so many seconds; None where a run was stopped."""
+def try_r(
+    table: Table, *, seconds: float, most: float, hopeless: bool = False, seed: int = 0
+) -> dict[float, bool | None]:
+    """Whether a table's own r holds, unless that is `hopeless`, and the nearest larger or smaller
+    ones below `most`, each of them run, for about so many seconds; None where a run was stopped."""
     cells, asked = cells_of(table), float(table.event_r.max())
     own = table.spec.with_(recode=(), identifiers=())
     others = [r for r in SMALLER_R if r != asked and r <= most]
@@ -358,7 +360,7 @@ def try_r(table: Table, *, seconds: float, most: float, seed: int = 0) -> dict[f
         return tried[r]
 
     with compiling.clock() as spent:
-        held = run(asked)
+        held = not hopeless and run(asked)
         several = above if held else below
         while several and spent() < seconds - 0.5:  # by halves
             middle = len(several) // 2
