@@ -112,7 +112,8 @@ def anonymize(
     written, facts = release.robust is True or write_anyway, None
     if written:
         repeat = Repeat(command_line(sys.argv[1:]), seed)
-        facts = release_facts(release, release.made.table, repeat=repeat)
+        measured = json or report is not None or public_report is not None
+        facts = release_facts(release, release.made.table, repeat=repeat, queries=measured)
         pages = render_reports(facts, report=report, public_report=public_report)
         with placed_together(pages):
             release.save(
@@ -217,6 +218,8 @@ def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
         say(f"{method['name']} promises only: {method['claims'].get('guarantee')}.")
     if facts is None:
         say("How far counts are off is measured once the release is written (--write-anyway).")
+    elif facts.queries is None:
+        say("How far counts are off is measured for a report (--report FILE).")
     else:
         from shoal.report.measured import errors_in_short
 

@@ -20,6 +20,7 @@ from shoal.data.table import Table
 from shoal.data.table.frames import free_name
 from shoal.engines import GID, Distant, Part
 from shoal.engines.counting import columns_of
+from shoal.engines.dealing import PART
 from shoal.errors import InputError
 from shoal.groups.grouping import WEIGHT
 from shoal.release.ledger import Ledger, write_ledger
@@ -51,7 +52,7 @@ def facts_of(release: Release, given: Facts | None) -> Facts:
                 "Leave them out: they are gathered when the release is saved.",
             )
         return given
-    return release_facts(release, made.table)
+    return release_facts(release, made.table, queries=False)
 
 
 def keeper(release: Release, record: str | None) -> Keep:
@@ -115,12 +116,17 @@ def keep_ledger(made: Run, ledger: Ledger, folder: Path) -> str:
 
 
 def _parts(made: Run) -> Iterator[Part] | None:
-    """Everybody's signature and group, some rows after the other; where others came before, rows
-    are dealt already."""
-    if made.ledger is not None and made.dealt is not None:
-        own = made.dealt
-        return iter([Part(made.table.row_signature, own.group.astype(np.int64), own.weight)])
-    return made.engine.parts(made.table, made.grouping, seed=made.seed)
+    """Everybody's signature and group, some rows after the other."""
+    if made.dealt is None:
+        return made.engine.parts(made.table, made.grouping, seed=made.seed)
+    signature, group, weight = made.table.row_signature, made.dealt.group, made.dealt.weight
+    return (
+        Part(
+            signature[some], group[some].astype(np.int64), None if weight is None else weight[some]
+        )
+        for first in range(0, len(group), PART)
+        for some in [slice(first, first + PART)]
+    )
 
 
 def _keep_rows(release: Release, parts: Iterator[Part], folder: Path) -> None:

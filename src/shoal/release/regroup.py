@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats, Ints, Whole
+from shoal.arrays import Floats, IntArray
 from shoal.data.table import Table
 from shoal.engines import Runs
 from shoal.errors import InputError
@@ -56,9 +56,10 @@ def regroup(
         values[kept[np.argsort(place, kind="stable")]] = published
     grouping = Grouping.of_rows(table, groups, values=values, weights=weights, pooled=pooled)
     for part in parts:
-        cells, held = len(ids) * part.width, part.of_value[grouping.published_values(table)]
-        made = np.bincount(grouping.group * part.width + held, grouping.people, cells)
-        if not np.array_equal(made, np.bincount(line * part.width + part.shown, count, cells)):
+        held = part.of_value[grouping.published_values(table)]
+        made = Counts.of_lines(grouping.group, held, grouping.people, len(ids))
+        told = Counts.of_lines(line, part.shown, count, len(ids))
+        if not all(map(np.array_equal, told.arrays, made.arrays)):
             raise _strangers()
     return grouping
 
@@ -117,24 +118,20 @@ def regroup_cells(release: Release, table: Table, private: Path) -> Grouping:
 class _Part(NamedTuple):
     """What is published as one: whole values, or one column that is published apart."""
 
-    shown: Ints
+    shown: IntArray
     """Its code on each line of the sensitive table."""
-    of_value: Whole
+    of_value: IntArray
     """Its code in each value of the table, and in the pooled one."""
-    width: np.int64
 
 
 def _parts(release: Release, table: Table) -> list[_Part]:
     if not release.spec.publish_apart:
-        width = len(table.values) + 1
-        shown = value_codes(release, table).astype(np.int64)
-        return [_Part(shown, np.arange(width), np.int64(width))]
+        whole = np.arange(len(table.values) + 1, dtype=np.int32)
+        return [_Part(value_codes(release, table), whole)]
     assert table.several is not None
-    widths = [len(column.values) + 1 for column in table.several.columns]
-    shown = column_codes(release, table).astype(np.int64)
     return [
-        _Part(shown[:, c], table.several.codes[:, c], np.int64(width))
-        for c, width in enumerate(widths)
+        _Part(shown, held)
+        for shown, held in zip(column_codes(release, table).T, table.several.codes.T, strict=True)
     ]
 
 

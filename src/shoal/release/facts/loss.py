@@ -3,6 +3,8 @@ far count queries are off."""
 
 from __future__ import annotations
 
+from collections import ChainMap
+
 import numpy as np
 import polars as pl
 
@@ -13,8 +15,10 @@ from shoal.release import Release
 from shoal.release.facts.bins import Record
 from shoal.release.forms import form_named
 from shoal.release.forms.bucketized import true_values
-from shoal.release.utility import ClassErrors, ErrorSummary, Workload, summarize
+from shoal.release.utility import ClassErrors, ErrorSummary, Workload
 from shoal.release.utility.classes import ENOUGH_CASES
+from shoal.release.utility.distance import variations
+from shoal.release.utility.summary import columns_of, errors_of
 
 MOST_VALUES = 12
 """Bars per chart: the commonest values, and the rest as one; numbers in as many ranges."""
@@ -128,23 +132,25 @@ def _bar(label: str, before: float, after: float) -> Record:
     return {"label": label, "before": float(before), "after": float(after)}
 
 
-def query_errors(table: Table, release: Release) -> tuple[Record, dict[str, float]]:
-    """Errors of random count queries, and each column's total variation distance."""
+def moved(table: Table, release: Release) -> dict[str, float]:
+    """Each column's total variation distance."""
+    parts = columns_of(table, release)
+    return dict(ChainMap(*(variations(one, alone.coded) for one, alone in parts)))
+
+
+def query_errors(table: Table, release: Release) -> Record:
+    """Errors of random count queries."""
     workload = Workload(queries=QUERIES)
-    summary = summarize(table, release, workload)
-    lines = [
-        _line("about any values", summary.all_queries),
-        _line("about a protected event", summary.protected_queries),
-    ]
-    distances = dict(summary.attributes.iter_rows())
+    every, protected, classes = errors_of(table, release, workload)
+    lines = [_line("about any values", every), _line("about a protected event", protected)]
     return {
         "drawn": QUERIES,
         "selectivity": workload.selectivity,
         "attributes": workload.qd(table),
         "seed": workload.seed,
         "lines": [line for line in lines if line is not None],
-        "classes": {"weights": release.weight is not None, **_classes(summary.classes)},
-    }, distances
+        "classes": {"weights": release.weight is not None, **_classes(classes)},
+    }
 
 
 def _classes(counted: ClassErrors) -> Record:

@@ -23,17 +23,26 @@ MAX_PAIR = 4_000_000
 """Pairs with more combinations of values than this are left out."""
 
 
+def variations(table: Table, published: Published) -> dict[str, float]:
+    """The total variation of each attribute."""
+    after = _Marginals(table, published)
+    return {
+        name: _distance(_counted(codes, table.member_cells.rows, size), after.single(i))
+        for i, (name, codes, size) in enumerate(_coded(table))
+    }
+
+
+def _coded(table: Table) -> list[tuple[str, IntArray, int]]:
+    """Each attribute with the codes of the table's cells, and how many there may be."""
+    signature, member, _ = table.member_cells
+    coded = zip(table.spec.qi, table.signatures[signature].T, map(len, table.qi), strict=True)
+    return [*coded, (table.members.name, member, len(table.members))]
+
+
 def total_variations(table: Table, published: Published) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Frames (attribute, total_variation) and (attribute, other, total_variation)."""
-    names = [*table.spec.qi, table.members.name]
-    signature, member, rows = table.member_cells
-    codes = [*table.signatures[signature].T, member]
-    sizes = [*(len(column) for column in table.qi), len(table.members)]
-    after = _Marginals(table, published)
-    single = [
-        (names[i], _distance(_counted(codes[i], rows, sizes[i]), after.single(i)))
-        for i in range(len(names))
-    ]
+    names, codes, sizes = zip(*_coded(table), strict=True)
+    rows, after = table.member_cells.rows, _Marginals(table, published)
     double = [
         (names[i], names[j], _distance(_counted(both, rows, size).reshape(moved.shape), moved))
         for i, j in combinations(range(len(names)), 2)
@@ -42,7 +51,7 @@ def total_variations(table: Table, published: Published) -> tuple[pl.DataFrame, 
     ]
     kinds = {"attribute": pl.String, "total_variation": pl.Float64}
     return (
-        pl.DataFrame(single, schema=kinds, orient="row"),
+        pl.DataFrame([*variations(table, published).items()], schema=kinds, orient="row"),
         pl.DataFrame(
             double,
             schema={"attribute": pl.String, "other": pl.String, "total_variation": pl.Float64},

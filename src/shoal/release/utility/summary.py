@@ -85,16 +85,8 @@ class Utility:
 def summarize(table: Table, release: Release, workload: Workload | None = None) -> Utility:
     """Measures a release against the table that it was made from; several sensitive columns one
     by one, each with its share of the queries."""
-    asked = workload or Workload()
-    if table.several is None:
-        parts = [(table, release)]
-    else:
-        parts = [(one, release.alone(one.members.name)) for one in table.several.columns]
-        asked = replace(asked, queries=math.ceil(asked.queries / len(parts)))
-    every, protected = _errors([(one, alone.coded) for one, alone in parts], asked)
-    moved = [total_variations(one, alone.coded) for one, alone in parts]
-    known = [(KnownClasses.of(one), alone) for one, alone in parts]
-    fronts = [f"{one.members.name}: " if len(parts) > 1 else "" for one, _ in parts]
+    every, protected, classes = errors_of(table, release, workload or Workload())
+    moved = [total_variations(one, alone.coded) for one, alone in columns_of(table, release)]
     return Utility(
         all_queries=every,
         protected_queries=protected,
@@ -105,8 +97,27 @@ def summarize(table: Table, release: Release, workload: Workload | None = None) 
             ["attribute", "other"], maintain_order=True
         ),
         group_sizes=_group_sizes(release.qi_runs),
-        classes=ClassErrors.together([one.errors(of.coded) for one, of in known], fronts),
+        classes=classes,
     )
+
+
+def columns_of(table: Table, release: Release) -> list[tuple[Table, Release]]:
+    """Table and release of each sensitive column alone."""
+    if table.several is None:
+        return [(table, release)]
+    return [(one, release.alone(one.members.name)) for one in table.several.columns]
+
+
+def errors_of(
+    table: Table, release: Release, workload: Workload
+) -> tuple[ErrorSummary, ErrorSummary, ClassErrors]:
+    """Errors of all queries, of those that ask for a protected event, and of counts by class."""
+    parts = columns_of(table, release)
+    asked = replace(workload, queries=math.ceil(workload.queries / len(parts)))
+    fronts = [f"{one.members.name}: " if len(parts) > 1 else "" for one, _ in parts]
+    by_class = [KnownClasses.of(one).errors(alone.coded) for one, alone in parts]
+    errors = _errors([(one, alone.coded) for one, alone in parts], asked)
+    return *errors, ClassErrors.together(by_class, fronts)
 
 
 def measure_errors(
