@@ -123,7 +123,8 @@ class RowRisks:
 
     def of_rows(self, rows: Ints) -> pl.DataFrame:
         """One line for each of some rows; unpublished rows have nothing but their number."""
-        return self.of_people(rows, self.row_group[rows], self.table.row_signature[rows])
+        group, signature = self.row_group[rows], self.table.row_signature[rows]
+        return self._lines(rows, group, signature, self.row_pair[rows])
 
     def of_people(
         self,
@@ -132,8 +133,11 @@ class RowRisks:
         signature: IntArray,
     ) -> pl.DataFrame:
         """The same from the number of their group, or -1, and their signature."""
-        gone = group < 0
-        line = pl.Series(self._line[self.partition.find_pairs(group, signature)])
+        pair = self.partition.find_pairs(group, signature)
+        return self._lines(rows, group, signature, pair)
+
+    def _lines(self, rows: Ints, group: Whole, signature: IntArray, pair: IntArray) -> pl.DataFrame:
+        gone, line = group < 0, pl.Series(self._line[pair])
         worst = self.worst.select(pl.all().gather(line.set(line < 0, None)))
         known = self.known.select(pl.all().gather(pl.Series(signature)))
         lines = pl.concat([worst, known], how="horizontal").with_columns(

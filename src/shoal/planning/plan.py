@@ -275,7 +275,7 @@ def coverage_bound(
         if not optimum.success:
             return int(upper.sum())
         kept = optimum.x
-    return math.floor(kept.sum() + 1e-6)
+    return math.floor(float(kept.sum()) + 1e-6)
 
 
 def _plan_event(

@@ -140,7 +140,9 @@ def _keep_rows(release: Release, parts: Iterator[Part], folder: Path) -> None:
             told = [] if weight is None else [pl.Series(WEIGHT, weight, nan_to_null=True)]
             write_groups(pl.DataFrame([gid, *told]).with_row_index("row", first))
             rows = np.arange(first, first + len(group))
-            write_risks(risks.of_people(rows, group, signature).drop("group"))
+            dealt = release.made.dealt is not None
+            lines = risks.of_rows(rows) if dealt else risks.of_people(rows, group, signature)
+            write_risks(lines.drop("group"))
             first += len(group)
 
 
