@@ -23,10 +23,7 @@ from shoal.knowledge import Knowledge, known_values, whole_view
 
 
 def judge_beside(
-    case: Case,
-    adversaries: Sequence[Anybody],
-    knowledge: Knowledge,
-    even: Even | None = None,
+    case: Case, adversaries: Sequence[Anybody], knowledge: Knowledge, even: Even | None = None
 ) -> list[Lens]:
     """Nothing if the whole table is among the views; knowledge from elsewhere is taken as it is.
     `even` are groups that are judged apart."""

@@ -139,13 +139,7 @@ class ByPerson:
                 self._worst = max(self._worst, float(upper.max(initial=0.0)))
 
     def _sharpen(
-        self,
-        lens: Lens,
-        event: int,
-        limit: Floats,
-        high: Floats,
-        low: Floats,
-        open_: Bools,
+        self, lens: Lens, event: int, limit: Floats, high: Floats, low: Floats, open_: Bools
     ) -> None:
         """Computes the chances of those of whom bounds tell nothing, where that can be done."""
         if lens.adversary not in self._readers:

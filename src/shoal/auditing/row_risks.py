@@ -126,12 +126,7 @@ class RowRisks:
         group, signature = self.row_group[rows], self.table.row_signature[rows]
         return self._lines(rows, group, signature, self.row_pair[rows])
 
-    def of_people(
-        self,
-        rows: Ints,
-        group: Whole,
-        signature: IntArray,
-    ) -> pl.DataFrame:
+    def of_people(self, rows: Ints, group: Whole, signature: IntArray) -> pl.DataFrame:
         """The same from the number of their group, or -1, and their signature."""
         pair = self.partition.find_pairs(group, signature)
         return self._lines(rows, group, signature, pair)

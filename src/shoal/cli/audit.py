@@ -292,10 +292,7 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
             f"{result.theorem1_groups:,} of the {result.event_groups:,} with an event (the paper's "
             "condition; the verdict does not rest on it)",
         ),
-        (
-            "Links computed, by group, view, event",
-            counts or "none: no group holds an event",
-        ),
+        ("Links computed, by group, view, event", counts or "none: no group holds an event"),
     ]
     if result.suppressed:
         figures.insert(

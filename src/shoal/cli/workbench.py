@@ -39,9 +39,5 @@ def workbench(
         typer.echo("It works once, in one browser on this machine. Ctrl-C ends the workbench.")
 
     serve(
-        project,
-        port=port,
-        browser=not no_browser,
-        upload_limit=parse_size(upload_limit),
-        tell=tell,
+        project, port=port, browser=not no_browser, upload_limit=parse_size(upload_limit), tell=tell
     )

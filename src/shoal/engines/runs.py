@@ -56,13 +56,7 @@ class Runs(Ragged):
         )
 
     @classmethod
-    def numbered(
-        cls,
-        group: Whole,
-        copies: Ints,
-        times: Ints,
-        lines: pl.DataFrame,
-    ) -> Runs:
+    def numbered(cls, group: Whole, copies: Ints, times: Ints, lines: pl.DataFrame) -> Runs:
         """From lines in the order of their groups, 0 to K-1, whose copies are numbered from 1."""
         return cls(
             first=Ragged.of_lengths(copies).start[:-1] + 1,

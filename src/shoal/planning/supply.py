@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats
+from shoal.arrays import Bools, Floats, Ints
 from shoal.data.table import Table
 from shoal.knowledge import Knowledge, Sides
 
@@ -31,7 +30,7 @@ class Supply:
     """The same under the honest limit."""
     size: Floats
     """By event: r times the carriers' mean odds over everybody's, where that is most."""
-    known_before: NDArray[np.int64]
+    known_before: Ints
     """By event: people whose probability of it is above 1/r in some view."""
 
     @classmethod
@@ -50,9 +49,9 @@ class Supply:
             made._fill(table, knowledge, np.arange(first, min(first + step, shape[1])))
         return made
 
-    def _fill(self, table: Table, knowledge: Knowledge, events: NDArray[np.int64]) -> None:
+    def _fill(self, table: Table, knowledge: Knowledge, events: Ints) -> None:
         r = table.event_r[events]
-        above: dict[int, NDArray[np.bool_]] = {}
+        above: dict[int, Bools] = {}
         for number, view in enumerate(knowledge.views):
             sides = Sides.of(view, table, events)
             self.largest_r[number, events] = _largest(sides)

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from shoal.release.release import (
-    GID,
-    Release,
-)
+from shoal.release.release import GID, Release
 
-__all__ = [
-    "GID",
-    "Release",
-]
+__all__ = ["GID", "Release"]

@@ -33,12 +33,7 @@ def mix(numbers: Words) -> Words:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def hashed_values(
-    parts: Iterable[Whole],
-    group: Whole,
-    rows: Whole,
-    groups: int,
-) -> Words:
+def hashed_values(parts: Iterable[Whole], group: Whole, rows: Whole, groups: int) -> Words:
     """A hash of the values of each group. `parts` are the places of the lines' texts among all that
     are published, from 1 on: of whole values, or of each column that is published apart."""
     total = np.zeros(groups, np.uint64)
@@ -50,11 +45,7 @@ def hashed_values(
 
 
 def hashed_people(
-    total: Words,
-    group: Whole,
-    signature: Whole,
-    rows: Whole,
-    weight: Floats | None = None,
+    total: Words, group: Whole, signature: Whole, rows: Whole, weight: Floats | None = None
 ) -> Words:
     """The same with the people of each group; `signature` is the place of a line's attributes among
     all that are published, from 1 on, and `weight` what each of them counts as, if it is told."""

@@ -55,11 +55,7 @@ def render_audit(
 
 
 def render_release(
-    release: Release,
-    table: Table,
-    *,
-    edition: Edition = "internal",
-    repeat: Repeat | None = None,
+    release: Release, table: Table, *, edition: Edition = "internal", repeat: Repeat | None = None
 ) -> str:
     """The report of a release and the audit behind it, as HTML."""
     return render(release_facts(release, table, repeat=repeat), edition=edition)

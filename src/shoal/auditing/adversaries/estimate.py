@@ -55,10 +55,7 @@ def joint_estimate(
     width = np.shape(distributions)[1]
     middle, low, high = interval(means, group.sizes, sweeps=sweeps, confidence=confidence)
     return JointEstimate(
-        group.spread(middle, width),
-        group.spread(low, width),
-        group.spread(high, width),
-        confidence,
+        group.spread(middle, width), group.spread(low, width), group.spread(high, width), confidence
     )
 
 

@@ -70,11 +70,7 @@ def joint_bounds(distributions: ArrayLike, values: ArrayLike) -> tuple[Floats, F
 
 
 def event_bounds(
-    weights: Floats,
-    sizes: Ints,
-    counts: Ints,
-    column: Whole,
-    events: int,
+    weights: Floats, sizes: Ints, counts: Ints, column: Whole, events: int
 ) -> tuple[Floats, Floats]:
     """Certified bounds of p(tuple of s has event e), S x E: the narrower of those by averages and
     of those by swaps. `column` is the event of each value, or -1."""

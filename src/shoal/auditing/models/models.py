@@ -118,9 +118,7 @@ def _beliefs(table: Table, contents: Contents) -> Model:
     index = np.arange(len(table.signatures), dtype=np.int32)
     known = View(("kernel estimate",), index, kernel_estimate(table))
     changed = largest_change(
-        *contents.people.arrays,
-        *contents.values.arrays,
-        with_pool(known, table),
+        *contents.people.arrays, *contents.values.arrays, with_pool(known, table)
     )
     return Model(
         "(B,t)-privacy",

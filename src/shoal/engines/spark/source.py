@@ -62,9 +62,7 @@ def _stop(session: SparkSession) -> None:
 
 
 def open_source(
-    address: str | Path,
-    session: SparkSession | None = None,
-    **reading: Unpack[Reading],
+    address: str | Path, session: SparkSession | None = None, **reading: Unpack[Reading]
 ) -> DataFrame:
     """A table as a Spark frame: `spark:catalog.table`, or the path of Parquet or CSV, as a file or
     a folder, anywhere that the session reads from. CSV has a header, and its cells stay texts: what

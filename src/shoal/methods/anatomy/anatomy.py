@@ -33,9 +33,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import IntArray, Ints
 from shoal.data.table import Table
 from shoal.groups import Grouping, Progress, silent
 from shoal.groups.ragged import Ragged
@@ -72,7 +71,7 @@ class Anatomy:
         return Grouping.of_people(table, groups, claims=claims)
 
 
-def _hashed(table: Table, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _hashed(table: Table, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """The rows by bucket, and where each bucket starts; the last bucket is the pool."""
     pool = len(table.events)
     narrow = np.int16 if pool < np.iinfo(np.int16).max else np.int32
@@ -83,9 +82,7 @@ def _hashed(table: Table, rng: np.random.Generator) -> tuple[NDArray[np.int64], 
     return rows, Ragged.of_lengths(counts).start
 
 
-def _place(
-    residue: NDArray[np.int64], groups: IntArray, row_event: IntArray, rng: np.random.Generator
-) -> None:
+def _place(residue: Ints, groups: IntArray, row_event: IntArray, rng: np.random.Generator) -> None:
     """Puts each left-over row into a random group that lacks its event."""
     count = int(groups.max()) + 1
     for row in residue:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Bools, IntArray, Ints
+from shoal.arrays import Bools, IntArray, Ints, Words
 from shoal.data.table import Table, factorize
 from shoal.methods.injector.kernels.injection import Kinds, count_incompatible
 
@@ -57,7 +56,7 @@ class SortedRows:
         return self.denied[np.arange(len(self.sizes)), self.kinds.event]
 
 
-def _profiles(masks: NDArray[np.uint64]) -> tuple[IntArray, Ints]:
+def _profiles(masks: Words) -> tuple[IntArray, Ints]:
     """The distinct masks: that of each row, and for each of them a row that has it."""
     profile, count = np.zeros(len(masks), dtype=np.int32), 1
     for word in masks.T:
@@ -69,7 +68,7 @@ def _profiles(masks: NDArray[np.uint64]) -> tuple[IntArray, Ints]:
     return profile, example
 
 
-def _masks(denied: Bools) -> NDArray[np.uint64]:
+def _masks(denied: Bools) -> Words:
     words = -(-denied.shape[1] // 64)
     wide = np.zeros((len(denied), words * 64), dtype=bool)
     wide[:, : denied.shape[1]] = denied

@@ -9,14 +9,13 @@ the partner of j are in one strongly connected component. M by Hopcroft and Karp
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
-from shoal.arrays import Ints
+from shoal.arrays import Bools, Ints
 
 
-def in_perfect_matching(left: Ints, right: Ints, block: Ints) -> NDArray[np.bool_]:
+def in_perfect_matching(left: Ints, right: Ints, block: Ints) -> Bools:
     """For each edge (left, right) whether some perfect matching of its block has it.
 
     Both sides have the vertices 0 to len(block)-1, and edges stay inside a block. A block without
@@ -33,7 +32,7 @@ def in_perfect_matching(left: Ints, right: Ints, block: Ints) -> NDArray[np.bool
     onward = holder[right]
     arcs = _graph(left[whole], onward[whole], size)
     _, component = connected_components(arcs, directed=True, connection="strong")
-    same: NDArray[np.bool_] = whole & (component[left] == component[onward])
+    same: Bools = whole & (component[left] == component[onward])
     return same
 
 

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.data.table import Table, factorize
 from shoal.errors import InputError
 from shoal.groups import Progress
@@ -47,7 +46,7 @@ class NegativeRules:
     """The shortest rules of a table, and what they make impossible."""
 
     sets: tuple[RuleSet, ...]
-    impossible: NDArray[np.bool_]
+    impossible: Bools
     """signatures x events."""
 
     @property
@@ -61,17 +60,12 @@ class _Frequent:
 
     combination: IntArray
     """That of each signature, or -1."""
-    denied: NDArray[np.bool_]
+    denied: Bools
     """combinations x events: those that a rule about the combination, or a part of it, denies."""
 
 
 def mine(
-    table: Table,
-    *,
-    min_conf: float,
-    min_exp: float,
-    max_attributes: int | None,
-    progress: Progress,
+    table: Table, *, min_conf: float, min_exp: float, max_attributes: int | None, progress: Progress
 ) -> NegativeRules:
     """The shortest negative rules of the table about its events."""
     counted = _Counted.of(table)
@@ -106,8 +100,8 @@ class _Counted:
 
     signature: IntArray
     event: IntArray
-    rows: NDArray[np.int64]
-    event_rows: NDArray[np.int64]
+    rows: Ints
+    event_rows: Ints
 
     @classmethod
     def of(cls, table: Table) -> _Counted:
@@ -119,7 +113,7 @@ class _Counted:
         return cls(signature[carried], event[carried], rows[carried], event_rows.astype(np.int64))
 
 
-def _support_bounds(share: NDArray[np.float64], min_exp: float) -> NDArray[np.float64]:
+def _support_bounds(share: Floats, min_exp: float) -> Floats:
     """How many rows must have X before a rule X => not s says anything, for each event s."""
     if min_exp >= 1:
         return np.full(len(share), np.inf)
@@ -149,7 +143,7 @@ def _rules_about(
     counted: _Counted,
     attributes: Attributes,
     parts: list[_Frequent],
-    bound: NDArray[np.float64],
+    bound: Floats,
     min_conf: float,
 ) -> tuple[_Frequent, RuleSet] | None:
     """The frequent combinations of these QIs, and the rules that none of their parts gives."""
@@ -180,9 +174,7 @@ def _rules_about(
     return _Frequent(of_signature, denied | new), rules
 
 
-def _event_rows(
-    counted: _Counted, combination: IntArray, count: int, events: int
-) -> NDArray[np.float64]:
+def _event_rows(counted: _Counted, combination: IntArray, count: int, events: int) -> Floats:
     """combinations x events: how many rows have both."""
     where = combination[counted.signature]
     known = where >= 0

@@ -36,9 +36,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.data.table import Table, factorize
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
@@ -106,15 +105,15 @@ def _row_classes(table: Table, classes: Grouping) -> IntArray:
 class _Shares:
     """How many rows of each class carry each event: one entry for each pair that occurs."""
 
-    group: NDArray[np.int64]
-    event: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    size: NDArray[np.int64]
+    group: Ints
+    event: Ints
+    rows: Ints
+    size: Ints
     """The rows of each class."""
-    m: NDArray[np.float64]
+    m: Floats
 
     @classmethod
-    def of(cls, groups: IntArray, events: IntArray, m: NDArray[np.float64]) -> _Shares:
+    def of(cls, groups: IntArray, events: IntArray, m: Floats) -> _Shares:
         size = np.bincount(groups)
         carries = events >= 0
         pair, keys = factorize([groups[carries], events[carries]], [len(size), len(m)])
@@ -122,7 +121,7 @@ class _Shares:
         return cls(group, event, np.bincount(pair, minlength=len(keys)), size, m)
 
     @property
-    def over(self) -> NDArray[np.bool_]:
+    def over(self) -> Bools:
         """Which pairs exceed 1/m."""
         return np.asarray(self.rows * self.m[self.event] > self.size[self.group] * SLACK)
 
@@ -147,9 +146,7 @@ def _distorted(
     return values
 
 
-def _rows_to_keep(
-    shares: _Shares, event: int, over: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _rows_to_keep(shares: _Shares, event: int, over: Ints, rng: np.random.Generator) -> Ints:
     """For each pair of an event above 1/m, the rows that a share drawn from D makes."""
     m = shares.m[event]
     share = np.zeros(len(shares.size))
@@ -161,11 +158,11 @@ def _rows_to_keep(
     drawn = rng.choice(share[reference] if wanted else [1 / m], len(over))
     size = shares.size[shares.group[over]]
     most = np.floor(size * SLACK / m)
-    kept: NDArray[np.float64] = np.minimum(np.rint(drawn * size), most)
+    kept: Floats = np.minimum(np.rint(drawn * size), most)
     return kept.astype(np.int64)
 
 
-def _published_m(table: Table, m: NDArray[np.float64]) -> float | dict[str, float]:
+def _published_m(table: Table, m: Floats) -> float | dict[str, float]:
     """One number where all events have the same m, else m by event."""
     if (m == m[0]).all():
         return float(m[0])

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data.table import Column, Table
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
@@ -71,11 +71,7 @@ class Mondrian:
         signatures = np.arange(len(classes), dtype=np.int32)
         recodings = generalize(table, classes, signatures, trees, sets=True)  # 4
         return Grouping.of_classes(
-            table,
-            classes,
-            form="generalized",
-            recodings=recodings,
-            claims=_claims(rows, self.l),
+            table, classes, form="generalized", recodings=recodings, claims=_claims(rows, self.l)
         )
 
 
@@ -125,7 +121,7 @@ def _domains(table: Table, trees: Mapping[str, Hierarchy]) -> Domains:
     return Domains((ends - sizes).astype(np.int64), levels.astype(np.int64), position, node, width)
 
 
-def _positions(column: Column) -> NDArray[np.float64]:
+def _positions(column: Column) -> Floats:
     """Values from 0 (least) to 1 (greatest), a missing one a step further; else by order."""
     known = missing_code(column)
     places = np.arange(len(column)) / max(1, known - 1)

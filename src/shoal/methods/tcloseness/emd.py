@@ -13,9 +13,9 @@ all are compared with, and returns one distance in [0, 1] per row of `p`.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from shoal.arrays import Floats
+from shoal.arrays import Floats, Ints
 from shoal.data.table.hierarchy import Hierarchy
 
 
@@ -49,15 +49,15 @@ def hierarchical(p: ArrayLike, q: ArrayLike, hierarchy: Hierarchy) -> Floats:
     return total / hierarchy.height
 
 
-def _surplus(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
+def _surplus(p: ArrayLike, q: ArrayLike) -> Floats:
     return np.atleast_2d(np.asarray(p, dtype=np.float64)) - np.asarray(q, dtype=np.float64)
 
 
-def _half_absolute_sum(surplus: NDArray[np.float64]) -> Floats:
+def _half_absolute_sum(surplus: Floats) -> Floats:
     return np.asarray(np.abs(surplus).sum(axis=1) / 2, dtype=np.float64)
 
 
-def _sum_by_parent(surplus: NDArray[np.float64], parent: NDArray[np.int64]) -> NDArray[np.float64]:
+def _sum_by_parent(surplus: Floats, parent: Ints) -> Floats:
     """Adds up the columns that share a parent; every parent has at least one child."""
     order = np.argsort(parent, kind="stable")
     starts = np.flatnonzero(np.diff(parent[order], prepend=-1))

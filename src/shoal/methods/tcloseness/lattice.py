@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats, IntArray
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.data.table import Table, factorize
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
@@ -37,7 +37,7 @@ class Lattice:
     hierarchies: tuple[Hierarchy, ...]
     nodes: tuple[tuple[IntArray, ...], ...]
     """For each QI and level, the node of each signature."""
-    cells: tuple[IntArray, IntArray, NDArray[np.int64]]
+    cells: tuple[IntArray, IntArray, Ints]
     """Signature, member value, rows."""
     values: int
 

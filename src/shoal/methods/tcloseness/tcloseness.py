@@ -52,9 +52,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats, IntArray
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.data.table import Table
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError, unknown
@@ -177,7 +176,7 @@ def _shares(counts: Floats) -> Floats:
 
 
 def _recodings(
-    table: Table, lattice: Lattice, levels: Levels, class_of: IntArray, kept: NDArray[np.bool_]
+    table: Table, lattice: Lattice, levels: Levels, class_of: IntArray, kept: Bools
 ) -> tuple[Recoding, ...]:
     """For each QI its nodes at the chosen level, and the node of every published class."""
     example = np.empty(len(kept), dtype=np.int64)
@@ -191,7 +190,7 @@ def _recodings(
     return tuple(recodings)
 
 
-def _order(table: Table, hierarchy: Hierarchy | None) -> NDArray[np.int64]:
+def _order(table: Table, hierarchy: Hierarchy | None) -> Ints:
     """The member values from the smallest to the largest."""
     members = table.members
     if members.values.dtype != pl.String:

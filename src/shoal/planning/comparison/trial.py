@@ -173,13 +173,7 @@ class Trial:
         return float(found / max(1, audit.carriers))
 
 
-CLASS_ERRORS = (
-    "classes",
-    "class_error",
-    "class_error_worst",
-    "classes_far_off",
-    "classes_covered",
-)
+CLASS_ERRORS = ("classes", "class_error", "class_error_worst", "classes_far_off", "classes_covered")
 RISKS = (
     "robust",
     "worst_posterior",

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats
 from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
 from shoal.errors import InputError
@@ -79,7 +79,7 @@ def feasible(data: pl.DataFrame, spec: Spec) -> Feasible | None:
     )
 
 
-def _kept(table: Table) -> tuple[int, NDArray[np.bool_], NDArray[np.float64]] | None:
+def _kept(table: Table) -> tuple[int, Bools, Floats] | None:
     """The proposed r, which events are kept at it, and every event's bound."""
     order = np.argsort(table.event_rows, kind="stable")
     largest = _largest(_limited(table, FEW_QIS))
@@ -98,7 +98,7 @@ def _kept(table: Table) -> tuple[int, NDArray[np.bool_], NDArray[np.float64]] | 
     return None
 
 
-def _together(table: Table, kept: NDArray[np.bool_]) -> float:
+def _together(table: Table, kept: Bools) -> float:
     """The fewest people to each case of a kept event, in any stratum."""
     fewest = np.inf
     for view in Knowledge.of(table).views:
@@ -130,6 +130,6 @@ def _limited(table: Table, most: int | None) -> Table:
     return replace(table, spec=table.spec.with_(max_attributes=most))
 
 
-def _largest(table: Table) -> NDArray[np.float64]:
+def _largest(table: Table) -> Floats:
     """By event: the largest r that the tightest view allows."""
     return np.asarray(Supply.of(table, Knowledge.of(table)).largest_r.min(axis=0))

@@ -31,11 +31,7 @@ def probability_edges(limit: float, largest: float) -> Floats:
     return np.concatenate([[0.0], np.linspace(limit, largest, MOST_BINS)])
 
 
-def count_within(
-    values: Floats,
-    edges: Floats,
-    people: Ints | None = None,
-) -> list[int]:
+def count_within(values: Floats, edges: Floats, people: Ints | None = None) -> list[int]:
     """How many values lie in (edge, next edge], each counted once or as often as `people` says; the
     first bin takes zero too."""
     place = np.searchsorted(edges, values - HAIR, side="left") - 1

@@ -228,10 +228,7 @@ def _band_counts(table: Table, place: int, inside: Bools) -> Ints:
 
 
 def _alike(
-    table: Table,
-    attributes: Sequence[str],
-    somebody: int,
-    known: dict[str, tuple[int, IntArray]],
+    table: Table, attributes: Sequence[str], somebody: int, known: dict[str, tuple[int, IntArray]]
 ) -> Masks:
     """Who shares the attributes of the people of a signature."""
     masks = []

@@ -15,10 +15,7 @@ NOT_RECOMPUTED = "not recomputed: who is missing is in the private folder"
 
 
 def check_absence(
-    case: Case,
-    known: Knowledge,
-    certificate: Mapping[str, Any],
-    record: Record | None,
+    case: Case, known: Knowledge, certificate: Mapping[str, Any], record: Record | None
 ) -> Claim:
     """With the publisher's own record class by class.
     Without it, it is known only how many people are missing and how many of them carry what."""

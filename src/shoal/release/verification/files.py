@@ -26,10 +26,7 @@ from shoal.release.typed import PACKAGE
 from shoal.release.utility.published import same_groups
 
 ROUNDING = 1e-9
-OTHER_COLUMNS = {
-    "members": ["event", "value", "count"],
-    "ranges": ["attribute", "label", "value"],
-}
+OTHER_COLUMNS = {"members": ["event", "value", "count"], "ranges": ["attribute", "label", "value"]}
 UNSAID = "an older certificate does not say"
 
 

@@ -29,10 +29,7 @@ class WithModels(NamedTuple):
 
 
 def with_models(
-    known: Knowledge,
-    claimed: Mapping[str, Any],
-    table: Table,
-    private: str | Path | None,
+    known: Knowledge, claimed: Mapping[str, Any], table: Table, private: str | Path | None
 ) -> WithModels:
     """Adds the models that a certificate names to the knowledge, unless they are in it already."""
     names = {view.name for view in known.views}

@@ -215,10 +215,7 @@ def _spread(
     return gid * width + copies.spread(code), copies.spread(count)
 
 
-def _difference(
-    one: tuple[Ints, Ints],
-    other: tuple[Ints, Ints],
-) -> int:
+def _difference(one: tuple[Ints, Ints], other: tuple[Ints, Ints]) -> int:
     """How many of the first keys, each so often, have no partner of their own among the second; the
     number is the same the other way round, as both are equally many."""
     keys, place = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)

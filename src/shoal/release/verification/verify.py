@@ -78,10 +78,7 @@ class Verification:
         robust = f"{verdict_words(self.robust)} to the {adversaries_words(self.adversaries)}"
         robust += limit_named(self.limit)
         figures = [
-            (
-                "the certificate says",
-                f"{robust}; {in_short(self.verdict)}",
-            ),
+            ("the certificate says", f"{robust}; {in_short(self.verdict)}"),
             ("judged", self.judged_words()),
             ("checks", f"{len(self.checks) - len(wrong):,} of {len(self.checks):,} passed"),
         ]
