@@ -10,7 +10,7 @@ from shoal.data.spec import Spec, check_keys, parse_event
 from shoal.data.spec.checks import number_or_text
 from shoal.data.spec.recipe import parse_recipes
 from shoal.data.spec.toml_text import read_spec_file
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, unknown
 from shoal.names import ENGINES, Reading
 
 ONE_OF = {
@@ -104,11 +104,8 @@ def read_hierarchies(given: Sequence[str] | None, *, qi: Sequence[str]) -> dict[
     files = files_by_name(given)
     for name in files:
         if name not in qi:
-            raise InputError(
-                "hierarchy-column",
-                f'--hierarchy names "{name}", which is no QI{nearest(name, qi)}.',
-                f"QIs: {', '.join(qi)}.",
-            )
+            problem = f'--hierarchy names "{name}", which is no QI'
+            raise unknown("hierarchy-column", problem, name, qi)
     return {name: read_hierarchy(file, name=name) for name, file in files.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import Any, Unpack
 
 from shoal.data.table.frames import is_spark_frame
@@ -9,8 +10,15 @@ from shoal.engines.cells import write_cells
 from shoal.engines.counting import CountedTable
 from shoal.engines.engine import Dealt, Distant, Engine, Joining, Near, Part
 from shoal.engines.runs import GID, Runs, gather
-from shoal.errors import InputError
+from shoal.errors import unknown
 from shoal.names import ENGINES, Reading
+
+_CLASSES = {
+    "polars": "shoal.engines.polars:PolarsEngine",
+    "duckdb": "shoal.engines.duckdb:DuckDBEngine",
+    "spark": "shoal.engines.spark:SparkEngine",
+}
+"""Imported when they are asked for: a library that one needs may not be there."""
 
 
 def default_engine() -> Engine:
@@ -29,21 +37,10 @@ def engine_of(data: Any) -> Engine | None:
 
 def engine_named(name: str, **reading: Unpack[Reading]) -> Engine:
     """An engine by its name; how files are written, if that is not to be found out."""
-    if name == "polars":
-        from shoal.engines.polars import PolarsEngine
-
-        return PolarsEngine(**reading)
-    if name == "duckdb":
-        from shoal.engines.duckdb import DuckDBEngine
-
-        return DuckDBEngine(**reading)
-    if name == "spark":
-        from shoal.engines.spark import SparkEngine
-
-        return SparkEngine(**reading)
-    raise InputError(
-        "engine-unknown", f'There is no engine "{name}".', f"Choose among: {', '.join(ENGINES)}."
-    )
+    if name not in _CLASSES:
+        raise unknown("engine-unknown", f'There is no engine "{name}"', name, ENGINES)
+    made: Engine = resolve_name(_CLASSES[name])(**reading)
+    return made
 
 
 __all__ = [

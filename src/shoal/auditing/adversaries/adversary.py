@@ -22,7 +22,7 @@ from shoal.auditing.adversaries.all_views import AllViews
 from shoal.auditing.adversaries.judging import Case, Judgement, judge_groups
 from shoal.auditing.adversaries.kernels import judge as kernels
 from shoal.data.spec import Spec
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, unknown
 from shoal.knowledge import BinaryReader, JointReader, Knowledge, Reader, View, with_pool
 
 
@@ -220,9 +220,5 @@ def _as_adversary(given: AdversaryLike) -> Anybody:
             )
         return given
     if given not in _known:
-        raise InputError(
-            "adversary",
-            f'There is no adversary "{given}"{nearest(given, _known)}.',
-            f"Choose among: {', '.join(_known)}.",
-        )
+        raise unknown("adversary", f'There is no adversary "{given}"', given, _known)
     return _known[given]

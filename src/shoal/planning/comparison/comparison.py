@@ -170,33 +170,24 @@ def compare(
     for name, one in anonymizers.items():
         own = "readers" in (parameters or {}).get(name, {})
         anonymizers[name] = inform(one, knowledge=knowledge, readers=None if own else judges)
-    lines = []
-    for done, (name, method) in enumerate(anonymizers.items()):
-        progress(name, done, len(anonymizers))
-        seeds = tuple(range(seed, seed + repeat))
+    lines, others = list[Line](), released or {}
+    everybody = [*anonymizers.items(), *((name, None) for name in others)]
+    for done, (name, method) in enumerate(everybody):
+        progress(name, done, len(everybody))
+        seeds = () if method is None else tuple(range(seed, seed + repeat))
         try:
-            trials = [Trial.run(table, method, seed=one) for one in seeds]
+            trials = [Trial.run(table, method, seed=one) for one in seeds if method is not None]
+            trials = trials or [released_trial(table, others[name], key)]
+            known_of_it = known if seeds else Knowledge.of(trials[0].table, knowledge)
         except InputError as error:
             lines.append(Line(name, dict.fromkeys(MEASURES), seeds, failed=str(error)))
             continue
-        line = _line(name, trials, known, adversary, queries, seeds)
+        line = _line(name, trials, known_of_it, adversary, queries, seeds)
         if attack:
-            team = trials[0].attacked(known, method, seed=seed, progress=progress)
+            team = trials[0].attacked(known_of_it, method, seed=seed, progress=progress)
             line = replace(line, attack=team)
         lines.append(line)
-    for name, other in (released or {}).items():
-        try:
-            trial = released_trial(table, other, key)
-            known_of_it = Knowledge.of(trial.table, knowledge)
-        except InputError as error:
-            lines.append(Line(name, dict.fromkeys(MEASURES), (), failed=str(error)))
-            continue
-        line = _line(name, [trial], known_of_it, adversary, queries, ())
-        if attack:
-            team = trial.attacked(known_of_it, None, seed=seed, progress=progress)
-            line = replace(line, attack=team)
-        lines.append(line)
-    progress("done", len(anonymizers), len(anonymizers))
+    progress("done", len(lines), len(lines))
     return Comparison(tuple(lines), table.rows, table.spec.r, known.source, queries, machine_note())
 
 

@@ -19,7 +19,7 @@ import polars as pl
 
 from shoal.arrays import Bools, Floats
 from shoal.data.table import Column, code_column
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, nearest, unknown
 from shoal.groups.generalization import has_order
 from shoal.release.forms import form_named
 from shoal.release.utility.errors import Estimate
@@ -97,11 +97,8 @@ def check_names(release: Release, where: Mapping[str, Any]) -> None:
         )
     for name in where:
         if name not in known:
-            raise InputError(
-                "count-column",
-                f'The release has no attribute "{name}"{nearest(str(name), known)}.',
-                f"Attributes: {', '.join(known)}.",
-            )
+            problem = f'The release has no attribute "{name}"'
+            raise unknown("count-column", problem, str(name), known)
 
 
 def allowed_values(column: Column, predicate: Any) -> Bools:
