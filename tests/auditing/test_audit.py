@@ -420,3 +420,12 @@ def test_whom_the_whole_tables_distribution_exposes_is_counted() -> None:
     for one in found.by_adversary.values():
         assert one.problematic == 16
     assert audit(table, groups, limit="prior").problematic == 8
+
+
+def test_a_group_that_is_too_large_to_be_exact_is_judged() -> None:
+    """What settles such groups is called from Python, and its kernels need a door for that."""
+    hospital = shoal.datasets.hospital(2_000, seed=0)
+    released = hospital.with_columns(region=pl.lit("*")).select("sex", "region", "diagnosis")
+    spec = Spec(qi=["sex", "region"], sensitive="diagnosis", protect=["HIV"], r=50, min_support=50)
+    found = shoal.audit(hospital, spec, released=released)
+    assert 1 / 50 < found.worst_posterior < 0.03

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Bools, Floats, IntArray, Ints, Whole
 from shoal.auditing.adversaries.kernels.worlds import joint_cost, joint_exact
-from shoal.compiling import glue, kernel, part
+from shoal.compiling import glue, kernel
 from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 
 NO_EVENT, EXACT, UNSETTLED, NO_WORLD = 0, 1, 2, 3
@@ -141,7 +141,7 @@ def empty_record(groups: int, pairs: int, events: int) -> WorstLinks:
     )
 
 
-@part
+@kernel
 def collect(
     pairs: IntArray,
     sizes: Whole,
@@ -198,7 +198,7 @@ def _first_like(rows: Floats, last: int, most: int) -> int:
     return last
 
 
-@part
+@kernel
 def event_columns(values: IntArray, value_event: IntArray) -> tuple[IntArray, Ints]:
     """The events of a group, and for each of its values the column of its event (or -1)."""
     events, column = np.empty(len(values), np.int32), np.empty(len(values), np.int64)
@@ -254,7 +254,7 @@ def _one_by_one(
     return chances
 
 
-@part
+@kernel
 def write_down(
     group: int, answer: Answer, groups: GroupArrays, known: InView, record: WorstLinks
 ) -> None:
