@@ -212,7 +212,7 @@ def test_unknown_ending() -> None:
     with says(
         'The name "people.dat" does not say what kind of file it is. '
         "Known endings: .csv, .tsv, .txt, .parquet, .pq, .arrow, .ipc, .feather, .jsonl, .ndjson, "
-        ".xlsx, .zip, .gz and .zst."
+        ".xlsx, .dta, .sav, .zsav, .sas7bdat, .xpt, .zip, .gz and .zst."
     ):
         read_table(write("people.dat", "age\n30\n"))
 

@@ -232,8 +232,10 @@ def test_outputs_that_cannot_be(tmp_path: Path) -> None:
         raise AssertionError("not reached")
     with fails_with("file-kind", ".csv"):
         write_table(PEOPLE, tmp_path / "t.xyz")
-    with fails_with("output-excel", ".csv"):
-        write_table(PEOPLE, tmp_path / "t.xlsx")
+    for name in ("t.xlsx", "t.jsonl", "t.sav", "t.zip", "t.csv.zst", "t.parquet.gz"):
+        with fails_with("output-form", name, ".csv"):
+            write_table(PEOPLE, tmp_path / name)
+        assert not (tmp_path / name).exists()
 
 
 def run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import polars as pl
 
 from shoal.data.sources.bare import bare, bare_arrow, coded_arrow
-from shoal.data.sources.formats import file_kind, unknown_kind
+from shoal.data.sources.formats import FORMATS, file_kind, unknown_kind
 from shoal.data.sources.guard import guarded
 from shoal.data.storage.replace import replace_file
 from shoal.data.table.frames import to_polars
@@ -22,6 +22,7 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+WRITTEN = {one.kind for one in FORMATS if one.written}
 LINES_AT_ONCE = 1 << 16
 """So many lines are copied for writing at a time."""
 
@@ -52,9 +53,9 @@ def part_writer(path: str | Path) -> Iterator[Callable[[pl.DataFrame], None]]:
     kind = file_kind(target)
     if kind is None:
         raise unknown_kind(target)
-    if kind == "excel":
-        problem = f'shoal does not write Excel files such as "{target}".'
-        raise InputError("output-excel", problem, "Write .csv.")
+    if kind not in WRITTEN or target.suffix.lower() == ".zst":
+        problem = f'shoal does not write files such as "{target}".'
+        raise InputError("output-form", problem, "Write .csv, .csv.gz, .parquet or .arrow.")
     with replace_file(target) as new, new.open("wb") as file:
         try:
             with ExitStack() as stack:
