@@ -165,17 +165,15 @@ def _weighting(release: Release, names: dict[str, str]) -> str:
 
 def _of_population(release: Release, names: dict[str, str], format: str) -> list[str]:
     """How the population is counted, where survey weights are published as numbers."""
+    from shoal.release.utility.count import has_survey_weights
     from shoal.release.utility.sql import population_sql
 
-    weight = release.spec.weight
-    if weight not in release.spec.qi or release.form == "generalized":
-        return []
-    if not release.qi_runs.distinct.schema[str(weight)].is_numeric():
+    if not has_survey_weights(release):
         return []
     told = (
-        f"{_shown(str(weight))} in {names['qi']} is the survey weight: how many people of the "
-        "population a person stands for. Counts above are of the people of the release. To count "
-        "the population, multiply everybody's weights by it; in Python: "
+        f"{_shown(str(release.spec.weight))} in {names['qi']} is the survey weight: how many "
+        "people of the population a person stands for. Counts above are of the people of the "
+        "release. To count the population, multiply everybody's weights by it; in Python: "
         "shoal.read(folder).count(where, weighted=True). For models, too, the product is the "
         "weight. Errors of a sample are those of its design, which is not told here. In DuckDB:"
     )

@@ -20,6 +20,8 @@ import shoal
 from shoal.data.datasets import hospital
 from shoal.errors import InputError
 from shoal.release import Release
+from shoal.release.facts import release_facts
+from shoal.release.utility import Workload, summarize
 from tests.release.utility.test_errors import release_of
 
 Floats = NDArray[np.float64]
@@ -189,10 +191,10 @@ def test_errors_by_the_design_are_those_of_r_survey(release: Release, tmp_path: 
 
 def test_weights_that_are_not_published_or_are_ranges_count_nobody(release: Release) -> None:
     bare = shoal.anonymize(FRAME, SPEC.with_(qi=["sex", "region"]), seed=1)
-    with pytest.raises(InputError, match="has no survey weights"):
+    with pytest.raises(InputError, match="has no survey weights, or has them as ranges"):
         bare.count(weighted=True)
     ranges = shoal.anonymize(FRAME, SPEC, method="mondrian", k=5, seed=1)
-    with pytest.raises(InputError, match="are ranges"):
+    with pytest.raises(InputError, match="has them as ranges"):
         ranges.count(weighted=True)
 
 
@@ -203,3 +205,33 @@ def test_means_of_bands_count_nearly_the_same() -> None:
     assert made.count(weighted=True) == pytest.approx(FRAME["W"].sum(), rel=1e-4)
     exact = FRAME.filter(pl.col("sex") == "Male")["W"].sum()
     assert made.count({"sex": "Male"}, weighted=True) == pytest.approx(exact, rel=0.02)
+
+
+def test_the_report_says_how_far_counts_of_the_population_are_off(release: Release) -> None:
+    """By the same queries, plainly: each by the rows of the table and by `count`."""
+    assert release.made is not None
+    table, workload = release.made.table, Workload(queries=40, seed=3)
+    found = summarize(table, release, workload).population
+    queries = workload.draw(table)
+    actual, estimate = [], []
+    for number in range(len(queries)):
+        where, mine = dict[str, Any](), pl.lit(True)
+        pairs = [*zip(queries.attributes, queries.labels, queries.allowed, strict=True)]
+        pairs += [("diagnosis", queries.sensitive_labels, queries.sensitive_allowed)]
+        for name, labels, allowed in pairs:
+            kept = [label for label, yes in zip(labels, allowed[:, number], strict=True) if yes]
+            mine &= pl.col(name).cast(pl.String).is_in(kept)
+            if len(kept) < len(labels):
+                where[name] = [int(one) if one.isdigit() else one for one in kept]
+        actual.append(FRAME.filter(mine)["W"].sum())
+        estimate.append(release.count(where, weighted=True))
+    true = np.array(actual, float)
+    some = true > 0
+    errors = abs(np.array(estimate) - true)[some] / true[some]
+    assert found is not None
+    assert found.average == pytest.approx(errors.mean(), rel=1e-6)
+    told = release_facts(release, table).queries
+    assert told is not None
+    assert [one["name"] for one in told["lines"]][-1] == "about the population"
+    bare = shoal.anonymize(FRAME, SPEC.with_(qi=["sex", "region"]), seed=1)
+    assert summarize(bare.made.table, bare, workload).population is None

@@ -18,7 +18,7 @@ from shoal.release.forms.bucketized import true_values
 from shoal.release.utility import ClassErrors, ErrorSummary, Workload
 from shoal.release.utility.classes import ENOUGH_CASES
 from shoal.release.utility.distance import variations
-from shoal.release.utility.summary import columns_of, errors_of
+from shoal.release.utility.summary import columns_of, errors_of, population_errors
 
 MOST_VALUES = 12
 """Bars per chart: the commonest values, and the rest as one; numbers in as many ranges."""
@@ -142,7 +142,12 @@ def query_errors(table: Table, release: Release) -> Record:
     """Errors of random count queries."""
     workload = Workload(queries=QUERIES)
     every, protected, classes = errors_of(table, release, workload)
-    lines = [_line("about any values", every), _line("about a protected event", protected)]
+    population = population_errors(table, release, workload)
+    lines = [
+        _line("about any values", every),
+        _line("about a protected event", protected),
+        population and _line("about the population", population),
+    ]
     return {
         "drawn": QUERIES,
         "selectivity": workload.selectivity,

@@ -53,36 +53,36 @@ def count(
     ]
     parts = sensitive_weights(release, published, where)
     spread = published.chances.asked(parts)
-    matching = form_named(release.form).matching(published, allowed)
-    if not weighted:
-        found = answer_queries(published, allowed, parts[None, :])[0]
-        return Estimate(found, spread.standard_error(matching))
-    each, cells = survey_weights(release), published.cells
-    found = cells.count * parts[cells.code] @ (matching * each)[cells.owner]
-    return Estimate(float(found), spread.standard_error(matching, each))
+    matching, each = form_named(release.form).matching(published, allowed), None
+    if weighted:
+        each = survey_weights(release)
+        published = published.standing_for(each)
+    found = answer_queries(published, allowed, parts[None, :])[0]
+    return Estimate(found, spread.standard_error(matching, each))
+
+
+def has_survey_weights(release: Release) -> bool:
+    """Whether survey weights are published, as numbers."""
+    name, spec = release.spec.weight, release.spec
+    if name is None or name not in spec.qi or release.form == "generalized":
+        return False
+    return release.qi_runs.distinct.schema[name].is_numeric()
 
 
 def survey_weights(release: Release) -> Floats:
     """The survey weight of each unit of a release; whoever is published without attributes has the
     mean of the others."""
-    name, published = release.spec.weight, release.coded
-    if name is None or name not in release.spec.qi:
+    if not has_survey_weights(release):
         raise InputError(
             "survey-weight",
-            "The release has no survey weights: it counts the people of the table alone.",
-            "Its publisher can name one as weight and among the QIs.",
+            "The release has no survey weights, or has them as ranges.",
+            "Count the people of the table (without weighted): the population cannot be counted.",
         )
+    published, name = release.coded, str(release.spec.weight)
     place = release.spec.qi.index(name)
-    column = published.columns[place].values
-    if release.form == "generalized" or not column.dtype.is_numeric():
-        raise InputError(
-            "survey-weight",
-            f'The survey weights in "{name}" are ranges, and not numbers.',
-            "Count without them.",
-        )
     mean = release.qi_runs.frame()[name].mean()
-    filled = column.cast(pl.Float64).fill_null(float(mean or 0))  # type: ignore[arg-type]
-    return np.asarray(filled.to_numpy()[published.coded[:, place]])
+    weight = published.columns[place].values.cast(pl.Float64).fill_null(float(mean or 0))  # type: ignore[arg-type]
+    return np.asarray(weight.to_numpy()[published.coded[:, place]])
 
 
 def check_names(release: Release, where: Mapping[str, Any]) -> None:

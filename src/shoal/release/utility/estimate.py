@@ -15,6 +15,7 @@ import numpy as np
 
 from shoal.arrays import Bools, Floats
 from shoal.data.table import Table
+from shoal.data.table.survey import UNITS
 from shoal.groups.ragged import Ragged
 from shoal.release.forms import form_named
 from shoal.release.utility.errors import Spread
@@ -26,11 +27,15 @@ BLOCK = 2048
 """Queries that are answered together: their bits of one signature fit the fastest cache."""
 
 
-def exact_counts(table: Table, queries: Queries) -> Floats:
-    """How many rows of the table each query really selects."""
+def exact_counts(table: Table, queries: Queries, *, weighted: bool = False) -> Floats:
+    """How many rows of the table each query really selects; or of how many people of the
+    population, by survey weights."""
     signature, member, rows = table.member_cells
     start = Ragged.of_owners(signature, len(table.signatures)).start
     counts = rows.astype(np.float64)
+    if weighted:
+        assert table.weights is not None
+        counts = table.weights / UNITS
     coded = table.signatures + offsets(queries.allowed)
 
     def answer(block: slice) -> Floats:

@@ -6,7 +6,7 @@ does not depend on the query, the rows expected of each unit with each value, is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,6 +92,11 @@ class Published:
             chances=chances,
             parts=parts,
         )
+
+    def standing_for(self, each: Floats) -> Published:
+        """The same with everybody counted as so many people, of each unit."""
+        cells = self.cells
+        return replace(self, cells=replace(cells, count=cells.count * each[cells.owner]))
 
     def value_shares(self, labels: tuple[str, ...]) -> Floats:
         """published values x labels: which part of a published value stands for a true value.

@@ -14,6 +14,7 @@ from shoal.arrays import Floats
 from shoal.data.table import Table
 from shoal.engines import Runs
 from shoal.release.utility.classes import ClassErrors, KnownClasses
+from shoal.release.utility.count import has_survey_weights, survey_weights
 from shoal.release.utility.distance import total_variations
 from shoal.release.utility.estimate import estimate_counts, exact_counts
 from shoal.release.utility.published import Published
@@ -58,6 +59,8 @@ class Utility:
     all_queries: ErrorSummary
     protected_queries: ErrorSummary
     """Queries that ask for a protected event."""
+    population: ErrorSummary | None
+    """All queries about the population, where survey weights are published."""
     rows: int
     rows_lost: int
     attributes: pl.DataFrame
@@ -73,6 +76,7 @@ class Utility:
         return {
             "relative_error": asdict(self.all_queries),
             "relative_error_protected": asdict(self.protected_queries),
+            **({"relative_error_population": asdict(one)} if (one := self.population) else {}),
             "rows": self.rows,
             "rows_lost": self.rows_lost,
             "group_sizes": self.group_sizes,
@@ -90,6 +94,7 @@ def summarize(table: Table, release: Release, workload: Workload | None = None) 
     return Utility(
         all_queries=every,
         protected_queries=protected,
+        population=population_errors(table, release, workload or Workload()),
         rows=table.rows,
         rows_lost=table.rows - release.qi_runs.height,
         attributes=pl.concat([one for one, _ in moved]).unique("attribute", maintain_order=True),
@@ -118,6 +123,17 @@ def errors_of(
     by_class = [KnownClasses.of(one).errors(alone.coded) for one, alone in parts]
     errors = _errors([(one, alone.coded) for one, alone in parts], asked)
     return *errors, ClassErrors.together(by_class, fronts)
+
+
+def population_errors(table: Table, release: Release, workload: Workload) -> ErrorSummary | None:
+    """Errors of all queries about the population, of the first sensitive column; None where survey
+    weights are not published."""
+    table, release = columns_of(table, release)[0]
+    if table.weights is None or not has_survey_weights(release):
+        return None
+    queries, published = workload.draw(table), release.coded.standing_for(survey_weights(release))
+    actual = exact_counts(table, queries, weighted=True)
+    return ErrorSummary.of(actual, estimate_counts(published, queries))
 
 
 def measure_errors(
