@@ -6,7 +6,6 @@ from shoal.knowledge.attributes import attribute_codes as attribute_codes
 from shoal.knowledge.attributes import attribute_qi as attribute_qi
 from shoal.knowledge.attributes import known_attributes as known_attributes
 from shoal.knowledge.fitted import Fitted as Fitted
-from shoal.knowledge.fitted import Quality as Quality
 from shoal.knowledge.hiding import Hiding as Hiding
 from shoal.knowledge.hiding import Scarce as Scarce
 from shoal.knowledge.knowledge import OWN as OWN
@@ -27,7 +26,6 @@ from shoal.knowledge.odds import BinaryReader as BinaryReader
 from shoal.knowledge.odds import JointReader as JointReader
 from shoal.knowledge.odds import Reader as Reader
 from shoal.knowledge.odds import against as against
-from shoal.knowledge.odds import against_all_else as against_all_else
 from shoal.knowledge.odds import as_readers as as_readers
 from shoal.knowledge.sides import Sides as Sides
 from shoal.knowledge.size import check_groups as check_groups
