@@ -70,7 +70,7 @@ class Coarsening:
         for file in sorted((self.folder / HIERARCHIES).glob(f"{_stem(self.column)}-*.csv")):
             tree = read_hierarchy(file, name=self.column)
             found += [
-                f"hierarchy={HIERARCHIES}/{file.name}; level={level}"
+                f"hierarchy={HIERARCHIES}/{file.name}{f'; level={level}' if level > 1 else ''}"
                 for level in range(1, tree.height)
             ]
         return found
