@@ -88,7 +88,7 @@ def test_groups_typed_by_hand_are_a_hierarchy_that_is_never_overwritten(asked: V
     said = tried(asked, REGION).words
     assert said.count("hierarchies/region-") == 4, "two files of two levels each"
     place = place.replace("/coarser?", "/coarser/tried?")
-    assert asked.get(place).text.count('value="hierarchy=hierarchies/') == 4, "what is tried is told once"
+    assert asked.get(place).text.count('value="hierarchy=hierarchies/') == 4, "each once"
     recipe = f"hierarchy=hierarchies/{file.name}; level=2"
     asked.follow("/coarser", {"column": REGION, "recipe": recipe})
     table = Table.from_frame(ROWS, asked.project.spec())
