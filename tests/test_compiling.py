@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -10,7 +11,10 @@ from pathlib import Path
 import numba
 import pytest
 
+import shoal
 from shoal.compiling import telling
+
+SOURCE = Path(shoal.__file__).parent
 
 RUN = """
 import shoal.cli.show as show
@@ -65,3 +69,37 @@ def test_what_was_compiled_for_types_that_are_no_more_is_compiled_again(tmp_path
         run = subprocess.run([sys.executable, str(source)], capture_output=True, text=True)
         assert (run.stdout, run.stderr) == ("42\n", "")
     assert list(tmp_path.rglob("*.nbi"))
+
+
+def _parts() -> dict[str, set[str]]:
+    """By module, the functions that are compiled for kernels alone to call."""
+    found: dict[str, set[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        module = "shoal." + ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        for one in ast.parse(path.read_text("utf-8")).body:
+            named = [each.id for each in getattr(one, "decorator_list", ()) if hasattr(each, "id")]
+            if isinstance(one, ast.FunctionDef) and {"part", "search_part"} & {*named}:
+                found.setdefault(module, set()).add(one.name)
+    return found
+
+
+def test_python_calls_no_part_of_a_kernel() -> None:
+    """A part has no door from Python: whoever calls it ends in a crash."""
+    parts, called = _parts(), []
+    assert parts
+    for path in SOURCE.rglob("*.py"):
+        if "kernels" in str(path.relative_to(SOURCE)):
+            continue
+        tree, known = ast.parse(path.read_text("utf-8")), dict[str, str]()
+        for one in ast.walk(tree):
+            for name in one.names if isinstance(one, ast.ImportFrom) and one.module else ():
+                assert isinstance(one, ast.ImportFrom)
+                known[name.asname or name.name] = f"{one.module}.{name.name}"
+                if name.name in parts.get(str(one.module), ()):
+                    called.append(f"{path.name}: {name.name}")
+        for one in ast.walk(tree):
+            if not isinstance(one, ast.Attribute) or not isinstance(one.value, ast.Name):
+                continue
+            if one.attr in parts.get(known.get(one.value.id, ""), ()):
+                called.append(f"{path.name}: {one.attr}")
+    assert not called
