@@ -115,7 +115,7 @@ def settle_roles(way: Way) -> None:
     walker.sees("At most 1 in 3")
     walker.write("min_support", "50")
     walker.until(lambda: project.draft.get("min_support") == 50)
-    walker.sees("carry a protected event 28")
+    walker.sees("have a protected value 28")
     walker.sees("grave 28 0")  # what is known beforehand comes a moment later
     way.seen["roles"] = walker.words
     walker.press("Next: Plan")

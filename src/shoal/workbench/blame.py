@@ -42,7 +42,7 @@ ROLES: Fields = {
     **_of(
         "columns",
         "band",
-        "band-",
+        "date-order",
         "recode-",
         "spec-",
         "hierarchy-",
