@@ -18,6 +18,7 @@ from selenium.webdriver.common.keys import Keys
 from shoal.data.datasets import HOSPITAL_EVENT, hospital
 from shoal.workbench.held import key_of
 from shoal.workbench.project import Run
+from shoal.workbench.texts import TEXTS
 from tests.browsing import chromium, look
 from tests.cli.program import shoal_
 from tests.workbench.served import Served, served
@@ -316,6 +317,8 @@ def start_run(walker: Walker) -> Run:
     """Starts another run by the page, and waits until its command works."""
     walker.go("/run")
     walker.tick("let attackers try")  # which they do unless told otherwise
+    if walker.served.project.approved():
+        walker.choose(TEXTS["run.follows"], TEXTS["run.follows.alone"])
     walker.press("Start")
     walker.sees("is going on")
     run = walker.served.project.run(walker.path.rpartition("/")[2])
