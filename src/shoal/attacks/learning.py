@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 
 from shoal.arrays import Bools, Floats, Ints, Singles
 from shoal.attacks.lineup import Lineup
-from shoal.attacks.trees import can_grow, grown
+from shoal.attacks.trees import can_grow, grown, scored
 from shoal.groups.ragged import Ragged
 
 Features = Mapping[str, Floats]
@@ -136,8 +136,8 @@ def boosting(lesson: Lesson, rng: np.random.Generator) -> Scorer:
         return lambda asked: np.zeros(len(asked))
     people = np.concatenate([lesson.carrying, lesson.people - lesson.carrying])
     outcome = np.repeat([True, False], len(lesson.people))
-    model = grown(np.concatenate([lesson.design, lesson.design]), outcome, people, rng)
-    return lambda asked: np.asarray(model.decision_function(asked), np.float64)
+    model = grown(lesson.design, outcome, people, rng)
+    return lambda asked: scored(model, asked)
 
 
 def _decided(lesson: Lesson) -> Bools:

@@ -1,4 +1,4 @@
-"""The runner: every attacker on one scene, as long as time allows, as many at once as there are
+"""The runner: every attacker on one scene, as long as time allows, two at once where there are
 cores. Each has random numbers of its own, so that nobody makes a difference to others."""
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from shoal.attacks.scoring import score
 from shoal.attacks.wording import sentence
 from shoal.groups import Progress, silent
 
+AT_ONCE = 2
+"""More would hold more memory."""
+
 
 def run(scene: Scene, attackers: Sequence[Attacker], *, progress: Progress = silent) -> Attack:
     """What each attacker achieves. Whoever has no time left, or cannot try, is named as such."""
     started, told = time.monotonic(), list[Finding | NotRun]()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(min(AT_ONCE, os.cpu_count() or 1)) as pool:
         tries = [pool.submit(copy_context().run, _tried, scene, one) for one in attackers]
         try:
             for done, (attacker, one) in enumerate(zip(attackers, tries, strict=True)):
