@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import subprocess
 import sys
@@ -11,10 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 
-import shoal
 from shoal.compiling import telling
-
-SOURCE = Path(shoal.__file__).parent
 
 RUN = """
 import shoal.cli.show as show
@@ -71,35 +67,57 @@ def test_what_was_compiled_for_types_that_are_no_more_is_compiled_again(tmp_path
     assert list(tmp_path.rglob("*.nbi"))
 
 
-def _parts() -> dict[str, set[str]]:
-    """By module, the functions that are compiled for kernels alone to call."""
-    found: dict[str, set[str]] = {}
-    for path in SOURCE.rglob("*.py"):
-        module = "shoal." + ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-        for one in ast.parse(path.read_text("utf-8")).body:
-            named = [each.id for each in getattr(one, "decorator_list", ()) if hasattr(each, "id")]
-            if isinstance(one, ast.FunctionDef) and {"part", "search_part"} & {*named}:
-                found.setdefault(module, set()).add(one.name)
-    return found
+def test_python_may_call_what_is_a_part_of_kernels(tmp_path: Path) -> None:
+    """It once ended in a crash: there was no machine code to call."""
+    source = """
+from shoal.compiling import kernel, part, search_part
+@part
+def twice(one):
+    return 2 * one
+@search_part
+def more(one):
+    return one + _less(twice(one))
+@kernel
+def _less(one):
+    return one - 1
+@kernel
+def all_of_it(one):
+    return more(one)
+print(twice(3), _less(3), more(3), all_of_it(3), twice(3.5), all_of_it(3.5))
+"""
+    (tmp_path / "parts.py").write_text(source)
+    run = subprocess.run(
+        [sys.executable, str(tmp_path / "parts.py")], capture_output=True, text=True
+    )
+    assert (run.stdout, run.stderr) == ("6 2 8 8 7.0 9.5\n", "")
 
 
-def test_python_calls_no_part_of_a_kernel() -> None:
-    """A part has no door from Python: whoever calls it ends in a crash."""
-    parts, called = _parts(), []
-    assert parts
-    for path in SOURCE.rglob("*.py"):
-        if "kernels" in str(path.relative_to(SOURCE)):
-            continue
-        tree, known = ast.parse(path.read_text("utf-8")), dict[str, str]()
-        for one in ast.walk(tree):
-            for name in one.names if isinstance(one, ast.ImportFrom) and one.module else ():
-                assert isinstance(one, ast.ImportFrom)
-                known[name.asname or name.name] = f"{one.module}.{name.name}"
-                if name.name in parts.get(str(one.module), ()):
-                    called.append(f"{path.name}: {name.name}")
-        for one in ast.walk(tree):
-            if not isinstance(one, ast.Attribute) or not isinstance(one.value, ast.Name):
-                continue
-            if one.attr in parts.get(known.get(one.value.id, ""), ()):
-                called.append(f"{path.name}: {one.attr}")
-    assert not called
+DEMO = """
+import sys
+from numba.core.dispatcher import Dispatcher
+from shoal.cli import main
+sys.argv = ["shoal", "demo", "--rows", "3000"]
+try:
+    main()
+except SystemExit:
+    pass
+modules = [module for name, module in sys.modules.items() if name.startswith("shoal")]
+found = {one for module in modules for one in vars(module).values()
+         if isinstance(one, Dispatcher)}
+for one in found:
+    print("kernel", one.py_func.__module__ + "." + one.__name__, len(one.signatures))
+"""
+KERNELS = 30
+"""Functions of which a demo makes a file in the cache: what a new machine waits for."""
+
+
+def test_a_demo_compiles_few_kernels_once_each(tmp_path: Path) -> None:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        pytest.skip("nothing is compiled")
+    run = subprocess.run(
+        [sys.executable, "-c", DEMO], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    lines = [line.split() for line in run.stdout.splitlines() if line.startswith("kernel ")]
+    compiled = {name: int(times) for _, name, times in lines if times != "0"}
+    assert {name for name, times in compiled.items() if times > 1} == set()
+    assert len(compiled) <= KERNELS

@@ -5,16 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
 import numba
 from numba.core import event
-from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-from numba.core.compiler_lock import global_compiler_lock
+from numba.core.caching import IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
+from numba.extending import register_jitable
 
 F = TypeVar("F", bound=Callable[..., Any])
 SEARCH = {"reassoc", "contract", "nsz"}
@@ -32,15 +29,15 @@ def search_kernel(function: F) -> F:
 
 
 def part(function: F) -> F:
-    """Compiles a function for kernels alone to call: it becomes a part of theirs, without a door
-    from Python or a file in the cache, which would take time to make. So does a kernel whose name
+    """Compiles a function as a part of the kernels that call it, without a file in the cache, which
+    would take time to make. From Python it is what it says, uncompiled. So is a kernel whose name
     begins with an underscore."""
-    return _compile(function, fastmath=False, inner=True)
+    return _part(function, fastmath=False)
 
 
 def search_part(function: F) -> F:
     """`part` of what only searches."""
-    return _compile(function, fastmath=SEARCH, inner=True)
+    return _part(function, fastmath=SEARCH)
 
 
 def glue(function: F) -> F:
@@ -50,84 +47,26 @@ def glue(function: F) -> F:
 
 
 def _compile(
-    function: F,
-    *,
-    fastmath: bool | set[str],
-    inner: bool = False,
-    inline: Literal["never", "always"] = "never",
+    function: F, *, fastmath: bool | set[str], inline: Literal["never", "always"] = "never"
 ) -> F:
-    inner = inner or function.__name__.startswith("_")
-    wrappers = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
+    if function.__name__.startswith("_"):
+        return _part(function, fastmath=fastmath)
     dispatcher = numba.njit(  # type: ignore[call-overload]
-        cache=not inner,
+        cache=True,
         nogil=True,
         error_model="numpy",
         fastmath=fastmath,
         inline=inline,
-        pipeline_class=_Pipeline,
-        **wrappers,
+        no_cfunc_wrapper=True,
     )(function)
-    if not inner and isinstance(dispatcher, Dispatcher):
-        dispatcher._cache.__class__ = _Cache  # type: ignore[attr-defined]
+    if isinstance(dispatcher, Dispatcher):
         dispatcher._cache._cache_file.__class__ = _Index  # type: ignore[attr-defined]
     return cast(F, dispatcher)
 
 
-class _Pipeline(Compiler):
-    """Numba's own, but machine code is made of what Python calls alone. Numba optimizes and emits
-    every function by itself, and once more as a part of each caller."""
-
-    def compile_extra(self, func: Callable[..., Any]) -> Any:
-        codegen = self.state.targetctx.codegen()
-        with _made_by(codegen, _Library, partial(_set_env, codegen)):
-            return super().compile_extra(func)  # type: ignore[no-untyped-call]
-
-
-@contextmanager
-def _made_by(codegen: Any, library: type, set_env: Callable[..., None]) -> Iterator[None]:
-    with global_compiler_lock:
-        before = codegen._library_class, codegen.set_env
-        codegen._library_class, codegen.set_env = library, set_env
-        try:
-            yield
-        finally:
-            codegen._library_class, codegen.set_env = before
-
-
-class _Cache(FunctionCache):
-    """What is read while its caller is compiled has its machine code already."""
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        codegen = target_context.codegen()
-        with _made_by(codegen, JITCodeLibrary, partial(type(codegen).set_env, codegen)):
-            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-
-
-class _Library(JITCodeLibrary):
-    """Code that ends in its callers, unless Python has a door to it."""
-
-    _wanted = False
-
-    def get_pointer_to_function(self, name: str) -> int:
-        if not self._wanted and all(one.name != name for one in self._final_module.functions):
-            return 0
-        self._wanted = True
-        return int(super().get_pointer_to_function(name))  # type: ignore[no-untyped-call]
-
-    def _optimize_final_module(self) -> None:
-        if self._wanted:
-            super()._optimize_final_module()  # type: ignore[no-untyped-call]
-
-    def _finalize_final_module(self) -> None:
-        if self._wanted:
-            super()._finalize_final_module()  # type: ignore[no-untyped-call]
-        self._finalized = True
-
-
-def _set_env(codegen: Any, name: str, env: Any) -> None:
-    """Code that was not emitted needs nothing of its own."""
-    if codegen._engine.is_symbol_defined(name):
-        type(codegen).set_env(codegen, name, env)
+def _part(function: F, *, fastmath: bool | set[str]) -> F:
+    jitable = register_jitable(error_model="numpy", fastmath=fastmath, no_cfunc_wrapper=True)
+    return jitable(function)
 
 
 class _Index(IndexDataCacheFile):

@@ -111,7 +111,9 @@ def spelled_out(
     lines = np.empty(stop - begin, np.uint32)
     if begin == stop:
         return gids, lines
-    g = np.searchsorted(end, begin, side="right")
+    g = 0
+    while end[g] <= begin:
+        g += 1
     inside = begin - (end[g - 1] if g else 0)
     gid = first[g] + inside // sizes[g]
     skipped = inside % sizes[g]

@@ -40,7 +40,8 @@ def exact_counts(table: Table, queries: Queries, *, weighted: bool = False) -> F
 
     def answer(block: slice) -> Floats:
         weights = np.ascontiguousarray(queries.sensitive_allowed[:, block].T, dtype=np.float64)
-        return count_cells(coded, start, member, counts, packed(queries.allowed, block), weights)
+        bits = packed(queries.allowed, block)
+        return count_cells(coded, start, np.ascontiguousarray(member), counts, bits, weights)
 
     return _in_blocks(len(queries), answer)
 

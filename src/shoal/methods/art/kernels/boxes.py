@@ -85,7 +85,8 @@ def nearest_to(
     distance, near = np.empty(there, np.float32), np.empty(there, np.int64)
     reach, limit, found = -FAR, FAR, 0
     while True:
-        scratch[:] = bound
+        for b in range(len(bound)):
+            scratch[b] = bound[b]
         further = min(limit, smallest_but(scratch, wanted - 1))
         for b in range(len(bound)):
             if reach < bound[b] <= further and bound[b] < FAR:
