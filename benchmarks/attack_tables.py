@@ -55,7 +55,7 @@ def neighbours(results: dict[str, Any]) -> str:
             "after")  # fmt: skip
     rows = []
     for line in results["neighbours"]["lines"]:
-        for who, name in (("changed", "the person's"), ("others", "others' of the class")):
+        for who, name in (("changed", "the person's"), ("others", "others' of the stratum")):
             both = [line[who][side] for side in ("before", "after")]
             sizes = [f"{one['mean_size']:.2f}" for one in both]
             rows.append((line["change"], name, *(rate(one) for one in both), *sizes))

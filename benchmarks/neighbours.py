@@ -48,7 +48,7 @@ def measure_neighbours(
 ) -> list[dict[str, Any]]:
     """One line for carriers who become filler, one for filler that becomes other filler: how often
     the changed person's group, and the groups of others of its class, hold an event."""
-    changes = ("a carrier becomes filler", "filler becomes other filler")
+    changes = ("a case loses the event", "another value changes")
     who = ("changed", "others")
     found = {
         (change, one, table): Standing()

@@ -177,7 +177,7 @@ def _art_has_none(curves: Curves, adversaries: Curves | None = None) -> Finding:
     price = ", ".join(f"{share:.1%} at {value:g} QIs" for value, share in lost.items())
     absent = {value: n for value, n in curves.of("ART", "absence_carriers").items() if n}
     telling = (
-        " Their absence gives some of them away: "
+        " Being left out gives some of them away: "
         + ", ".join(f"{n:,.0f} at {value:g} QIs" for value, n in absent.items())
         + "."
         if absent
@@ -232,11 +232,11 @@ def _guess_rates(results: Results) -> Finding:
     over = sorted({(r, rate) for r, rate in lines if rate > 1 / r})
     worst = max(over, key=lambda one: one[0] * one[1], default=None)
     return Finding(
-        "(Ours, not the paper's:) the likeliest member of a group carries the event no oftener "
+        "(Ours, not the paper's:) the likeliest member of a group is a case no more often "
         "than 1/r.",
-        "It never does."
+        "It never is more often."
         if worst is None
-        else f"It does oftener in {len(over)} settings, at worst {worst[1]:.1%} for "
+        else f"It is, more often, in {len(over)} settings, at worst {worst[1]:.1%} for "
         f"1/r = {1 / worst[0]:.1%}.",
         worst is None,
     )

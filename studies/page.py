@@ -31,7 +31,8 @@ def page_text(results: Results) -> str:
     about, studies = results.about, results.about["studies"]
     parts = [
         "# Results",
-        f"Made by `{about['command']}`; the numbers are in "
+        f"Made by what is now `{about['command'].replace('shoal experiment', 'python -m studies')}`"
+        "; the numbers are in "
         "[results/paper.csv](results/paper.csv), whose first lines name command and machine. "
         "This page is written from them by `python -m studies page`.",
         _setting(results),
@@ -122,7 +123,7 @@ def _adversaries(results: Results) -> str:
         ("joint: worst", "worst_posterior", "{:.3f}"),
         ("binary: problematic", "binary_problematic_share", "{:.1%}"),
         ("binary: worst", "binary_worst_posterior", "{:.3f}"),
-        ("counter: carriers in classes that fail", "counter_share", "{:.1%}"),
+        ("counting: cases in strata that fail", "counter_share", "{:.1%}"),
         ("suppressed", "suppressed_share", "{:.1%}"),
     )
     rows = [
@@ -151,8 +152,8 @@ def _adversaries(results: Results) -> str:
         f"binary adversary, and {joint} to the joint one. The two reason differently, and neither "
         "contains the other. ART answers both: of the tuples that it publishes "
         f"{mine[0]} are problematic to the joint adversary, {mine[1]} to the binary one. "
-        "The counter knows how many carry the event in each class, and how many of the class are "
-        "in groups that hold it."
+        "Counting knows how many cases each stratum has, and how many of its people are in groups "
+        "that hold the event."
     )
     names = ["Method", "r", "1/r", *(name for name, _, _ in columns)]
     return f"### Two adversaries, side by side\n\n{text}\n\n{_markdown(names, rows)}"

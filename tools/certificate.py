@@ -12,14 +12,14 @@ INTRO = f"""# Certificates
 Every release folder holds a `certificate.json`: what is claimed of the release, in plain data.
 Its form is that of a [JSON Schema](certificate.schema.json), and its `format` names the
 version, now `{FORMAT}`. `shoal verify` reads `{UNCHECKED}`, the one before, too, and says what such
-certificates do not tell.
+certificates do not say.
 
 `shoal verify RELEASE` holds every word and every file against the others: hashes and sizes,
 counts, README.txt and datapackage.json (made again, byte for byte), the order of groups and
 lines, how cells are written, and all that cannot be true at once. With `--table ORIGINAL` every
-posterior and count is reckoned again from what is published. With `--private FOLDER` the
-certificate has to be the one that was written with that folder, to the last byte, and it is
-seen who is missing. With `--expect spec.toml` the release has to be what was asked for, and
+posterior and count is computed again from what is published. With `--private FOLDER` the
+certificate has to be the one that was written with that folder, to the last byte, and who is
+missing is counted. With `--expect spec.toml` the release has to be what was asked for, and
 with `--key KEY.pub` it has to be [signed](../howto/publish.md#sign-it). What none of these
 could see is printed as *taken on trust*.
 
@@ -28,7 +28,7 @@ could see is printed as *taken on trust*.
 TRUST = """
 ## What is taken on trust
 
-Some parts say how the release came about, which its tables do not tell. They are held against
+Some parts say how the release came about, which its tables do not show. They are held against
 the verdicts (whoever the method claims to answer has to be convinced, and a method that changes
 no values may not have changed any), but a forger who has only the release can change them,
 unless `--private` or `--key` is given:
@@ -50,7 +50,7 @@ def certificate_page(made: str) -> str:
     """docs/reference/certificate.md"""
     trust = "".join(f"- `{part}`: {words}\n" for part, words in ON_TRUST.items())
     table = "".join(f"- `{part}`: {words}\n" for part, words in BY_THE_TABLE.items())
-    parts = "## Its parts\n\n| part | kind | what it says |\n| --- | --- | --- |\n"
+    parts = "## Its parts\n\n| part | type | what it says |\n| --- | --- | --- |\n"
     parts += "".join(_lines(schema(), ()))
     return made + INTRO + parts + TRUST + trust + TABLE + table + REST
 

@@ -6,10 +6,10 @@ from shoal.data.sources.formats import FORMATS
 
 INTRO = """# Kinds of files
 
-How each is given to a command is told in [Bring a table](../howto/bring-a-table.md). A file without
+How each is given to a command is said in [Bring a table](../howto/bring-a-table.md). A file without
 an ending, from a pipe or a server, is known by its first bytes.
 
-| kind | endings | written too |
+| format | endings | written too |
 | --- | --- | --- |
 """
 

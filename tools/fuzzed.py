@@ -20,17 +20,17 @@ happen. Every try has a seed, and whatever fails is printed with the command tha
   `joint_posterior`, `joint_bounds` and `binary_posterior` of some of the groups.
 - `tables`: tables of 8 to 21 people; specs with one event or several, sets and members, both
   limits, one sensitive column or two; people in no group, pooled groups; groups at random, and by
-  ART, Anatomy and Mondrian. The verdict, the problematic people, the worst
-  posterior, counter and absence are held against plain lists, exact fractions and every possible
-  world (of two columns, each reader's worst posterior and problematic people). ART must link
-  nobody above the limit. The all-views adversary is held against the list of all worlds with the
+  ART, Anatomy and Mondrian. The verdict, the problematic people, the worst posterior, counting and
+  suppression disclosure are held against plain lists, exact fractions and every possible world (of
+  two columns, each adversary's worst posterior and problematic people). ART must link nobody above
+  the limit. The all-views adversary is held against the list of all worlds with the
   groups' cases, where that is short.
 - `persons`: tables of 8 to 21 rows in which people have several, one event or two, both limits;
   groups at random, pooled ones among them, and releases. The chance that any row of a person has
   an event is held against all worlds of all groups: nobody's is above what audit and certificate
   say, nobody above the limit is promised anything, and against the binary adversary everybody is
   decided.
-- `readers`: damaged files of every kind that shoal reads give one sentence or an answer, never a
+- `readers`: damaged files of every format that shoal reads give one sentence or an answer, never a
   traceback, an abort or a hang.
 - `kills`: a run that is killed while it replaces a release leaves the old pair of folders or the
   new.

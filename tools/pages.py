@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args, get_origin
 
-from shoal.auditing.check_words import SAID, Said
+from shoal.auditing.check_words import SAID
 from shoal.cli.explained import Entry, collect
 
 MADE = "<!-- Made by `python -m tools` from the source: do not edit. -->\n\n"
@@ -24,7 +24,7 @@ EXITS = """## Exit codes
 | `anonymize` | robust, written | not robust, not written (\\*) | not judged, not written (\\*) |
 | `audit` | robust | not robust | neither could be shown |
 | `verify` | confirmed, robust | refuted; or confirmed, not robust | confirmed, not judged |
-| `attack` | nobody beats the limit | somebody does | too few tries to tell, or nobody tried |
+| `attack` | nobody beats the limit | somebody does | too few tries to judge, or nobody tried |
 | `plan` | nothing rules out the asked r | it is ruled out for somebody | |
 | `demo` | robust, and confirmed | not so | |
 
@@ -42,29 +42,27 @@ def errors_page() -> str:
         "is written. `shoal --debug` shows the traceback as well. In Python the same error is a "
         "`shoal.InputError` with the fields `code`, `problem` and `remedy`.\n\n"
         "An `InternalError` is a fault of shoal itself: please report it.\n\n"
-        "`shoal explain CODE` shows the same in the terminal, for an error and for a check of the "
-        "verdict. Below, … stands for what is filled in: a name, a number, a list.\n"
+        "`shoal explain CODE` shows the same in the terminal, and all that a code can stand for: "
+        "below is one case of each. … stands for what is filled in: a name, a number, a list.\n"
     )
-    checks = "".join(_check(said) for said in SAID.values())
-    errors = "".join(_entry(entry) for entry in collect())
-    return f"{MADE}{intro}\n## Checks of the verdict\n{checks}\n## Errors by code\n{errors}"
-
-
-def _check(said: Said) -> str:
-    return (
-        f"\n### {said.title}\n\n{_plain(said.reason)}\n\n"
-        f"**If it is not kept**: {_plain(said.remedy)}\n"
+    checks = _rows("check", "why it is checked", "what to do if it is not kept") + "".join(
+        _row(said.title, said.reason, said.remedy) for said in SAID.values()
     )
+    errors = _rows("code", "what is wrong", "what to do") + "".join(map(_error, collect()))
+    return f"{MADE}{intro}\n## Checks of the verdict\n\n{checks}\n## Errors by code\n\n{errors}"
 
 
-def _entry(entry: Entry) -> str:
-    wrong = "".join(f"- {_plain(problem)}\n" for problem in entry.problems)
-    right = "".join(f"- {_plain(remedy)}\n" for remedy in entry.remedies)
-    where = ", ".join(f"`{module}`" for module in entry.modules)
-    return (
-        f"\n### `{entry.code}`\n\n**What is wrong**\n\n{wrong}\n**What to do**\n\n{right}\n"
-        f"Raised in {where}.\n"
-    )
+def _error(entry: Entry) -> str:
+    return _row(f"`{entry.code}`", entry.problems[0], entry.remedies[0])
+
+
+def _rows(*heads: str) -> str:
+    return _row(*heads) + _row(*("---" for _ in heads))
+
+
+def _row(first: str, *texts: str) -> str:
+    cells = (_plain(text).replace("|", "\\|") for text in texts)
+    return f"| {' | '.join([first, *cells])} |\n"
 
 
 def cli_page() -> str:

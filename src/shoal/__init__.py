@@ -1,4 +1,4 @@
-"""shoal makes a table of people safe to publish.
+"""shoal limits how surely people in a published table can be linked to a sensitive value.
 
     sources -> Table -> Knowledge -> anonymizer -> Release
                             |                         |

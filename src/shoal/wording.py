@@ -30,17 +30,17 @@ def written_words(robust: bool | None, where: str | None, remedy: str) -> str:
     word = verdict_words(robust)
     if where is not None:
         return (
-            f"{word.upper()}, and written all the same, as --write-anyway asks: do not take "
-            f"{where} for a robust release. Its certificate says so too."
+            f"{word.upper()}, and written all the same, because of --write-anyway. Do not publish "
+            f"{where}; its certificate says the same."
         )
     return (
-        f"NOTHING WAS WRITTEN, because this release is {word}. {remedy} --write-anyway writes it "
-        f"all the same, with a certificate that says that it is {word}."
+        f"NOTHING WAS WRITTEN, because this release is {word}. {remedy} (--write-anyway writes it "
+        f"all the same, with a certificate that says so.)"
     )
 
 
 def limit_words(share: str, limit: str) -> str:
-    """The most that a link may come to: a share, or under the honest limit what was known."""
+    """The most that a link may come to: a share, or, under `prior`, what was known before."""
     if limit == "prior":
         return f"{share} (or what was known of the person before, if that is more)"
     return share
@@ -56,8 +56,8 @@ def lower_words(before: float, after: float) -> str:
     if after >= before:
         return ""
     return (
-        " It is lower after than before because the group has fewer cases than general knowledge "
-        "alone leads to expect; what was known stays known."
+        " It is lower after than before because the group has fewer cases than public statistics "
+        "lead one to expect. What was known stays known."
     )
 
 
@@ -66,8 +66,8 @@ def exposed_words(shown: int, alike: int) -> str:
     if alike <= shown:
         return f"The {shown:,} most exposed people"
     return (
-        f"{shown:,} of the {alike:,} most exposed people (who are all exposed at least as much as "
-        "the last one shown)"
+        f"{shown:,} of the {alike:,} most exposed people (all of them at least as exposed as the "
+        "last one shown)"
     )
 
 
@@ -80,8 +80,8 @@ def adversaries_words(names: Sequence[str]) -> str:
 REFERENCE, WEIGHTS = "reference table", "survey weights"
 """What tells how many people of the population share some attributes."""
 WEIGHTED_WORDS = (
-    "It also knows the same distributions by survey weights, as those of the population: judged "
-    "group by group. Counts are of the people of the table, not of the population."
+    "It also knows the same distributions by survey weights, as those of the population, and is "
+    "judged group by group. Counts are of the people of the table, not of the population."
 )
 """What is known where there are survey weights."""
 WHOLE = "all-views"
@@ -117,19 +117,16 @@ def readable_words(count: int, by_attributes: int, column: Any = "value") -> str
 def pooled_words(groups: int, hidden: int) -> str:
     """Whose values outside every event are published as one."""
     where = "1 group" if groups == 1 else f"{groups:,} groups"
-    return (
-        f"{people(hidden)} in {where}: their values outside every protected event are published as "
-        "(other)."
-    )
+    have = "has" if hidden == 1 else "have"
+    return f"{people(hidden)} in {where} {have} an unprotected value that is published as (other)."
 
 
 def weights_words(weighted: int) -> str:
     """What it is to publish weights."""
-    most = "1/r, or what all public counts together say"
     have = "has" if weighted == 1 else "have"
     return (
-        f"{people(weighted)} in groups with an event {have} a weight: how much of their group's "
-        f"cases each counts as, at most {most}."
+        f"{people(weighted)} {have} a weight, for estimates: the part of their group's cases that "
+        "each counts as, at most 1/r, or what all public statistics together say if that is more."
     )
 
 
@@ -159,9 +156,7 @@ def percent(share: float, *, over: float | None = None, up: bool = False) -> str
 
 
 def plain_percent(share: float) -> str:
-    """The same for terminals and messages, with one decimal at least so that columns align."""
-    if share == 0 or share >= 0.01:
-        return f"{100 * share:.1f} %"
+    """The same for terminals and messages."""
     return percent(share).replace(_GAP, " ")
 
 

@@ -256,5 +256,5 @@ def test_absence_may_tell_what_was_known_under_the_honest_limit() -> None:
 def test_the_worst_stratum_in_words() -> None:
     one = TellingClass("ill", ("age",), "age 25", people=766, carriers=17, among=20, needed=51)
     assert stratum_words(one) == (
-        '17 cases of "ill" among 20 of 766 people (age 25) who come into question; 51 are needed'
+        '17 cases of "ill" among 766 people (age 25): 20 of them could have it, 51 are needed'
     )

@@ -36,8 +36,8 @@ def test_anonymize_writes_a_release_that_verify_confirms(home: Path, tmp_path: P
     assert checks == check_lines(Judged.of(found).checks)
     assert re.fullmatch(r"CONFIRMED \(from the release alone\): all \d+ checks passed\.", confirmed)
     detailed = shoal_("verify", out, "--details").stdout.splitlines()
-    assert detailed[-len(alone.stdout.splitlines()) :] == alone.stdout.splitlines()
     passed = [line for line in detailed if line.startswith("ok     ")]
+    assert [line for line in detailed if line not in passed] == alone.stdout.splitlines()
     assert f" all {len(passed)} checks passed." in confirmed
     assert says.startswith(
         "The certificate says: ROBUST to the joint, binary and all-views adversaries"
@@ -123,13 +123,13 @@ def test_events_with_limits_of_their_own_are_told_apart(home: Path, tmp_path: Pa
     assert done.stdout.startswith(
         "ROBUST: every event has a limit of its own, and every check is kept."
     )
-    assert '"HIV": the limit is 20.0 %, r = 5; the largest link is' in done.stdout
-    assert '"Depression": the limit is 50.0 %, r = 2; the largest link is' in done.stdout
+    assert '"HIV": the limit is 20 %, r = 5; the largest link is' in done.stdout
+    assert '"Depression": the limit is 50 %, r = 2; the largest link is' in done.stdout
     assert "r = 3" not in done.stdout
     one = [*SPEC[:4], "--protect", "HIV@r=5", "-r", "3", "--alone"]
     done = shoal_("anonymize", home / "table.csv", "--out", tmp_path / "one", *one)
-    assert done.stdout.startswith("ROBUST at r = 5: the limit is 20.0 %, and every check is kept.")
-    assert "public statistics alone exceed 1/r" in done.stdout
+    assert done.stdout.startswith("ROBUST at r = 5: the limit is 20 %, and every check is kept.")
+    assert "Public statistics alone exceed 1/r for nobody." in done.stdout
 
 
 @pytest.mark.parametrize("limit", ["absolute", "prior"])
@@ -150,7 +150,7 @@ def test_the_same_figure_stands_everywhere(home: Path, tmp_path: Path, limit: st
     assert said in shoal_("verify", out).stdout
     told = page.read_text("utf-8").replace("\u00a0", " ")
     assert said in told
-    assert f"and {share} after, with the release" in told
+    assert f" with {share}, through " in told
     assert "Counts are off by" in text
     assert found["errors"]
 

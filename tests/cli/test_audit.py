@@ -29,7 +29,7 @@ def test_audit_of_a_safe_grouping_ends_with_0(home: Path) -> None:
     assert "kept         All views at once: Nobody is linked above their limit" in done.stdout
     assert "\nall-views adversary, " in own.stdout
     assert "not asked    One view at a time: " in own.stdout
-    assert re.search(r"^Known above the limit beforehand +nobody$", done.stdout, re.MULTILINE)
+    assert re.search(r"^Above it by public statistics +nobody$", done.stdout, re.MULTILINE)
     for term in ("Average delta", "Posteriors"):
         assert term not in done.stdout
 
@@ -46,7 +46,7 @@ def test_audit_of_an_unsafe_grouping_ends_with_1_and_names_the_worst(
     assert "in group one" in done.stdout
     people = done.stdout.split("the last one shown):")[1].strip().splitlines()
     assert len(people) == 12
-    assert people[-1].startswith("before: by general knowledge alone; after: with the release.")
+    assert people[-1].startswith("before: by public statistics alone; after: with the release.")
     assert pl.read_parquet(rows).height == 2000
 
 
@@ -55,8 +55,8 @@ def test_audit_gives_each_event_its_own_limit(home: Path) -> None:
     done = shoal_("audit", home / "grouped.csv", "--groups", "same", *SPEC[:4], *own, "-r", "3")
     first, hiv, depression = done.stdout.splitlines()[:3]
     assert first.endswith(": every event has a limit of its own, and 1 check is broken.")
-    assert hiv.startswith('  "HIV": the limit is 2.0 %, r = 50; the largest')
-    assert depression.startswith('  "Depression": the limit is 50.0 %, r = 2;')
+    assert hiv.startswith('  "HIV": the limit is 2 %, r = 50; the largest')
+    assert depression.startswith('  "Depression": the limit is 50 %, r = 2;')
 
 
 @pytest.mark.parametrize("adversary", ["joint", "binary"])
@@ -140,10 +140,10 @@ def test_counting_absence_and_who_can_be_read_are_told(tmp_path: Path) -> None:
     assert done.returncode == 1
     told = [line for line in done.stdout.splitlines() if "The worst stratum" in line]
     assert told == [
-        'The worst stratum of 1, by counting: 2 cases of "x" among 2 of 10 people (sex m) who come '
-        "into question; 6 are needed.",
-        'The worst stratum of 2, by suppression: 1 case of "x" among 1 of 20 people (everybody) '
-        "who come into question; 3 are needed.",
+        'The worst stratum of 1, by counting: 2 cases of "x" among 10 people (sex m): 2 of them '
+        "could have it, 6 are needed.",
+        'The worst stratum of 2, by suppression: 1 case of "x" among 20 people (everybody): 1 of '
+        "them could have it, 3 are needed.",
     ]
     for line in ("Certain by counting: 2 people", "Counting, per stratum: 2", "Left out: 1 person"):
         assert f"BROKEN       {line}" in done.stdout

@@ -179,7 +179,7 @@ def test_exit_code_files_and_words_of_all_combinations(
         robust is True
     )
     assert (tmp_path / "out-private").exists() is (robust is True)
-    assert done.stdout.split(":")[0] == verdict_words(robust).upper()
+    assert done.stdout.split(":")[0] == f"{verdict_words(robust).upper()} at r = 2"
     for line in lines(found):
         assert line in done.stdout
     assert ("--write-anyway" in done.stderr + done.stdout) is (robust is not True)
@@ -281,7 +281,12 @@ def test_people_whom_earlier_releases_link_are_said_where_the_check_is_kept(
 
 def test_a_broken_check_says_how_far_above_its_limit_and_a_kept_one_how_near() -> None:
     broken, kept = Check("one-view", "broken", 7, 0.5, 0.2), Check("one-view", "kept", 0, 0.2, 0.2)
-    assert "; farthest above its limit is 50 %, where 20 % is allowed" in check_words.words(broken)
-    assert "; nearest to its limit is 20 %, where 20 % is allowed" in check_words.words(kept)
+    assert (
+        "; the chance farthest above its limit is 50 %, where 20 % is allowed"
+        in check_words.words(broken)
+    )
+    assert "; the chance nearest to its limit is 20 %, where 20 % is allowed" in check_words.words(
+        kept
+    )
     on_the_edge = replace(kept, worst=0.2 + 1e-12)
-    assert "; nearest to its limit is " in check_words.words(on_the_edge)
+    assert "; the chance nearest to its limit is " in check_words.words(on_the_edge)

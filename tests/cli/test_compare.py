@@ -91,18 +91,15 @@ def test_table_hierarchy_and_a_foreign_file(table: Path, tmp_path: Path) -> None
     lines = result.stdout.splitlines()
     assert any(line.startswith("not decided ") for line in lines)
     assert max(map(len, lines)) <= 100
-    assert (
-        "problematic: people linked above their limit, as a share of the people with an event"
-        in (result.stdout)
-    )
+    assert "above limit: people linked above their limit, in percent of the people" in result.stdout
 
 
 def test_many_methods_stand_in_blocks_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
     cells = {f"method-{number}": ["12.5 %", "1,234.5678"] for number in range(12)}
-    _side_by_side(["worst class", "problematic"], cells)
+    _side_by_side(["worst stratum", "above limit"], cells)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100
-    assert [line.split() for line in lines if not line.startswith(("worst", "prob"))] == [
+    assert [line.split() for line in lines if not line.startswith(("worst", "above"))] == [
         list(cells)[:7],
         [],
         list(cells)[7:],

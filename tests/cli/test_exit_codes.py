@@ -104,12 +104,12 @@ def test_a_release_is_written_if_it_is_robust_or_that_is_chosen(
         found = json.loads(done.stdout)
         assert (found["robust"], found["written"]) == (verdict, written)
     else:
-        assert told.startswith(f"{WORDS[verdict]}: r = 3")
-        assert ("Release: out   for yourself alone: out-private" in told) is written
+        assert told.startswith(f"{WORDS[verdict]} at r = 3: ")
+        assert ("Release: out   to keep inside: out-private" in told) is written
     assert ("NOTHING WAS WRITTEN" in told) is not written
     assert ("--write-anyway writes it all the same" in told) is not written
     assert (SAID["one-view"].remedy in told) is not written
-    all_the_same = f"{WORDS[verdict]}, and written all the same, as --write-anyway asks"
+    all_the_same = f"{WORDS[verdict]}, and written all the same, because of --write-anyway"
     assert (all_the_same in told) is (written and verdict is not True)
 
 
@@ -187,8 +187,8 @@ IDLE = Finding("idle", "")
         ([FELL], 1, "BEATEN: the limit falls to fell."),
         ([HELD, FELL, FEW], 1, "BEATEN: the limit falls to fell."),
         ([HELD, SURE], 1, "BEATEN: the limit falls to sure."),
-        ([FEW], 3, "TOO FEW TRIES TO TELL: few. "),
-        ([HELD, FEW], 3, "TOO FEW TRIES TO TELL: few. "),
+        ([FEW], 3, "TOO FEW TRIES TO JUDGE: few. "),
+        ([HELD, FEW], 3, "TOO FEW TRIES TO JUDGE: few. "),
         ([FREE, IDLE], 3, "NOT TRIED: "),
         ([], 3, "NOT TRIED: "),
     ],

@@ -58,7 +58,7 @@ def entries() -> list[Entry]:
 
 def test_every_error_code_is_in_the_catalogue(entries: list[Entry]) -> None:
     page = (DOCS / "errors.md").read_text("utf-8")
-    missing = [entry.code for entry in entries if f"### `{entry.code}`\n" not in page]
+    missing = [entry.code for entry in entries if f"\n| `{entry.code}` | " not in page]
     assert not missing, "run python -m tools"
 
 

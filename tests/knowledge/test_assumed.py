@@ -117,8 +117,8 @@ def test_two_hundred_rows_at_a_hundred_are_hollow_and_by_their_size_are_not() ->
     found = Assumed.of(table, Knowledge.of(table))
     assert not found.hollow_words
     assert found.words == (
-        f"The adversary knows {found.strata} strata of {found.views} views: groups of at least 10 "
-        "people (min_support); 100 % of the people are in one."
+        f"The adversary has statistics on {found.strata} strata of at least 10 people "
+        f"(min_support), in {found.views} views; 100 % of the people are in one."
     )
 
 

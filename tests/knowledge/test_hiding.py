@@ -111,7 +111,7 @@ def test_what_cannot_be_is_refused_before_the_search() -> None:
     assert raised.value.code == "r-impossible"
     assert str(raised.value) == (
         "At least 196 of 310 cases of an event (63.2 %) can find no group at r = 3, over "
-        "the limit of 5.0 %: by q, 300 people with a chance of 60.0 % or more have "
+        "the limit of 5 %: by q, 300 people with a chance of 60 % or more have "
         '"x", and the table has partners for 104 of them at most. So is every r above 1.76 '
         "impossible, which is proven for any groups that withstand the binary adversary. "
         "`shoal find TABLE --spec S` tries what would work."

@@ -40,7 +40,7 @@ def test_too_many_values_for_the_memory(verb: Any, monkeypatch: pytest.MonkeyPat
         verb(FRAME, SPEC)
     assert raised.value.code == "too-large"
     assert str(raised.value) == (
-        '"v" has 200 values, each an event: to hold their distributions in 3 classes and chances '
+        '"v" has 200 values, each an event: to hold their distributions in 3 strata and chances '
         "for 2 combinations of QI values takes 32,000 bytes of memory, and 10,000 bytes may be "
         f"taken. {REMEDY}"
     )
@@ -52,7 +52,7 @@ def test_too_many_signatures_in_views_for_the_memory(monkeypatch: pytest.MonkeyP
         Knowledge.of(Table.from_frame(FRAME, SPEC))
     assert raised.value.code == "memory"
     assert raised.value.problem == (
-        "To know the class of 2 combinations of QI values in 1 views takes 4 bytes of memory or "
+        "To know the stratum of 2 combinations of QI values in 1 views takes 4 bytes of memory or "
         "more, and 3 bytes may be taken."
     )
 

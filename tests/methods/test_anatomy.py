@@ -128,9 +128,7 @@ def test_the_members_of_a_set_count_as_one_event() -> None:
 
 def test_a_refusal_names_value_share_and_limit() -> None:
     table = table_of("a" * 4 + "bbb" + "ccc")
-    with pytest.raises(
-        InputError, match=r'"a" has 4 of 10 rows \(40.0 %\), more than one in l = 3'
-    ):
+    with pytest.raises(InputError, match=r'"a" has 4 of 10 rows \(40 %\), more than one in l = 3'):
         Anatomy(l=3).anonymize(table)
 
 

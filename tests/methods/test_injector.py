@@ -207,7 +207,7 @@ def test_l_follows_from_r_and_a_too_frequent_event_is_refused() -> None:
         Injector(l=4).anonymize(table)
     assert caught.value.code == "ineligible"
     assert '"A"' in caught.value.problem
-    assert "30.0 %" in caught.value.problem
+    assert "30 %" in caught.value.problem
     assert "largest l that works is 3" in caught.value.remedy
     everything = Table.from_frame(frame, chosen.with_(protect=None))
     with pytest.raises(InputError, match=r"No l works"):

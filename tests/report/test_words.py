@@ -46,20 +46,19 @@ def test_the_story_of_a_witness() -> None:
     )
     told = story(witness, public=False).replace("\u00a0", " ")
     assert told == (
-        "The worst case, a person with age 61 and occupation Farming: linked to “ill” with 22.4 % "
-        "before, by general knowledge alone, and at most 9.8 % after, with the release; reached "
-        f"through age/10 and occupation.{lower_words(0.2237, 0.0979)}"
+        "The worst case: a person with age 61 and occupation Farming is linked to “ill” with at "
+        "most 9.8 %, through age/10 and occupation; public statistics alone say 22.4 %."
+        f"{lower_words(0.2237, 0.0979)}"
     )
-    assert "fewer cases than general knowledge alone leads to expect" in told
+    assert "fewer cases than public statistics lead one to expect" in told
     higher = story(replace(witness, before=0.05), public=False)
-    assert higher.endswith("reached through age/10 and occupation.")
+    assert higher.endswith("through age/10 and occupation; public statistics alone say 5\u00a0%.")
     faceless = typed(PublicWitness, replace(witness, kind="estimate", shared=3))
     told = story(faceless, public=True).replace("\u00a0", " ")
     assert told == (
-        "The worst case, someone whom this edition does not describe: linked to “ill” with 22.4 % "
-        "before, by general knowledge alone, and about 9.8 % after, with the release; reached "
-        f"through age/10 and occupation.{lower_words(0.2237, 0.0979)} Fewer than 5 people have the "
-        "same figure."
+        "The worst case: someone whom this edition does not describe is linked to “ill” with about "
+        "9.8 %, through age/10 and occupation; public statistics alone say 22.4 %."
+        f"{lower_words(0.2237, 0.0979)} Fewer than 5 people have the same figure."
     )
     assert "nobody to link" in story(None, public=True)
 
@@ -105,11 +104,12 @@ def test_a_verdict_that_all_counts_make_says_so_and_no_zero(facts: Facts) -> Non
     for public, count in ((False, "2"), (True, "Fewer than 5")):
         said = verdict_sentence(broken, public=public)
         assert (
-            f": {count} people are linked above their limit by all public counts together." in said
+            f": {count} people are linked above their limit by all public statistics together."
+            in said
         )
         assert "0 people" not in said
     said = verdict_sentence(with_states(facts, all_views=("undecided", 0)), public=False)
-    assert said.endswith("all public counts together, which were not fitted closely enough.")
+    assert said.endswith("all public statistics together, which were not fitted closely enough.")
 
 
 def test_sections_come_in_order(made: tuple[shoal.Release, Table]) -> None:
@@ -159,8 +159,8 @@ def test_a_command_shows_no_password() -> None:
 
 def test_an_open_verdict_claims_no_worst_case_of_all(facts: Facts) -> None:
     witness = facts.verdict.worst
-    assert story(witness, public=False).startswith("The worst case, ")
-    assert story(witness, public=False, undecided=7).startswith("The worst case that was found, ")
+    assert story(witness, public=False).startswith("The worst case: ")
+    assert story(witness, public=False, undecided=7).startswith("The worst case that was found: ")
 
 
 def test_limits_of_their_own_stand_in_the_headline(facts: Facts) -> None:
@@ -180,7 +180,7 @@ def test_limits_of_their_own_stand_in_the_headline(facts: Facts) -> None:
 @pytest.mark.parametrize(
     ("known", "public", "start"),
     [
-        (0, False, "For nobody published do public statistics alone exceed 1/r (33.3 %)"),
+        (0, False, "Public statistics alone exceed 1/r (33.3 %) for nobody"),
         (1, False, "For 1 person public statistics alone exceed 1/r"),
         (1, True, "For fewer than 5 people public statistics alone exceed 1/r"),
         (1200, True, "For 1,200 people public statistics alone exceed 1/r"),
@@ -221,14 +221,14 @@ def test_counts_by_group_of_people_name_the_worst_class() -> None:
     assert told.startswith(f"{classes['counted']['classes']} strata that")
     whose = " and ".join(f"{name} “{value}”" for name, value in worst["class"].items())
     assert (
-        f"worst among people with {whose}: {worst['carriers']} have “Hypertension”, and a reader "
-        f"of the release estimates {worst['estimate']:.0f}."
+        f"worst among people with {whose}: {worst['carriers']} have “Hypertension”, and the "
+        f"release leads to an estimate of {worst['estimate']:.0f}."
     ) in told
     inside = Page(report.render(facts)).text
     assert "Counts by group of people" in inside
     assert "Standard error" in inside
     covered = percent(classes["counted"]["covered"]).replace("\u00a0", " ")
-    assert f"the 95 % interval holds the truth in {covered} of the strata" in told
+    assert f"In {covered} of the strata the truth lies in the 95 % interval" in told
     assert "Counts by group of people" not in Page(report.render(facts, edition="public")).text
     nobody = {**facts.queries, "classes": {**classes, "worst": []}}
     assert class_errors(replace(facts, queries=nobody)) == ""
@@ -251,7 +251,7 @@ def test_what_stands_beside_the_verdict_is_in_the_first_screen(
 
 def test_ties_among_the_most_exposed_are_told(made: tuple[shoal.Release, Table]) -> None:
     assert exposed_words(10, 10) == "The 10 most exposed people"
-    assert exposed_words(10, 11772).startswith("10 of the 11,772 most exposed people (who are all")
+    assert exposed_words(10, 11772).startswith("10 of the 11,772 most exposed people (all of them")
     _, table = made
     audit = shoal.audit(table, np.zeros(table.rows, int))
     shown = audit.worst_people(10)

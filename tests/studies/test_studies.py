@@ -274,7 +274,7 @@ def test_an_absence_that_tells_is_a_violation() -> None:
     found = paper_claims(paper_like(absence_carriers=3.0))
     none = next(one for one in found if one.claim == "There is no violation in ART.")
     assert none.agrees is None
-    assert "Their absence gives some of them away: 3 at 2 QIs, 3 at 4 QIs." in none.measured
+    assert "Being left out gives some of them away: 3 at 2 QIs, 3 at 4 QIs." in none.measured
 
 
 def test_the_page_sets_the_paper_s_variant_beside_art() -> None:

@@ -299,8 +299,8 @@ def _refuse_nothing(grouping: Grouping, table: Table) -> None:
     if not grouping.published:
         raise InputError(
             "nothing-published",
-            f"Nobody can be published at r = {table.spec.r:g}: too few people are left for groups "
-            "that hide the cases, with all who are left out so that absence tells nothing.",
+            f"Nobody can be published at r = {table.spec.r:g}: too few people are left to hide the "
+            "cases in groups, or among those who are left out.",
             f"`shoal plan` says what stands in the way. {TRY}",
         )
 

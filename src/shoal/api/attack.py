@@ -243,7 +243,7 @@ def _known_groups(
     if engine is not None and (original is None or not cells):
         raise InputError(
             "engine-attack",
-            "An engine counts a table that is given, where the private folder tells by cells who "
+            "An engine counts a table that is given, where the private folder keeps by cells who "
             "is in which group.",
             "Leave the engine out, or make the release with --private cells.",
         )

@@ -62,7 +62,7 @@ def align_large(
     if spec.person not in (None, key):
         raise InputError(
             "engine-person",
-            f'An engine joins by the key "{key}", and does not tell whose rows are whose.',
+            f'An engine joins by the key "{key}", and does not know whose rows are whose.',
             f'Name the person as the key, --key "{spec.person}", or leave the engine out.',
         )
     columns = [*spec.qi, *spec.sensitive_columns]
@@ -132,7 +132,7 @@ def recorded(private: Path | None) -> Path:
     if private is not None and (private / CELL_GROUPS).is_file():
         raise InputError(
             "private-by-cell",
-            f"{private} says by cell who is in which group, and it has to be told row by row here.",
+            f"{private} keeps by cell who is in which group; here it is needed by row.",
             "Make the release again with the group of every row (without --private cells).",
         )
     if private is None or not (private / ROW_GROUPS).is_file():

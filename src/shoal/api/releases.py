@@ -103,7 +103,7 @@ def shown_together(
     if len(releases) < 2:
         raise InputError(
             "releases-few",
-            f"{len(releases)} release is named, and what several tell together is judged.",
+            f"{len(releases)} release is named; this judges what several reveal together.",
             "Name at least two, or use audit for one.",
         )
     own = [made for one in releases if (made := spec_of_own(one)) is not None]

@@ -39,7 +39,7 @@ def verify(
         table: The original table (a frame, a path or URL, or a Table): recompute every posterior
             from it.
         spec: What the release must have been made for.
-        private: The publisher's private folder: it tells who is in which group of a generalized
+        private: The publisher's private folder: it says who is in which group of a generalized
             release whose ranges overlap, who is missing, and what a model foretold.
         chain: The folders of all releases before it, in order: their groups must be published
             again as they were.

@@ -26,7 +26,7 @@ class Modeller:
         if not can_grow():
             raise NotApplicableError(NEEDS_MODELS)
         if len(scene.table.signatures) < FEWEST:
-            raise NotApplicableError("There are too few kinds of people to fit a model to others.")
+            raise NotApplicableError("There are too few different people to fit a model to others.")
         return self._named(scene)
 
     def _named(self, scene: Scene) -> Iterator[Guesses]:

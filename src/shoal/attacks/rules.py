@@ -19,7 +19,7 @@ class Likeliest:
     """Reads every group as the promise has it."""
 
     name = "likeliest"
-    reasoning = "names the likeliest member of a group, by one view and as one reader"
+    reasoning = "names the likeliest member of a group, by one view and as one adversary"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         lineup = scene.lineup

@@ -71,7 +71,7 @@ class Arrivals:
     """What the counts of then and now differ by, is of those who came or left."""
 
     name = "arrivals"
-    reasoning = "counts the carriers of a class among those who came, or left, and among all others"
+    reasoning = "counts the cases of a stratum among those who came, or left, and among all others"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         for release in range(1, len(scene.releases.shown)):

@@ -8,7 +8,7 @@ from shoal.attacks.rate import Rate
 
 BEATEN = "beaten"
 HELD = "not beaten"
-TOO_FEW = "too few tries to tell"
+TOO_FEW = "too few tries to judge"
 UNPROMISED = "nothing is promised"
 UNTRIED = "nobody to name"
 CERTAIN = 1 - 1e-6
@@ -47,7 +47,7 @@ def above(rate: Rate, limit: float, attackers: int = 1) -> bool:
 SENTENCES = {
     BEATEN: "The limit is beaten.",
     HELD: "The limit is not beaten.",
-    TOO_FEW: "Too few tries to tell whether the limit is beaten.",
+    TOO_FEW: "Too few tries to judge whether the limit is beaten.",
     UNPROMISED: "Nothing is promised against this.",
     UNTRIED: "There was nobody to name.",
 }

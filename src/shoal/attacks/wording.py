@@ -26,11 +26,13 @@ def sentence(found: Finding) -> str:
         return f"{found_} {SENTENCES[found.verdict]}"
     said = [
         f"Right about {_rate(found.everybody)} of the {found.everybody.tries:,} people named; "
-        f"{percent(found.baseline)} without the release, {percent(found.control.rate)} if it told "
-        "no more than it claims."
+        f"{percent(found.baseline)} without the release, {percent(found.control.rate)} if it "
+        "revealed no more than it claims."
     ]
     if found.allowed is not None:
-        said.append(f"At most {percent(found.allowed)} is allowed, with what all counts say.")
+        said.append(
+            f"At most {percent(found.allowed)} is allowed, given what all public statistics say."
+        )
     if found.promised is None:
         said.append("Everybody named was known above the limit beforehand.")
     else:

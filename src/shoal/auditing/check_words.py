@@ -26,7 +26,7 @@ LABELS: dict[State, str] = {
 TONES: dict[State, str] = {"kept": "yes", "broken": "no", "undecided": "open", "not asked": "none"}
 """The class of a colour, in every page: green, red, amber, grey."""
 NOTHING: Mapping[str, str] = {}
-_HOW = {"one-view": "by one view at a time", "all-views": "by all public counts together"}
+_HOW = {"one-view": "by one view at a time", "all-views": "by all public statistics together"}
 VERDICT_TONES = {True: TONES["kept"], False: TONES["broken"], None: TONES["undecided"]}
 
 
@@ -53,120 +53,117 @@ class Said:
 
 
 _ABOVE = "{people} {are} linked above their limit "
-_NOBODY = "Nobody judged what an adversary learns who "
+_UNJUDGED = "Not judged: an adversary who "
 SAID = {
     "one-view": Said(
         "One view at a time",
-        "A group hides its people only if they look about equally likely to have the value to a "
-        "reader who knows exactly how common it is among people like each of them.",
-        "Make the release with ART, `shoal anonymize`. If it is one of ART's, `shoal plan` names "
-        "what stands in the way and `shoal find` tries settings: fewer attributes, coarser ones, "
-        "a smaller r, or `--limit prior` where public statistics alone exceed 1/r.",
+        "A group hides its people only if the value is about equally likely for each of them, to "
+        "somebody who knows exactly how common it is among similar people.",
+        "Make the release with ART (`shoal anonymize`). If ART made it, `shoal plan` names what "
+        "stands in the way, and `shoal find` tries settings: fewer attributes, coarser ones, a "
+        "smaller r, or `--limit prior` where public statistics alone exceed 1/r.",
         f"{_ABOVE}by one group and one view at a time",
         "{people} could not be decided by one group and one view at a time, or groups publish "
         "values that contradict what is known",
-        f"{_NOBODY}reads one group and one view at a time",
+        f"{_UNJUDGED}reads one group and one view at a time",
     ),
     "all-views": Said(
         "All views at once",
-        "Statistics on several sets of attributes say more together than each by itself, and "
-        "groups that answer each may still give way to all of them.",
-        "Run it again, which draws other groups; else publish fewer attributes or coarser ones, or "
-        "raise `--min-support` if readers do not have statistics on groups as small as that.",
-        f"{_ABOVE}by all public counts together",
-        "{people} could not be decided by all public counts together, which were not fitted "
+        "Statistics on several sets of attributes reveal more together than one by one.",
+        "Run it again, which draws other groups. Else publish fewer attributes or coarser ones, or "
+        "raise `--min-support` if nobody has statistics on groups as small as that.",
+        f"{_ABOVE}by all public statistics together",
+        "{people} could not be decided by all public statistics together, which were not fitted "
         "closely enough",
-        f"{_NOBODY}uses the counts of all views at once (the all-views adversary)",
+        f"{_UNJUDGED}uses the statistics of all views at once (the all-views adversary)",
     ),
     "certainty": Said(
         "Certain by counting",
-        "Somebody who knows how many people of a kind have a value can count in which groups they "
-        "may be: where there are no more places than cases, who has it is certain.",
-        "Run it again, which draws other groups; else publish fewer attributes or coarser ones, "
+        "Somebody who knows how many similar people have a value can count in which groups they "
+        "may be. If only as many people are there as have it, all of them have it.",
+        "Run it again, which draws other groups. Else publish fewer attributes or coarser ones, "
         "ask for a smaller r, or raise `--min-support`, so that rare strata are not known.",
-        "{people} {are} certain to have a protected value by counting",
-        not_asked=f"{_NOBODY}counts strata group by group",
+        "{people} {are} certain to have a protected value, by counting",
+        not_asked=f"{_UNJUDGED}counts the cases of strata group by group",
     ),
     "counting": Said(
         "Counting, per stratum",
         "If 17 men aged 25 have an illness, at least r times as many of them have to be in groups "
         "where it occurs; else counting alone finds them.",
-        "Run it again, which draws other groups; else ask for a smaller r, or raise "
-        "`--min-support`, so that rare strata are not taken to be known.",
-        "{people} with a protected value {are} in strata with too few others in groups with it",
-        not_asked=f"{_NOBODY}counts strata over all groups",
+        "Run it again, which draws other groups. Else ask for a smaller r, or raise "
+        "`--min-support`, so that rare strata are not known.",
+        "{people} with a protected value {have} too few similar people in groups where it occurs",
+        not_asked=f"{_UNJUDGED}counts the cases of strata over all groups",
     ),
     "suppression": Said(
         "Left out",
-        "Whoever knows that somebody is in the table, and finds them nowhere in the release, "
-        "learns something if mostly people with the value are left out.",
+        "If mostly people with the value are left out, whoever misses somebody in the release "
+        "learns something about them.",
         "Allow fewer people to be left out (`--max-suppression`), ask for a smaller r, or take "
         "`--limit prior`.",
         f"{_ABOVE}by being left out",
-        not_asked=f"{_NOBODY}knows who is left out",
+        not_asked=f"{_UNJUDGED}knows who is left out",
     ),
     "joint": Said(
         "Joint adversary",
-        "A reader weighs all values of a group together; leaving them out of the judgement leaves "
-        "their question open.",
+        "This adversary weighs all values of a group, and may be surer than one who looks at the "
+        "protected value alone.",
         "Judge with the usual adversaries: leave `--adversary` out, or add `--adversary joint`.",
-        not_asked=f"{_NOBODY}weighs every published value (the joint adversary)",
+        not_asked=f"{_UNJUDGED}weighs every published value (the joint adversary)",
     ),
     "binary": Said(
         "Binary adversary",
-        "A reader who knows only how common an event is learns something else from a group than "
-        "one who knows all values.",
+        "This adversary knows only how common the protected value is, and may be surer than one "
+        "who weighs all values.",
         "Judge with the usual adversaries: leave `--adversary` out, or add `--adversary binary`.",
-        not_asked=f"{_NOBODY}knows only how common an event is (the binary adversary)",
+        not_asked=f"{_UNJUDGED}knows only how common an event is (the binary adversary)",
     ),
     "person": Said(
         "One row, one person",
-        "Somebody with five rows is in five groups, and these tell more together than each by "
-        "itself.",
+        "Somebody with five rows is in five groups, which reveal more together than one by one.",
         "Name the column that says whose row it is (`--person`), and keep one row of each or ask "
         "for a smaller r (`--rows-per-person`).",
         f"{_ABOVE}by all of their rows together",
         "{people} could not be decided by all of their rows together",
-        "Each row counts as a person; people with several rows were not looked for",
+        "Each row counts as one person; whether somebody has several rows was not checked",
     ),
     "lookup": Said(
         "Looked up by attributes",
-        "Whoever knows a neighbour's attributes finds the record of that neighbour if nobody else "
-        "has them, whatever it says then.",
+        "Whoever knows somebody's attributes finds their record, if nobody else has the same.",
         "Ask for a number (`--k 5`), or make attributes coarser (`--recode`).",
         "{people} {have} a combination of attributes that fewer people share than was asked for",
-        not_asked="{people} {have} a combination of attributes that fewer than five people share; "
-        "no number was asked for (`--k`)",
+        not_asked="{people} {have} a combination of attributes that fewer than 5 people share; "
+        "no limit was set (`--k`)",
     ),
     "readable": Said(
         "Exact values",
-        "A value that no event protects may be published so that a reader who knows the group "
-        "knows it.",
+        "A value that is not protected may be the only one in a group. Whoever finds a person of "
+        "that group then knows their value.",
         "Protect more values (`--protect`), and leave `--smallest-group` out: then everybody is in "
         "a group.",
-        not_asked="{people} {are} published with their exact value, which no event protects",
+        not_asked="{people} {are} published with an exact value that is not protected",
     ),
     "releases": Said(
         "Other releases",
-        "Two releases of the same people can tell together what neither tells alone.",
+        "Two releases of the same people can reveal together what neither reveals alone.",
         "Follow the earlier release (`shoal anonymize --after`), and judge what is out already "
         "with `shoal audit --releases`.",
         f"{_ABOVE}by this release and all that it follows, judged together",
         "{people} could not be decided by this release and all that it follows, judged together",
-        "Other releases of the same people are not covered",
-        "{people} {are} above their limit, or not decided, by the releases that this one follows, "
-        "with what is known today; this one adds nobody",
+        "Not judged: what this release reveals together with others of the same people",
+        "{people} {are} above their limit, or not decided, because of the releases that this one "
+        "follows and of what is known today; this one adds nobody",
     ),
     "attack": Said(
         "Attacks",
-        "A proof is about the readers that it names; attackers try what nobody has thought of, "
-        "and are scored by who really has the value.",
+        "A proof is about the adversaries that it names. Attackers try everything else, and are "
+        "scored by who really has the value.",
         "Run `shoal attack RELEASE --table TABLE`. If the limit is beaten, ask for a larger r, "
         "publish fewer attributes, or bring what the attacker knew as outside knowledge "
         "(`--knowledge`, `--model`).",
         "Attackers tried to name people with a protected value, and {beat} the limit",
-        not_asked="Attackers did not try to name people with a protected value, or too few times "
-        "to tell (`shoal attack`)",
+        not_asked="Nobody tried to name people with a protected value, or too few times to judge "
+        "(`shoal attack`)",
     ),
 }
 """By the checks' names."""
@@ -269,7 +266,9 @@ def _nearest(check: Check) -> str:
     over = check.limit if check.worst > check.limit else None
     worst, limit = percent(check.worst, over=over), percent(check.limit)
     what = "farthest above" if over is not None and check.state == "broken" else "nearest to"
-    return f"; {what} its limit is {worst}, where {limit} is allowed".replace("\u00a0", " ")
+    return f"; the chance {what} its limit is {worst}, where {limit} is allowed".replace(
+        "\u00a0", " "
+    )
 
 
 def lookup_words(found: Lookup) -> str:
@@ -279,19 +278,24 @@ def lookup_words(found: Lookup) -> str:
         told = f"At least {k:,} people share every published combination of attributes."
     else:
         told = (
-            f"{people(few)} of the release {'has' if few == 1 else 'have'} a published combination "
-            f"of attributes that fewer than {k:,} people share, {found.unique:,} of them one that "
-            "nobody else has: whoever knows these attributes finds the record."
+            f"{people(few)} {'has' if few == 1 else 'have'} a combination of attributes that fewer "
+            f"than {k:,} people share, {found.unique:,} of them one that nobody else has: whoever "
+            "knows these attributes finds the record."
         )
-        told += f" At least {k:,} were asked for." if found.asked else ""
+        told += f" At least {k:,} people were asked for." if found.asked else ""
         told += "" if found.population is None else f" {beyond_words(found.population)}"
     if found.cost is None:
         return told
-    lost = [f"{percent(one)} of {visible(name)}" for name, one in found.cost.lost.items() if one]
+    lost = [
+        f"{percent(one)} of the detail of {visible(name)}"
+        for name, one in found.cost.lost.items()
+        if one
+    ]
     blanked = found.cost.blanked
+    coarser = f"recoding took {joined(lost)}" if lost else "nothing was made coarser"
     return (
         f"{told} For that, {people(blanked)} {'is' if blanked == 1 else 'are'} published without "
-        f"attributes, and recoding took {joined(lost) if lost else 'nothing'} of the information."
+        f"attributes, and {coarser}."
     )
 
 
@@ -307,11 +311,11 @@ def beyond_words(found: Population) -> str:
 
 
 def known_words(count: int, limit: str, shown: Shown = "{:,}".format) -> str:
-    """Whom general knowledge links above the limit already."""
+    """Whom public statistics link above the limit already."""
     told = shown(count)
     whom = "1 person" if told == "1" else f"{told} people"
     if not count:
-        return f"For nobody published do public statistics alone exceed {limit}."
+        return f"Public statistics alone exceed {limit} for nobody."
     return (
         f"For {whom} public statistics alone exceed {limit}, before anything is published; no "
         "release changes that."
@@ -319,9 +323,9 @@ def known_words(count: int, limit: str, shown: Shown = "{:,}".format) -> str:
 
 
 def stratum_words(one: TellingClass) -> str:
-    """A stratum that counting or suppression tells of: for those who hold the table."""
+    """A stratum that counting or suppression reveals most of: for those who hold the table."""
     return (
         f"{some(one.carriers)} {'case' if one.carriers == 1 else 'cases'} of "
-        f'"{visible(one.event)}" among {one.among:,} of {people(one.people)} '
-        f"({visible(one.described)}) who come into question; {one.needed:,} are needed"
+        f'"{visible(one.event)}" among {people(one.people)} ({visible(one.described)}): '
+        f"{one.among:,} of them could have it, {one.needed:,} are needed"
     )

@@ -35,7 +35,8 @@ from shoal.errors import ShoalError
 
 app = typer.Typer(
     name="shoal",
-    help="Make a table of people safe to publish, and judge any release.",
+    help="Limit how surely people in a published table can be linked to a sensitive value, and "
+    "judge any release.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -85,7 +86,7 @@ def main() -> None:
     except MemoryError:
         _fail(
             "This takes more memory than there is. Name fewer QIs or events, give a part of the "
-            "table, or allow less with --memory to be told sooner. [memory]"
+            "table, or set --memory, which refuses such work at once. [memory]"
         )
     except KeyboardInterrupt:
         _stop()

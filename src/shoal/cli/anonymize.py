@@ -133,7 +133,7 @@ def anonymize(
         if release.ledger is not None and after is not None:
             typer.echo(release.ledger.words)
         if written:
-            typer.echo(f"Release: {out}   for yourself alone: {inside}")
+            typer.echo(f"Release: {out}   to keep inside: {inside}")
     if release.robust is not True:
         where = str(out) if written else None
         typer.echo(written_words(release.robust, where, remedy(audit.checks)), err=json)
@@ -179,10 +179,10 @@ def _why_readable(readable: int, method: dict[str, Any]) -> str:
     if not readable or method["name"] != "art":
         return ""
     if method["parameters"]["condition"] == "bound":
-        return " The paper's own variant leaves people without an event alone."
+        return " The paper's own variant publishes people without a protected value alone."
     if method["parameters"]["smallest_group"] == 1:
-        return " --smallest-group 1 publishes people without an event alone."
-    return " Nobody like them with another value was left to share a group with."
+        return " --smallest-group 1 publishes people without a protected value alone."
+    return " No similar people with another value were left to share a group with."
 
 
 def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
@@ -204,9 +204,10 @@ def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
         "not guaranteed)."
     )
     say(
-        f"{audit.published:,} of {audit.rows:,} rows in {groups['count']:,} groups; "
-        f"{groups['with_event']:,} hold an event, {groups['mean_with_event']:.1f} people each; "
-        f"{audit.suppressed:,} rows suppressed ({rows['suppressed_with_event']:,} with an event)."
+        f"{audit.published:,} of {audit.rows:,} people published in {groups['count']:,} groups; "
+        f"{groups['with_event']:,} have a protected value, {groups['mean_with_event']:.1f} people "
+        f"each on average; {audit.suppressed:,} left out ({rows['suppressed_with_event']:,} with a "
+        "protected value)."
     )
     if groups["pooled"]:
         say(pooled_words(groups["pooled"], release.pooled_people))
@@ -217,9 +218,9 @@ def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
     if audit.robust is not True:
         say(f"{method['name']} promises only: {method['claims'].get('guarantee')}.")
     if facts is None:
-        say("How far counts are off is measured once the release is written (--write-anyway).")
+        say("The error of counts is measured once the release is written (--write-anyway).")
     elif facts.queries is None:
-        say("How far counts are off is measured for a report (--report FILE).")
+        say("The error of counts is measured for a report (--report FILE).")
     else:
         from shoal.report.measured import errors_in_short
 

@@ -45,8 +45,8 @@ def attack(
     json: bool = False,
     output_format: OutputFormat | None = None,
 ) -> None:
-    """Say who names carriers, and how often rightly. Exit code 0: nobody beats the limit, 1:
-    somebody does, 3: there were too few tries to tell, or nobody could try; 2: refused.
+    """Say how often attackers name cases rightly. Exit code 0: nobody beats the limit, 1:
+    somebody does, 3: there were too few tries to judge, or nobody could try; 2: refused.
 
     Args:
         release: The folder of a release; or a table, with --released or --groups.
@@ -199,9 +199,7 @@ def _show(result: Attack) -> None:
         echo_table([_line(one) for one in result.findings], headers=HEADERS, right=range(1, 11))
     say("\nright: how many of those named are cases; not known before: counts say 1/r at most.")
     say("allowed: 1/r or what counts say, if that is more, on average over everybody named.")
-    say(
-        "without: the same attacker, no release; control: a release that tells only what it claims."
-    )
+    say("without: the same attacker, no release; control: a release that reveals what it claims.")
     say("attributable: (right - control) / (1 - control). certain: named for sure, and rightly.\n")
     _show_surest(result)
     for left in result.not_run:

@@ -183,7 +183,9 @@ def headline(result: Audit, limits: Sequence[tuple[str, float]]) -> str:
     if broken:
         checks = "1 check is broken" if broken == 1 else f"{broken} checks are broken"
     elif undecided:
-        checks = "1 check is not decided" if undecided == 1 else f"{undecided} are not decided"
+        checks = (
+            "1 check is not decided" if undecided == 1 else f"{undecided} checks are not decided"
+        )
     if r is None:
         return f"{word}: every event has a limit of its own, and {checks}."
     limit = limit_words(percent(1 / r), result.limit)
@@ -211,9 +213,9 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         row = "" if worst.row is None else f"row {worst.row}, counted from 0 "
         say(f"Worst case: {row}({person}) in group {worst.group}")
         say(
-            f'  linked to "{worst.event}": {percent(worst.before)} before, by general knowledge '
-            f"alone, {percent(worst.posterior)} after, with the release ({worst.kind}), through "
-            f"{through}.{lower_words(worst.before, worst.posterior)}"
+            f'  linked to "{worst.event}" with {percent(worst.posterior)} ({worst.kind}), through '
+            f"{through}; public statistics alone say {percent(worst.before)}."
+            f"{lower_words(worst.before, worst.posterior)}"
         )
     echo_table(_figures(result))
     show_checks(result)
@@ -235,7 +237,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         ]
         headers = ("row", "group", "before", "after", "", "through")
         echo_table(people, headers=headers, right=range(4))
-        say("before: by general knowledge alone; after: with the release. Rows count from 0.")
+        say("before: by public statistics alone; after: with the release. Rows count from 0.")
     if result.models is not None:
         _show_models(result.models)
 
@@ -267,14 +269,12 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
     figures = [
         ("Published rows and groups", f"{result.published:,} in {result.groups:,} groups"),
         (
-            "Problematic people",
+            "People above their limit",
             f"{result.problematic:,}; {share} of the {result.carriers:,} with a protected value",
         ),
         (
-            "Known above the limit beforehand",
-            f"{result.known_before:,} people, whom no release can help"
-            if result.known_before
-            else "nobody",
+            "Above it by public statistics",
+            f"{result.known_before:,} people, release or none" if result.known_before else "nobody",
         ),
         (
             "Best guess is right",
@@ -283,8 +283,8 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
         ),
         (
             "Spread of chances within a group",
-            f"{result.average_delta:.4f} on average (likeliest less unlikeliest member, by general "
-            f"knowledge); {result.average_delta_carrying:.4f} in groups with an event, where the "
+            f"{result.average_delta:.4f} on average (likeliest less least likely member, by public "
+            f"statistics); {result.average_delta_carrying:.4f} in groups with an event, where the "
             f"paper's Theorem 1 allows {result.average_bound:.4f}",
         ),
         (
@@ -292,7 +292,7 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
             f"{result.theorem1_groups:,} of the {result.event_groups:,} with an event (the paper's "
             "condition; the verdict does not rest on it)",
         ),
-        ("Links computed, by group, view, event", counts or "none: no group holds an event"),
+        ("Links computed, by group, view, event", counts or "none: no group has an event"),
     ]
     if result.suppressed:
         figures.insert(

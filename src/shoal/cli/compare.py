@@ -52,7 +52,7 @@ def compare(
     Args:
         methods: Methods to compare: a,b,c.
         released: A file of another tool: name=file.csv.
-        max_suppression: Largest share of carriers ART may leave out.
+        max_suppression: Largest share of cases that ART may leave out.
         queries: Number of queries.
         qd: QIs that a query restricts (all).
         s: Expected share of rows of a query.
@@ -100,14 +100,13 @@ def compare(
 
 LEGEND = """
 error: how far count queries are off, on average; on event: those that ask for a protected value
-worst class: the same for the people with an event in the class of people, of those with at least
-100 of them, where it is most
-problematic: people linked above their limit, as a share of the people with an event
-not decided: people with an event of whom neither safety nor a breach could be shown, likewise
-worst: the link nearest to its limit, or farthest above it, as the verdict names it
-guess: how often the likeliest of a group is the one
-counting: people with an event whom counting over all groups links above the limit, as a share
-spread: how far the chances of a group's members lie apart, by general knowledge, on average
+worst stratum: the same for counts of cases, at worst in a stratum of 100 cases or more
+above limit: people linked above their limit, in percent of the people with a protected value
+not decided: people of whom neither safety nor a breach could be shown, likewise
+worst: the chance nearest to its limit, or farthest above it, as the verdict names it
+guess: how often the likeliest person of a group is the case
+counting: people with a protected value whom counting links above the limit, likewise
+spread: how far the chances of a group's people lie apart by public statistics, on average
 event spread: the same in groups with an event; allowed: what the paper's Theorem 1 allows there
 """
 
@@ -117,8 +116,8 @@ def _show(result: Comparison, spec: Spec) -> None:
         ("seconds", lambda m: _number(m["seconds"], "{:.2f}")),
         ("error", lambda m: _number(m["relative_error"], "{:.4f}")),
         ("on event", lambda m: _number(m["relative_error_protected"], "{:.4f}")),
-        ("worst class", lambda m: _share(m["class_error_worst"])),
-        ("problematic", lambda m: _share(m["problematic_share"])),
+        ("worst stratum", lambda m: _share(m["class_error_worst"])),
+        ("above limit", lambda m: _share(m["problematic_share"])),
         ("not decided", _undecided),
         ("worst", lambda m: _share(m["nearest_link"])),
         ("guess", lambda m: _share(m["guess_rate"])),

@@ -53,7 +53,7 @@ SPELLED = {
     "several sensitive columns it is.",
     "recode": "age:bands=10, age:missing=98,99, age:quantiles=5, age:cuts=18,65, day:date=month, "
     "code:nominal, icd:hierarchy=icd.csv with icd:level=2, job:rare=50.",
-    "k": "Of mondrian and mask: the fewest rows of a class.",
+    "k": "Of mondrian and mask: the fewest rows of a group.",
 }
 """How it is written on the command line, behind what it means."""
 METAVARS = {

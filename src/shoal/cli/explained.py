@@ -22,12 +22,11 @@ RAISES = ("InputError", "unknown")
 
 @dataclass
 class Entry:
-    """One code with the sentences that go with it, and the modules that raise it."""
+    """One code with the sentences that go with it."""
 
     code: str
     problems: list[str] = field(default_factory=list)
     remedies: list[str] = field(default_factory=list)
-    modules: list[str] = field(default_factory=list)
 
 
 def collect(source: Path = SOURCE) -> list[Entry]:
@@ -38,13 +37,11 @@ def collect(source: Path = SOURCE) -> list[Entry]:
         if not any(f"{name}(" in written for name in RAISES):
             continue
         tree = ast.parse(written)
-        module = ".".join(path.relative_to(source.parent).with_suffix("").parts)
         for code, problem, remedy in _raised(tree):
             entry = entries.setdefault(code, Entry(code))
             for known, new in (
                 (entry.problems, problem),
                 (entry.remedies, remedy),
-                (entry.modules, module.removesuffix(".__init__")),
             ):
                 if new not in known:
                     known.append(new)

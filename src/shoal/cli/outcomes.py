@@ -31,7 +31,7 @@ JUNIT: dict[State, str] = {"broken": "failure", "undecided": "error", "not asked
 STATES: dict[str, State] = {
     "beaten": "broken",
     "not beaten": "kept",
-    "too few tries to tell": "undecided",
+    "too few tries to judge": "undecided",
 }
 """What the verdict on an attacker amounts to; the others promise nothing."""
 SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"

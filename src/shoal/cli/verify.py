@@ -74,7 +74,7 @@ def verify(
 
 def _headline(result: Verification) -> str:
     """What came of it, with the number of checks."""
-    how = "posteriors recomputed" if result.recomputed else "from the release alone"
+    how = "every probability recomputed" if result.recomputed else "from the release alone"
     word, tried = "CONFIRMED" if result.confirmed else "REFUTED", len(result.checks)
     wrong = sum(not one.passed for one in result.checks)
     said = f"{wrong:,} of {tried:,} checks failed" if wrong else f"all {tried:,} checks passed"
@@ -89,11 +89,11 @@ def _certified(result: Verification) -> str:
 
 def _show(result: Verification, *, details: bool) -> None:
     say = typer.echo
+    say(_headline(result))
     for one in result.checks:
-        if details or one.detail or not one.passed:
+        if details or not one.passed:
             detail = f": {one.detail}" if one.detail else ""
             say(f"{'ok    ' if one.passed else 'WRONG '} {one.name}{detail}")
-    say(_headline(result))
     say(_certified(result))
     for line in lines(result.verdict):
         say(line)
@@ -102,4 +102,4 @@ def _show(result: Verification, *, details: bool) -> None:
         say(f"Taken on trust: {', '.join(result.on_trust)}.")
     say(result.signed)
     if result.confirmed and not result.recomputed:
-        say("Give --table ORIGINAL to recompute the adversary's posteriors too.")
+        say("With --table TABLE every probability is recomputed.")

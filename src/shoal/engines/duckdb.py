@@ -222,7 +222,7 @@ class DuckDBEngine:
         if rows is None:
             raise InputError(
                 "engine-source",
-                f'"{source}" is of a kind that is read as a whole only.',
+                f'"{source}" has a format that is read as a whole only.',
                 "Give CSV or Parquet, or leave the engine out.",
             )
         return rows

@@ -76,6 +76,6 @@ def refuse_several(persons: Persons, spec: Spec) -> None:
         raise InputError(
             "person-several",
             f"{len(persons.of_row):,} rows are of {persons.count:,} people, and rows that are "
-            "counted some after the other do not tell whose are whose.",
+            "counted in parts do not show whose are whose.",
             'Take one row per person, as with rows_per_person = "event".',
         )

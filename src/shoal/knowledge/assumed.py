@@ -89,10 +89,10 @@ class Assumed:
     def words(self) -> str:
         """What the adversary is taken to know, in figures."""
         support, share = self.min_support, percent(self.people / self.rows)
-        size = "" if support is None else f": groups of at least {people(support)} (min_support)"
+        size = "" if support is None else f" of at least {people(support)} (min_support)"
         return (
-            f"The adversary knows {counted(self.strata, 'stratum', 'strata')} of "
-            f"{counted(self.views, 'view')}{size}; {share} of the people are in one."
+            f"The adversary has statistics on {counted(self.strata, 'stratum', 'strata')}{size}, "
+            f"in {counted(self.views, 'view')}; {share} of the people are in one."
         ).replace("\u00a0", " ")
 
     @property

@@ -66,8 +66,8 @@ READERS: dict[str, Reader] = {"joint": JointReader(), "binary": BinaryReader()}
 def as_readers(given: tuple[str | Reader, ...]) -> tuple[Reader, ...]:
     """Readers by their names, or as they are."""
     if not given:
-        raise InputError("reader", "No reader is given.", f"Choose among: {', '.join(READERS)}.")
+        raise InputError("reader", "No adversary is given.", f"Choose among: {', '.join(READERS)}.")
     for one in given:
         if isinstance(one, str) and one not in READERS:
-            raise unknown("reader", f'There is no reader "{one}"', one, READERS)
+            raise unknown("reader", f'There is no adversary "{one}"', one, READERS)
     return tuple(READERS[one] if isinstance(one, str) else one for one in given)

@@ -29,7 +29,7 @@ def check_size(table: Table, classes: int) -> None:
     _check(
         table,
         8 * COPIES * numbers,
-        f"to hold their distributions in {classes:,} classes and chances for "
+        f"to hold their distributions in {classes:,} strata and chances for "
         f"{len(table.signatures):,} combinations of QI values",
     )
 
@@ -40,7 +40,7 @@ def check_views(table: Table, views: int) -> bool:
     signatures = len(table.signatures)
     refuse_memory(
         np.dtype(np.uint16).itemsize * signatures * views,
-        f"To know the class of {signatures:,} combinations of QI values in {views:,} views",
+        f"To know the stratum of {signatures:,} combinations of QI values in {views:,} views",
         "Drop a QI, or limit the adversary with --max-attributes.",
     )
     return signatures * views > MANY_PLACES

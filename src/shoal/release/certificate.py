@@ -239,7 +239,7 @@ def _faults_of_counts(told: Mapping[str, Any], spec: Spec) -> Iterator[str]:
         and not groups["readable_by_attributes"] <= groups["readable"] == audit["readable"],
         "absence": absence["kept"] is not (absence["carriers"] == 0)
         or not 0 <= absence["carriers"] <= rows["suppressed_with_event"],
-        "counting class by class": counter["kept"] is not (counter["classes"] == 0)
+        "counting per stratum": counter["kept"] is not (counter["classes"] == 0)
         or counter["kept"] is not (carriers == 0)
         or not 0 <= counter["certain_classes"] <= counter["classes"]
         or not 0 <= certain <= carriers

@@ -362,7 +362,7 @@ def _who(frame: pl.DataFrame, own: Sequence[str], column: str | None, key: bytes
             raise InputError(
                 "ledger-key-repeats",
                 f'"{column}" does not name everybody once.',
-                "Name a column that tells people apart, with --key, and one row for each.",
+                "Name a column that differs between people (--key), and give one row for each.",
             )
     who = [hashlib.blake2b(one.encode(), key=key, digest_size=16).hexdigest() for one in text]
     return pl.Series("who", who, dtype=pl.String)

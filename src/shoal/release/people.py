@@ -176,7 +176,7 @@ def met(people: People, privates: Sequence[Path], chain: Sequence[str] = ()) -> 
 
 def refuse_met(found: Met, together: str = "") -> InputError:
     """The error for a release of people of whom there is one."""
-    told = together or "Whoever has two such releases may be certain of what neither tells alone."
+    told = together or "Whoever has both may be certain of what neither reveals alone."
     follow = (
         f'Let this one follow it (--after "{found.private}")'
         if (found.private / CHAIN).is_file()

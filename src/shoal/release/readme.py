@@ -115,7 +115,7 @@ def _known(release: Release) -> str:
     return (
         f"{_known_of_classes(release, len(models))} It also knows what a model of all published "
         f"attributes, fitted to other people, says of each person ({', '.join(models)}); counting "
-        "and absence are judged without it."
+        "and suppression disclosure are judged without it."
     )
 
 

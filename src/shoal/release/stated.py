@@ -114,7 +114,7 @@ def _fault(told: dict[str, Any]) -> str:
         return ""
     place = " > ".join(str(step) for step in found.absolute_path)
     what = {"required": "something is missing", "additionalProperties": "something is unknown"}
-    told_of = what.get(str(found.validator), "a value is of another kind")
+    told_of = what.get(str(found.validator), "a value is of another type")
     return f"{told_of} in {place}" if place else told_of
 
 

@@ -112,8 +112,9 @@ def _counting(release: Release, names: dict[str, str]) -> str:
         told += (
             "People with a protected event are not shared equally within a group: "
             f"{release.weight} in {names['qi']} is how much of its group's people with an event "
-            "a person counts as, rounded down, and an empty cell stands for an equal share. As "
-            "many people of some kind are expected to have an event as their weights add up to. "
+            "a person counts as, rounded down, and an empty cell stands for an equal share. The "
+            "weights of people who are alike in something add up to how many of them are expected "
+            "to have an event. "
         )
     told += (
         "The standard error says how far an estimate may be off by chance, since a group does not "
@@ -124,9 +125,8 @@ def _counting(release: Release, names: dict[str, str]) -> str:
         told += "That values are spread evenly over ranges is taken for granted there. "
     elif release.weight is None:
         told += (
-            "It tells nothing of people who were put into a group because they are like others: "
-            "where some kind of people has a protected value often, its count may be too low by "
-            "more than that. "
+            "It does not cover how groups are put together: where similar people often have a "
+            "protected value, their count may be too low by more than that. "
         )
     return told
 
@@ -175,7 +175,7 @@ def _of_population(release: Release, names: dict[str, str], format: str) -> list
         "people of the population a person stands for. Counts above are of the people of the "
         "release. To count the population, multiply everybody's weights by it; in Python: "
         "shoal.read(folder).count(where, weighted=True). For models, too, the product is the "
-        "weight. Errors of a sample are those of its design, which is not told here. In DuckDB:"
+        "weight. Errors of a sample are those of its design, which is not known here. In DuckDB:"
     )
     parts = ["SURVEY WEIGHTS, FOR THE POPULATION\n" + filled(told)]
     apart = release.spec.publish_apart and len(release.spec.sensitive_columns) > 1

@@ -28,7 +28,7 @@ def _attacked(found: Record) -> str:
         else "Nobody is right above the limit beyond chance."
     )
     if found.get("too_few_tries"):
-        said += f" There were too few tries to tell for {joined(found['too_few_tries'])}."
+        said += f" There were too few tries to judge {joined(found['too_few_tries'])}."
     return f"Attackers tried to name people with a protected value{of}: {tried}. {said}"
 
 
@@ -85,13 +85,12 @@ def class_errors(facts: Facts) -> str:
     whose = joined([f"{isolated(name)} {quoted(value)}" for name, value in worst["class"].items()])
     classes = counted["classes"]
     return (
-        f"{classes:,} {'stratum' if classes == 1 else 'strata'} that general knowledge is about "
+        f"{classes:,} {'stratum' if classes == 1 else 'strata'} that public statistics are about "
         f"{'has' if classes == 1 else 'have'} at least {found['enough']:,} cases of an event. "
         f"Counted from the release, they are off by {percent(counted['mean'])} on average, and by "
         f"more than a quarter in {counted['far_off']:,} of the strata; worst among people with "
-        f"{whose}: {worst['carriers']:,} have {quoted(worst['event'])}, and a reader of the "
-        f"release estimates {worst['estimate']:,.0f}. By its standard error the "
-        "release says how far an estimate may be off by chance: the 95 % interval holds the truth "
-        f"in {percent(counted['covered'])} of the strata. Strata with fewer cases, "
-        f"{found['smaller']:,} of them, are not judged."
+        f"{whose}: {worst['carriers']:,} have {quoted(worst['event'])}, and the "
+        f"release leads to an estimate of {worst['estimate']:,.0f}. In "
+        f"{percent(counted['covered'])} of the strata the truth lies in the 95 % interval of the "
+        f"estimate. {found['smaller']:,} strata with fewer cases are not judged."
     )

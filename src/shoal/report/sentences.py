@@ -85,7 +85,7 @@ def _asked(facts: Facts) -> str:
 
 
 def known_sentence(facts: Facts, *, public: bool) -> str:
-    """Whom general knowledge links above the limit already."""
+    """Whom public statistics link above the limit already."""
     limit = "their event's limit" if _by_event(facts) else f"1/r ({percent(facts.limits[0])})"
     count = facts.verdict.known_before
     return known_words(count, limit, lambda one: hidden_count(one, public=public))
@@ -102,9 +102,9 @@ def story(witness: PublicWitness | None, *, public: bool, undecided: int = 0) ->
     after = judged(witness.posterior, witness.kind, limit=witness.limit)
     largest = "The worst case that was found" if undecided else "The worst case"
     told = (
-        f"{largest}, {_who(witness)}: linked to {event} with {percent(witness.before)} before, "
-        f"by general knowledge alone, and {after} after, with the release; reached through "
-        f"{through(witness.view)}.{lower_words(witness.before, witness.posterior)}"
+        f"{largest}: {_who(witness)} is linked to {event} with {after}, through "
+        f"{through(witness.view)}; public statistics alone say {percent(witness.before)}."
+        f"{lower_words(witness.before, witness.posterior)}"
     )
     if witness.shared == 1:
         return told
@@ -155,7 +155,7 @@ def meaning(facts: Facts) -> str:
 def _weights(facts: Facts) -> str:
     told = (facts.queries or {}).get("classes", {}).get("weights")
     return (
-        " Also, for counts by class, each person's weight: how much of its group's cases they "
+        " Also each person's weight, for estimates: the part of their group's cases that they "
         "count as, which is nowhere above the limit."
         if told
         else ""
@@ -219,10 +219,10 @@ def _known_by_models(facts: Facts) -> str:
             if event.auc is not None
         ]
         fitted = f", cross-fitted in {one.folds} folds" if one.folds else ""
-        tells = f"; it tells {joined(told)}" if told else ""
+        found = f"; it predicts {joined(told)}" if told else ""
         parts.append(
             f" They also know what a model of all these attributes says of each person "
-            f"({isolated(one.name)}{fitted}{tells}). It has no strata, so that counting and "
+            f"({isolated(one.name)}{fitted}{found}). It has no strata, so that counting and "
             "being left out are judged without it."
         )
     return "".join(parts)
@@ -273,7 +273,7 @@ def _combined(adversaries: Sequence[str]) -> tuple[str, str]:
         )
     told = (
         "Somebody who combines them all, with a statistical model for instance, can know more "
-        "than any single view tells."
+        "than any single view says."
     )
     if WHOLE in adversaries:
         told += f" The {WHOLE} adversary does, by counts, and is part of the verdict."
@@ -325,15 +325,15 @@ def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
         ),
         (
             "What is known already stays known.",
-            f"{known} published people were linked to an event above {limit} by general knowledge "
+            f"{known} published people were linked to an event above {limit} by public statistics "
             "alone, before anything was published. No truthful release can change that.",
         ),
         _combined(found.names),
-        ("Missing people are judged by what the table tells.", _missing(found, public=public)),
+        ("Missing people are judged by the table.", _missing(found, public=public)),
         (
             "Other sources count.",
-            "The verdict holds for the attributes named here. Another column, another release of "
-            "the same people, or a person's own secrets told elsewhere are outside of it.",
+            "The verdict holds for the attributes named here. It does not cover another column, "
+            "another release of the same people, or what people say of themselves.",
         ),
     ]
     if facts.spec["min_support"] > 1 and not facts.spec["outside"]:
@@ -360,7 +360,7 @@ def _measured_guess(found: PublicFindings) -> str:
 
 def _missing(found: PublicFindings, *, public: bool) -> str:
     if not found.suppressed:
-        return "Here every row is published, so nothing can be concluded from an absence."
+        return "Here every row is published, so nobody is missing."
     carriers = hidden_count(found.suppressed_carriers, public=public)
     return (
         f"{people(found.suppressed)} of the table, {carriers} with a protected event, are not "

@@ -1,4 +1,4 @@
-"""Whom general knowledge alone links to an event above 1/r, before anything is published.
+"""Whom public statistics alone link to an event above 1/r, before anything is published.
 
 It is what `shoal plan` says, event by event, made fast enough to stand beside a form: views are
 walked from few attributes to many, and people whose class fell below min_support are left behind,

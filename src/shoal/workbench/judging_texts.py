@@ -22,7 +22,7 @@ JUDGING = {
     "plan.curve.largest": "bound on r if nobody is left out: {r}",
     "plan.curve.chosen": "chosen: r = {r}",
     "plan.bounds": "Bounds for groups of one case against the binary adversary, and a rule of "
-    "thumb otherwise: a run tells what is really lost.",
+    "thumb otherwise: only a run shows what is really lost.",
     "plan.r": "r",
     "plan.lost": "Cases left out, at least",
     "plan.lost_share": "Share",
@@ -78,18 +78,18 @@ JUDGING = {
     "run.running": "Run {run} is going on.",
     "run.running.go": "Look at it",
     "run.method": "Method",
-    "run.method.art": "art: groups that withstand the joint and the binary reader",
+    "run.method.art": "art: groups that withstand the joint and the binary adversary",
     "run.method.anatomy": "anatomy: l-diverse groups",
     "run.method.mask": "mask: k-anonymity with values changed",
     "run.method.injector": "injector: groups by negative association rules",
     "run.method.t-closeness": "t-closeness: groups near the whole table",
     "run.method.mondrian": "mondrian: k-anonymity by ranges",
     "run.name": "Name",
-    "run.name.hint": "For yourself, to tell runs apart.",
+    "run.name.hint": "For yourself, to recognize the run.",
     "run.readers": "Adversaries",
     "run.reader.joint": "joint: weighs every published value",
     "run.reader.binary": "binary: knows how common an event is",
-    "run.reader.all-views": "all-views: uses the counts of all views at once",
+    "run.reader.all-views": "all-views: uses the statistics of all views at once",
     "run.limit": "Limit",
     "run.limit.absolute": "absolute: 1/r for everybody",
     "run.limit.prior": "prior: 1/r, or what was known of a person before if that is more",
@@ -97,9 +97,9 @@ JUDGING = {
     "run.follows.none": "not said: it is refused if it is of the same people",
     "run.follows.run": "follow run {run}",
     "run.follows.alone": "stand beside them",
-    "run.follows.hint": "Two releases of the same people, each made afresh, tell together what "
-    "neither tells alone. One that follows another keeps everybody in their group; that needs a "
-    "ledger. Beside the others only one may be published: what all of them tell together is "
+    "run.follows.hint": "Two releases of the same people, each made afresh, reveal together what "
+    "neither reveals alone. One that follows another keeps everybody in their group; that needs a "
+    "ledger. Beside the others only one may be published: what all of them reveal together is "
     "computed.",
     "run.ledger": "keep a ledger, so that another release of these people can follow",
     "run.also": "Red team",
@@ -136,8 +136,8 @@ JUDGING = {
     "ended.waiting": "Run {run} was not started yet",
     "ended.waiting.lead": "It waits for you.",
     "ended.failed": "Run {run} failed",
-    "ended.failed.lead": "Mend what the sentence above says, then start again; roles and settings "
-    "of this run stay as they were, so that after a change a new run is needed.",
+    "ended.failed.lead": "Change what the sentence above says, then start a new run: roles and "
+    "settings of this one stay as they were.",
     "ended.stopped": "Run {run} was stopped",
     "ended.stopped.lead": "Nothing half done was left behind.",
     "ended.lost": "Run {run} ended without a word",
@@ -147,7 +147,7 @@ JUDGING = {
     "or damaged.",
     "ended.start": "Start",
     "ended.again": "Start again",
-    "ended.mend": "Mend it: {page}",
+    "ended.mend": "Change settings: {page}",
     # Runs
     "runs.title": "Decide",
     "runs.lead": "Every run, the newest first. Open one to judge and decide, or compare several.",
@@ -196,16 +196,16 @@ JUDGING = {
     "risk.published": "people published, of {rows}",
     "risk.carriers": "of them have a protected value",
     "risk.problematic": "people linked above their limit by the release",
-    "risk.known": "people above their limit by general knowledge, with or without a release",
+    "risk.known": "people above their limit by public statistics, with or without a release",
     "risk.readable": "people published with their exact value",
     "checks.title": "All checks in full",
     "error.title": "Error of counts",
     "risk.worst": "the link that comes nearest to its limit",
     "risk.guess": "of guesses at the likeliest member are right",
     "charts.loading": "Drawing …",
-    "risk.label.risk-before": "How surely people are linked to an event by general knowledge "
+    "risk.label.risk-before": "How surely people are linked to an event by public statistics "
     "alone: bars of how many people, over the probability.",
-    "risk.caption.risk-before": "Known anyway, from general knowledge alone. No release changes "
+    "risk.caption.risk-before": "Known anyway, from public statistics alone. No release changes "
     "that.",
     "risk.label.risk-after": "How surely people are linked to an event by the published groups: "
     "bars of how many people, over the probability.",
@@ -215,7 +215,7 @@ JUDGING = {
     "people.after": "After",
     "people.event": "Event",
     "people.through": "Through",
-    "people.lead": "The people who are linked most surely, by general knowledge alone and with the "
+    "people.lead": "The people who are linked most surely, by public statistics alone and with the "
     "release. Rows are counted from 0, as in the table that was read.",
     "lost.title": "What was lost",
     "lost.rows": "rows not published",
@@ -228,7 +228,7 @@ JUDGING = {
     "checked.no": "Not verified: the release is not what its certificate says.",
     "attack.title": "What the red team achieves",
     "attack.lead": "How often attackers name a case rightly, with an interval of 95 %; beside "
-    "it the same without the release, and a control that tells only what the release claims.",
+    "it the same without the release, and a control that reveals only what the release claims.",
     "attack.attacker": "Attacker",
     "attack.named": "Named",
     "attack.right": "Right",
@@ -292,7 +292,7 @@ JUDGING = {
     "compare.worst": "Link nearest to its limit",
     "compare.problematic": "People linked above their limit by the release",
     "compare.undecided": "People not decided",
-    "compare.known": "Above it by general knowledge anyway",
+    "compare.known": "Above it by public statistics anyway",
     "compare.guess": "Best guess is right",
     "compare.attack": "Limit beaten by",
     "compare.not_tried": "nobody tried",

@@ -27,7 +27,7 @@ LOOK = {
     "look.choose": "Show their link",
     "look.moved": "How each attribute moves the link of {person} to {event}",
     "look.moved.lead": "Each line adds the attribute that moves it farthest. Beforehand: what "
-    "general knowledge says. With the group: one group and one view at a time. The dark "
+    "public statistics say. With the group: one group and one view at a time. The dark "
     "mark is the limit.",
     "look.moved.table": "The table is another now, so what is known beforehand cannot be counted.",
     "look.moved.several": "Shown for one sensitive column only.",
@@ -57,5 +57,5 @@ LOOK = {
     "look.crossed.none": "Shown for one sensitive column, while the table is the project's.",
     "look.crossed.show": "Show",
     "look.columns": "Columns, before and after",
-    "look.columns.lead": "Thin: the table. Thick: the release, as its reader would reckon.",
+    "look.columns.lead": "Thin: the table. Thick: the release, as its recipients would estimate.",
 }

@@ -14,7 +14,7 @@ ROLES = {
     "roles.lead": "What each column is, what nobody may be linked to, and how strongly. The "
     "proposal comes from names and values; yours may differ.",
     "roles.saved": "Every change is kept as you make it.",
-    "roles.refused": "Not kept: mend what is marked first.",
+    "roles.refused": "Not saved: correct what is marked first.",
     "roles.unsaved": "A proposal; it is kept once you change or save it.",
     "roles.columns": "Columns",
     "roles.columns.lead": "Known to outsiders: published, and assumed known of everybody. "
@@ -127,13 +127,13 @@ ROLES = {
     "beside.share": "of all",
     "beside.events": "protected events",
     "beside.signatures": "combinations of what outsiders know",
-    "beside.not": "Mend what is marked on the page, and the figures come here.",
+    "beside.not": "Correct what is marked, and the figures appear here.",
     "known.title": "Known before anything is published",
     "known.loading": "Counting …",
     "known.not": "This cannot be counted yet.",
     "known.people": "{n} people are linked to an event above its limit already.",
     "known.nobody": "Nobody is linked to an event above its limit yet.",
-    "known.meaning": "By general knowledge alone, in the worst view. No release changes that; "
+    "known.meaning": "By public statistics alone, in the worst view. No release changes that; "
     "the limit “prior” on the page Run asks for no more than was known.",
     "known.outside": "Counted with the file of outside knowledge, not with the table's own.",
     "known.caption": "By event, the most known first",

@@ -155,8 +155,7 @@ BEGINNING = {
     "table.distinct": "Distinct",
     "table.missing": "Missing",
     "table.alone": "Unique rows",
-    "table.alone.hint": "Unique rows: the share of people whom this column alone tells from all "
-    "others.",
+    "table.alone.hint": "Unique rows: the share of people whom this column alone singles out.",
     "table.shape": "Shape",
     "table.shape.numbers": "Rows by range of values, from {low} to {high}",
     "table.shape.values": "Rows by value, the commonest first",

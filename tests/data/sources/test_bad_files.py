@@ -210,7 +210,7 @@ def test_missing_file() -> None:
 
 def test_unknown_ending() -> None:
     with says(
-        'The name "people.dat" does not say what kind of file it is. '
+        'The name "people.dat" has no ending that is known. '
         "Known endings: .csv, .tsv, .txt, .parquet, .pq, .arrow, .ipc, .feather, .jsonl, .ndjson, "
         ".xlsx, .dta, .sav, .zsav, .sas7bdat, .xpt, .zip, .gz and .zst."
     ):

@@ -142,7 +142,7 @@ def test_patterns_that_make_no_table() -> None:
     write(Path("t-3.jsonl"), '{"a":1}\n')
     with fails_with("folder", '"t-?.csv" matches do not have the same columns'):
         read_table("t-?.csv")
-    with fails_with("folder", '"t-*" matches files of several kinds'):
+    with fails_with("folder", '"t-*" matches files of several formats'):
         read_table("t-*")
     with fails_with("file-missing", 'No file matches "u-*.csv"'):
         read_table("u-*.csv")

@@ -105,4 +105,4 @@ def test_releases_are_verified_where_the_table_is(
     command = ["verify", str(tmp_path / "release"), "--table", "spark:people", "--engine", "spark"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
-    assert "CONFIRMED (posteriors recomputed)" in done.output
+    assert "CONFIRMED (every probability recomputed)" in done.output

@@ -172,7 +172,7 @@ def test_without_any_known_name_columns_with_few_values_are_proposed(tmp_path: P
     proposal = propose_spec(frame)
     assert [guess.column for guess in proposal.columns("qi")] == [f"x{i}" for i in range(8)]
     assert reasons(proposal)["x0"] == "no name speaks for it, but it has only 3 values"
-    assert reasons(proposal)["k"] == "it has one value, so it tells nothing"
+    assert reasons(proposal)["k"] == "everybody has the same value"
 
 
 def test_many_qis_get_a_limit_that_works(tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ def test_qi_values_that_look_alike_are_warned_of() -> None:
     (message,) = (str(one.message) for one in caught)
     assert message == (
         'Values of the QI "sex" differ only by spaces or case, or look alike, but count as '
-        'different: "Male" and "male". Mend them, or those people are set apart.'
+        'different: "Male" and "male". Correct them, or those people are set apart.'
     )
 
 

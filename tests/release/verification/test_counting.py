@@ -1,4 +1,4 @@
-"""What a certificate says of counting class by class, and of absence, is counted again."""
+"""What a certificate says of counting per stratum, and of absence, is counted again."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_honest_figures_are_confirmed(tmp_path: Path) -> None:
 )
 def test_every_edited_figure_is_refuted(tmp_path: Path, change: dict[str, Any]) -> None:
     release = edited(made(tmp_path, CERTAIN), counter=change)
-    assert "counting class by class" in failures(verify(release, table=SEXES)) or (
+    assert "counting per stratum" in failures(verify(release, table=SEXES)) or (
         failures(verify(release)) == ["certificate"]
     )
 
@@ -102,7 +102,7 @@ def test_a_consistent_lie_is_refuted_by_the_table(tmp_path: Path) -> None:
     edit(release, no_worst)
     assert verify(release).confirmed
     found = verify(release, table=SEXES)
-    wrong = ["counting class by class", "certain people", "verdict"]
+    wrong = ["counting per stratum", "certain people", "verdict"]
     told = ["check certainty", "check counting", "worst of counting"]
     assert failures(found) == [*wrong, *told]
     assert "certain classes 1, claimed 0" in str(found.checks)
@@ -222,7 +222,7 @@ def test_a_lie_about_absence_is_refuted(tmp_path: Path) -> None:
     found = verify(alone, table=SEXES)
     assert failures(found) == ["absence"]
     assert [check.detail for check in found.checks if not check.passed] == [
-        'of 1 missing people 1 carry "x"'
+        'of 1 missing people 1 have "x"'
     ]
     gone = edited(made(tmp_path / "gone", GONE), anew=True, absence=lie)
     assert verify(gone, table=SEXES).confirmed
@@ -258,5 +258,5 @@ def test_a_certificate_that_keeps_quiet_of_readable_people_is_refused(
     told = json.loads(file.read_text(encoding="utf-8"))
     del told["groups"][name]
     file.write_text(json.dumps(told), encoding="utf-8")
-    with pytest.raises(shoal.InputError, match=r"in groups|something|another kind"):
+    with pytest.raises(shoal.InputError, match=r"in groups|something|another type"):
         verify(release)

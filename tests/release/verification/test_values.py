@@ -111,7 +111,7 @@ def test_people_with_each_other_s_values_are_caught(release: Release, tmp_path: 
         release.qi.filter(pl.col(GID) == b)[["q", "p"]]
     )
     folder = saved(release, tmp_path, sensitive=swapped)
-    told = ["groups of one value", "groups of one kind of people"]
+    told = ["groups of one value", "groups of one signature"]
     assert failures(verify(folder, table=FRAME)) == told
     whole = failures(verify(folder, table=FRAME, private=tmp_path / "private"))
     assert whole == [*told, "private record"]
@@ -133,7 +133,7 @@ def test_values_moved_between_larger_groups_are_caught(release: Release, tmp_pat
     ]
     swapped = pl.DataFrame(lines, schema=data.schema, orient="row")
     folder = saved(release, tmp_path, sensitive=swapped)
-    told = ["groups of one kind of people"]
+    told = ["groups of one signature"]
     assert failures(verify(folder, table=FRAME)) == told
     found = verify(folder, table=FRAME, private=tmp_path / "private")
     assert failures(found) == [*told, "private record"]

@@ -85,7 +85,7 @@ class Joint(JointReader):
 class Binary(BinaryReader):
     """The adversary of Theorem 1: tells one event from the rest, and is always exact."""
 
-    reasoning = "tells a protected event from everything else, and makes no use of other values"
+    reasoning = "weighs a protected value against everything else, and makes no use of other values"
 
     def judge(self, case: Case, view: View, number: int) -> Judgement:
         return judge_groups(case, view, number, by_value=False)
@@ -128,7 +128,7 @@ class GroupReader(JointReader):
             raise InputError(
                 "adversary-answer",
                 f"The adversary {self.name} answers something that is no probability for each of "
-                f"{shape[0]} kinds of people and {shape[1]} events.",
+                f"{shape[0]} signatures and {shape[1]} events.",
                 "Let posterior return an array of that shape with numbers from 0 to 1.",
             )
         return posterior

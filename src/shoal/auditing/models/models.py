@@ -140,6 +140,6 @@ def _remarks(grouping: Grouping) -> list[str]:
     whom = "1 person is" if alone == 1 else f"{alone:,} people are each"
     return [
         f"{whom} published in a group of one, which makes k and l 1 and the other figures large: "
-        "these models treat every value as sensitive, while r-robustness lets people stand openly "
-        "who have no protected value."
+        "these models treat every value as sensitive, while r-robustness lets people be "
+        "published with their exact value if it is not protected."
     ]

@@ -104,8 +104,8 @@ def found(source: str | Path, sheet: str | None = None) -> Found:
     if len(set(kinds.values())) > 1:
         raise InputError(
             "folder",
-            f'"{redact(text)}" matches files of several kinds.',
-            "Give a pattern of one kind, such as part-*.csv.",
+            f'"{redact(text)}" matches files of several formats.',
+            "Give a pattern of one format, such as part-*.csv.",
         )
     (kind,) = set(kinds.values())
     return Found(kind, tuple(kinds), packed, base)

@@ -63,6 +63,6 @@ def unknown_kind(path: Path) -> InputError:
     *plain, last = (ending for one in FORMATS for ending in one.endings)
     return InputError(
         "file-kind",
-        f'The name "{redact(path)}" does not say what kind of file it is.',
+        f'The name "{redact(path)}" has no ending that is known.',
         f"Known endings: {', '.join(plain)} and {last}.",
     )

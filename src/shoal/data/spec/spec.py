@@ -90,8 +90,8 @@ class Spec:
     then know how common values are by weights, too. It is published only if it is a QI as well."""
     population: str | None = None
     """A file of the population, with the QIs of everybody, or of each combination and its count.
-    It is told how many who are alone in what is published are alone in it, too; survey weights tell
-    about that."""
+    How many of those who are alone in what is published are alone there too is counted by it;
+    survey weights give an estimate."""
     min_support: int | None = None
     """Outsiders know how common an event is among people who are alike in something, if there are
     at least so many of them. Unless given, 10 to 100, by the table's rows."""
@@ -113,7 +113,7 @@ class Spec:
     refused."""
     knowledge: str | None = None
     """A file of how common values are (columns of the table, value, probability), in place of all
-    that the table itself would tell outsiders: then min_support, max_attributes and views do not
+    that the table itself would say: then min_support, max_attributes and views do not
     count. For one sensitive column."""
     limit: Limit = "absolute"
     """absolute: 1/r for everybody, as the paper has it; prior: in each view 1/r, or what that view
@@ -258,7 +258,7 @@ class Spec:
         if rule.by in self.sensitive_columns:
             raise InputError(
                 "rows-per-person",
-                f'"{rule.by}" is sensitive, and which row is published would tell of it.',
+                f'"{rule.by}" is sensitive, and the choice of the row would reveal it.',
                 "Choose the last row by a column that is not.",
             )
 

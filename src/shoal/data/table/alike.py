@@ -67,7 +67,7 @@ def warn_of_lookalikes(table: Table) -> None:
         if groups:
             _warn(
                 f'Values of the QI "{visible(column.name)}" {SAME_BUT_FOR}, but count as '
-                f"different: {_shown(groups)}. Mend them, or those people are set apart."
+                f"different: {_shown(groups)}. Correct them, or those people are set apart."
             )
 
 
@@ -82,7 +82,7 @@ def warn_of_alike(values: Iterable[str], spec: Spec) -> None:
     if apart:
         _warn(
             f'Values of "{spec.sensitive}" {SAME_BUT_FOR}, but are not protected as one: '
-            f"{_shown(apart)}. Put them into one event, or mend them."
+            f"{_shown(apart)}. Put them into one event, or correct them."
         )
 
 

@@ -73,5 +73,5 @@ def _unreadable(error: Exception) -> InputError:
     return InputError(
         "frame",
         f"The data frame cannot be read: {reason}.",
-        "Give every column a name of its own and one kind of value.",
+        "Give every column a name of its own and one type of value.",
     )

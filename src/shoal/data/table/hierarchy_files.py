@@ -71,7 +71,7 @@ def parse_toml(path: Path, *, name: str) -> Outline:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else f"no TOML: {error}"
         problem = f'The hierarchy file "{path}" is {why}.'
-        raise InputError("hierarchy-form", problem, "Mend the file.") from None
+        raise InputError("hierarchy-form", problem, "Correct the file.") from None
     return parse_mapping(content, name=name)
 
 

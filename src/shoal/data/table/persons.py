@@ -128,7 +128,7 @@ def refuse_elsewhere(spec: Spec, named: int, distinct: int) -> None:
         raise InputError(
             "person-counted",
             f'"{name}" repeats: {named:,} rows are of {distinct:,} people, and where these rows '
-            "are counted nobody tells whose are whose.",
+            "are counted it is not known whose are whose.",
             "Leave the engine out; or give a table, or the query of one, with one row per person.",
         )
 

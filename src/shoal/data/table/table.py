@@ -293,7 +293,7 @@ class Table:
             raise InputError(
                 "rows-elsewhere",
                 "The table was counted elsewhere, and its rows are not here.",
-                "Ask for what can be told from counts, or give the table itself.",
+                "Ask for what counts can answer, or give the table itself.",
             )
         return self.people
 

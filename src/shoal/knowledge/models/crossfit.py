@@ -38,7 +38,7 @@ def fit_model(table: Table, model: Any, *, folds: int = FOLDS, seed: int = 0) ->
     if count < 2:
         raise InputError(
             "model",
-            "All people have the same QI values, so that a model can tell nothing.",
+            "All people have the same QI values, so that no model can learn anything.",
             "Leave the model out, or name more QIs.",
         )
     name = model if isinstance(model, str) else getattr(model, "name", type(model).__name__)

@@ -70,10 +70,10 @@ class Art:
     """needed: partners that close deficits; closest: the paper's smallest increase of delta. None
     means what goes with the condition."""
     max_suppression: float = 0.05
-    """The largest share of an event's carriers that may be left out."""
+    """The largest share of an event's cases that may be left out."""
     cell: int | None = None
-    """Fewest people of a cell of lookalikes, which groups are made of and which are cut without
-    regard to who carries; None means 2 r, and fewer where people are scarce."""
+    """Fewest people of a cell of similar people, which groups are made of and which are cut without
+    regard to who is a case; None means 2 r, and fewer where people are scarce."""
     form: Literal["bucketized", "generalized"] = "bucketized"
     """bucketized: exact QI values; generalized: a range of values for each group."""
     hierarchies: Mapping[str, Hierarchy] | None = None
@@ -82,7 +82,7 @@ class Art:
     """Fewest people of a group; None means r rounded up for people without an event whom nobody
     needs, and 1 that each of them is published alone, with their exact value."""
     largest: int = 200
-    """Largest number of partners of one carrier; and of people who are in one group only so that
+    """Largest number of partners of one case; and of people who are in one group only so that
     it holds another value."""
     readers: tuple[str | Reader, ...] = ("joint", "binary")
     """Whom every group answers."""
@@ -197,7 +197,7 @@ class Art:
         if any(one.name not in (*READERS, "together") for one in as_readers(self.readers)):
             raise InputError(
                 "reader-several",
-                "ART answers readers of your own where there is one sensitive column.",
+                "ART answers adversaries of your own where there is one sensitive column.",
                 f"Choose among: {', '.join(READERS)}.",
             )
 

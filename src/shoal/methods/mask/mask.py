@@ -57,7 +57,7 @@ class Mask:
     k: int | None = None
     """The fewest rows of a class; None means the spec's r, rounded up."""
     m: float | None = None
-    """No event may have more than 1/m of a class; None means each event's r."""
+    """No event may have more than 1/m of a group; None means each event's r."""
     hierarchies: Mapping[str, Hierarchy] | None = None
     """Hierarchies by QI name, as Mondrian uses them."""
 

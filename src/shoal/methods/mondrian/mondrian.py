@@ -51,9 +51,9 @@ class Mondrian:
     name: ClassVar[str] = "mondrian"
 
     k: int | None = None
-    """The fewest rows of a class; None means the spec's r, rounded up."""
+    """The fewest rows of a group; None means the spec's r, rounded up."""
     l: int | None = None  # noqa: E741
-    """The fewest distinct published values of a class; None means any number."""
+    """The fewest distinct published values of a group; None means any number."""
     hierarchies: Mapping[str, Hierarchy] | None = None
     """Hierarchies by QI name, used for the QIs whose values have no order."""
 

@@ -75,7 +75,7 @@ class TCloseness:
     name: ClassVar[str] = "t-closeness"
 
     t: float = 0.2
-    """The largest EMD of a class to the whole table, 0 to 1."""
+    """The largest EMD of a group to the whole table, 0 to 1."""
     emd: Literal["equal", "ordered", "hierarchical"] = "equal"
     """How far two sensitive values are apart: equal, ordered or hierarchical."""
     hierarchies: Mapping[str, Hierarchy] | None = None

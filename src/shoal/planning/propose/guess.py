@@ -230,7 +230,7 @@ def _by_itself(column: pl.Series, distinct: int, said: Variable) -> Guess:
     if distinct == 0:
         return guess("unpublished", f"it holds {column.dtype}, neither text nor numbers")
     if distinct == 1:
-        return guess("unpublished", "it has one value, so it tells nothing")
+        return guess("unpublished", "everybody has the same value")
     if reason := _weighing(column, words):
         return guess("weight", reason)
     identifier: Role = "identifier" if distinct == filled else "unpublished"

@@ -189,7 +189,7 @@ def _r_lines(r: int | None) -> list[str]:
     r = r or PROPOSED_R[0]
     return [
         f"# {r} {why}: choose it by the harm that a link would do.",
-        "# No groups were made for this proposal: whether they are found, a run tells.",
+        "# No groups were made for this proposal: only a run shows whether they are found.",
         f"r = {r}",
     ]
 
@@ -236,7 +236,7 @@ def _protect_lines(values: list[str]) -> list[str]:
         return [f"# protect = [[{toml_string(values[-1])}]]"]
     events = ", ".join(f"[{', '.join(map(toml_string, group))}]" for group in alike)
     return [
-        f"# Values that {SAME_BUT_FOR}: protect them as one, or mend the table.",
+        f"# Values that {SAME_BUT_FOR}: protect them as one, or correct the table.",
         f"# protect = [{events}]",
     ]
 

@@ -135,7 +135,7 @@ def _within(column: Column, predicate: range | Between) -> Bools:
         raise InputError(
             "count-range",
             f'{predicate} cannot be compared with the values of "{column.name}".',
-            f"Give ends of the same kind as {column.labels[0]}.",
+            f"Give ends of the same type as {column.labels[0]}.",
         ) from None
     return inside.to_numpy()
 

@@ -41,5 +41,5 @@ def _told_by_all(case: Case) -> str:
         if case.limit == "prior":
             above &= gone * table.rows > carriers * missing
         if above:
-            return f'of {missing:,} missing people {gone:,} carry "{table.events[number].label}"'
+            return f'of {missing:,} missing people {gone:,} have "{table.events[number].label}"'
     return ""

@@ -172,7 +172,7 @@ def _check_readable(release: Release, sensitive: Runs) -> Claim:
         found = int((sizes * sensitive.copies)[readable].sum())
         return same_figure("readable people", found, claimed["readable"])
     alone = int(sensitive.copies[readable & (sizes == 1)].sum())
-    return same_figure("people shown openly", alone, claimed["shown_openly"])
+    return same_figure("people published alone", alone, claimed["shown_openly"])
 
 
 def check_lookup(release: Release) -> Claim:
@@ -191,7 +191,7 @@ def _check_members(release: Release) -> Claim:
         if published.get(label, 0) != total and not release.certificate["rows"]["values_changed"]:
             return Claim("members", False, f'the members of "{label}" do not add up')
     pooled = (release.members["event"] == OTHER).any()
-    return Claim("members", not pooled, "it tells what pooled groups hold" if pooled else "")
+    return Claim("members", not pooled, "it shows values behind (other)" if pooled else "")
 
 
 def _check_masks(release: Release, sensitive: Runs) -> Claim:

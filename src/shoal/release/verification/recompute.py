@@ -125,7 +125,7 @@ def recompute(
         with_earlier = together_with_earlier(case, known, lines, private)
         found = replace(found, together=typed(JudgedTogether, with_earlier))
         if whole:
-            name = "what all releases tell together"
+            name = "what all releases reveal together"
             checks.append(same_figures(name, with_earlier, plain(stated.together)))
     checks += _check_readable(table, lines, certificate["groups"])
     together = persons.verdict()
@@ -270,7 +270,7 @@ def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Claim:
 
 
 def _check_counter(counter: Counter, claimed: Counter | None) -> Claim:
-    return same_figures("counting class by class", plain(counter), plain(claimed))
+    return same_figures("counting per stratum", plain(counter), plain(claimed))
 
 
 def _known_before(table: Table, known: Knowledge) -> Bools:

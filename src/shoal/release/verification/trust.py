@@ -50,11 +50,11 @@ def check_signers(folder: Path, key: str | Path | None) -> Signers:
 
 ON_TRUST: dict[str, str] = {
     "method.name": "the method's name",
-    "method.parameters": "its parameters",
-    "method.claims": "what it claims of itself",
+    "method.parameters": "the method's parameters",
+    "method.claims": "what the method claims",
     "software": "the software",
     "seed": "the seed",
-    "knowledge.models": "models and all that they tell, for their views were not judged",
+    "knowledge.models": "models and all that they say, for their views were not judged",
 }
 """Parts that the tables do not tell. What the method claims to answer is held against the verdicts,
 but not how it went about it."""
@@ -76,7 +76,7 @@ def taken_on_trust(
     which row is in which group."""
     words = [] if recomputed else ["that people and values are the table's", *BY_THE_TABLE.values()]
     if "any_row" in certificate.get("person", {}) and not (recomputed and by_row):
-        words.append("what all rows of a person tell together")
+        words.append("what all rows of a person reveal together")
     if recorded:
         return tuple(words)
     models = "models" in certificate["knowledge"]

@@ -143,7 +143,7 @@ def _check_alike(table: Table, lines: PublishedLines, changed: int) -> Claim:
     signature = lines.values.spread(first)[told]
     over = _excess(table, signature, lines.values.code[told], lines.often[told])
     detail = "groups of people with the same attributes show values that such people do not have"
-    return Claim("groups of one kind of people", over <= changed, "" if over <= changed else detail)
+    return Claim("groups of one signature", over <= changed, "" if over <= changed else detail)
 
 
 def _excess(table: Table, signature: IntArray, value: IntArray, count: Ints) -> int:
@@ -229,7 +229,7 @@ def _check_suppressed(release: Release, table: Table, lines: PublishedLines) -> 
     lost = int(table.carriers - lines.often[event >= 0].sum())
     claimed = release.certificate["rows"]["suppressed_with_event"]
     detail = "" if lost == claimed else f"{lost}, claimed {claimed}"
-    return Claim("suppressed carriers", lost == claimed, detail)
+    return Claim("suppressed cases", lost == claimed, detail)
 
 
 def _check_suppressed_apart(
@@ -237,7 +237,7 @@ def _check_suppressed_apart(
 ) -> Claim:
     """The same of columns that are published apart. Somebody may carry an event in several of them,
     so that without the record there are bounds only."""
-    name, claimed = "suppressed carriers", release.certificate["rows"]["suppressed_with_event"]
+    name, claimed = "suppressed cases", release.certificate["rows"]["suppressed_with_event"]
     assert table.several is not None
     if record is not None:
         _, value, rows = record.missing(table)

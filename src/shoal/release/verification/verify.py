@@ -69,7 +69,7 @@ class Verification:
         return card(self._title(), self._figures())
 
     def _title(self) -> str:
-        how = "posteriors recomputed" if self.recomputed else "from the release alone"
+        how = "every probability recomputed" if self.recomputed else "from the release alone"
         return f"Verification: {'confirmed' if self.confirmed else 'refuted'} ({how})"
 
     def _figures(self) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ def answers(evidence: Evidence) -> list[Answer]:
     return [
         (
             "Singling out",
-            "Can the record of one person be told apart in the release?",
+            "Can the record of one person be singled out in the release?",
             _singling_out(facts, evidence.certificate, attacks),
         ),
         (
@@ -135,7 +135,7 @@ def _inference(facts: Facts, attacks: Attacks) -> list[str]:
         link = judged(worst.posterior, worst.kind, limit=worst.limit)
         told.append(
             f"The largest link of a person to {quoted(worst.event or '')}, relative to its limit "
-            f"of {percent(worst.limit)}, is {link}; {percent(worst.before)} by general knowledge "
+            f"of {percent(worst.limit)}, is {link}; {percent(worst.before)} by public statistics "
             "alone."
         )
     asked = [one.state != "not asked" for one in facts.checks]

@@ -58,9 +58,7 @@ def same(visit: Visit) -> Response:
 def _steps(visit: Visit, asked: Asked) -> Any:
     method, readers = visit.text("method") or "art", visit.texts("readers")
     if not readers or set(readers) - set(ADVERSARIES):
-        raise InputError(
-            "reader-none", "Nobody is named who reads the release.", "Tick one reader, or both."
-        )
+        raise InputError("reader-none", "No adversary is ticked.", "Tick at least one.")
     parameters, files = _typed(visit, method), _hierarchy_files(visit, asked)
     read = {qi: read_hierarchy(visit.project.folder / file, name=qi) for qi, file in files.items()}
     make_method(method, parameters | ({"hierarchies": read} if read else {}))

@@ -70,7 +70,7 @@ def progress(visit: Visit) -> Response:
 
 
 def risk(visit: Visit) -> Response:
-    """How surely people are linked by the published groups, and by general knowledge anyway. It is
+    """How surely people are linked by the published groups, and by public statistics anyway. It is
     a part of its own, since the first drawing takes a moment."""
     facts = verdicts.facts_of(_run(visit))
     if facts is None:

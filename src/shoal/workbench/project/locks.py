@@ -67,7 +67,7 @@ def _locked(handle: int, *, shared: bool) -> bool:
     if fcntl is None:
         raise InputError(
             "project-system",
-            "This system has no locks of the kind that a project needs.",
+            "This system has no locks that a project needs.",
             "Work in a project on Linux or macOS.",
         )
     try:
