@@ -161,4 +161,4 @@ def test_the_command_line_says_the_number_used(tmp_path: Path) -> None:
         *("anonymize", tmp_path / "t.csv", "--qi", "sex,region", "--sensitive", "illness"),
         *("--protect", "HIV", "-r", "3", "--out", tmp_path / "out", "--seed", "1"),
     )
-    assert "groups of at least 20 people (min_support)" in said.stdout
+    assert "of at least 20 people (min_support)" in said.stdout
