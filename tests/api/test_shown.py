@@ -95,7 +95,9 @@ def test_reprs_say_what_matters(objects: dict[str, Any]) -> None:
     assert "and 2 more" in repr(objects["comparison"])
     assert repr(objects["plan"]).startswith("Plan: nobody is ruled out at the asked r; ")
     assert repr(objects["far"]).startswith("Plan: not everybody can be protected at the asked r; ")
-    assert repr(objects["verification"]).startswith("Verification: confirmed (every probability recom")
+    assert repr(objects["verification"]).startswith(
+        "Verification: confirmed (every probability recom"
+    )
     assert "wrong: what was asked for: r is 2.0, not 9.0" in repr(objects["refuted"])
     assert "min_support=30" in repr(SPEC)
     assert "identifiers" not in repr(SPEC)

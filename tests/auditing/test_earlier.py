@@ -43,7 +43,11 @@ def test_all_counts_are_held_against_what_came_before(monkeypatch: pytest.Monkey
         above = carrying & (after > most * (1 + all_views.ROUNDING))
         if min(np.abs(was - most).min(), np.abs(after - most).min()) < 1e-4:
             continue
-        assert found.by_adversary["all-views"].problematic == int((above & ~known).sum())
+        whole = found.by_adversary["all-views"]
+        assert whole.problematic == int((above & ~known).sum())
+        assert whole.excepted == int((above & known).sum())
+        (check,) = [one for one in found.checks if one.name == "all-views"]
+        assert check.people == (whole.problematic or whole.excepted), "a kept check says whom"
         spared, charged = spared + (above & known).any(), charged + (above & ~known).any()
     assert spared > 3
     assert charged > 1
@@ -61,16 +65,20 @@ def test_a_class_lacks_nobody_who_was_told_of_before() -> None:
             before = inside | ~told[group]
         else:  # whoever has the earlier releases knows that newcomers carry nothing
             before = inside & told[group]
-        fails = []
+        fails, excepted = [], [0]
         for view in knowledge.class_views:
+            excepted.append(0)
             for one in range(1, len(view.distributions)):
                 mine = view.index[table.row_signature] == one
                 cases, among = int(carry[mine].sum()), int(inside[mine].sum())
                 left = int(before[mine].sum())
                 if 0 < among < min(r * cases, left):
                     fails.append((view.attributes, int(mine.sum()), cases, among))
+                elif 0 < among < min(r * cases, int(mine.sum())):
+                    excepted[-1] += cases
                 more += among == left < min(r * cases, int(mine.sum()))
         named = [(one.view, one.people, one.carriers, one.among) for one in found.counter.classes]
         assert sorted(named) == sorted(fails)
+        assert found.counter.excepted == max(excepted)
         fewer += bool(fails)
     assert min(more, fewer) > 3, "both occur"

@@ -53,6 +53,7 @@ class Said:
 
 
 _ABOVE = "{people} {are} linked above their limit "
+_EARLIER = "as earlier releases leave them, with what is known today; this one adds nobody"
 _UNJUDGED = "Not judged: an adversary who "
 SAID = {
     "one-view": Said(
@@ -76,6 +77,7 @@ SAID = {
         "{people} could not be decided by all public statistics together, which were not fitted "
         "closely enough",
         f"{_UNJUDGED}uses the statistics of all views at once (the all-views adversary)",
+        f"{_ABOVE}by all public statistics together, {_EARLIER}",
     ),
     "certainty": Said(
         "Certain by counting",
@@ -94,6 +96,8 @@ SAID = {
         "`--min-support`, so that rare strata are not known.",
         "{people} with a protected value {have} too few similar people in groups where it occurs",
         not_asked=f"{_UNJUDGED}counts the cases of strata over all groups",
+        kept="{people} with a protected value {have} too few similar people in groups where it "
+        f"occurs, {_EARLIER}",
     ),
     "suppression": Said(
         "Left out",

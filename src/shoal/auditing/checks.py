@@ -129,6 +129,8 @@ def _all_views(found: Judged) -> Found:
     if not whole:
         return NOT_ASKED
     (one,) = whole
+    if one.robust:
+        return "kept", one.excepted or 0
     return state_of(one.problematic + (one.missing or 0), one.undecided, one.robust)
 
 
@@ -141,7 +143,9 @@ def _certainty(found: Judged) -> Found:
 
 def _counting(found: Judged) -> Found:
     one = found.counter
-    return NOT_ASKED if one is None else state_of(one.carriers_in_worst_view, 0, one.kept)
+    if one is None:
+        return NOT_ASKED
+    return ("kept", one.excepted or 0) if one.kept else ("broken", one.carriers_in_worst_view)
 
 
 def _suppression(found: Judged) -> Found:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -82,6 +82,9 @@ class Counting:
     nearest: tuple[float, float] | None = None
     """Of the class that comes nearest to failing, or fails most: which share of the people in
     question carry the event, and which may. None where no class has anybody in question."""
+    excepted: int | None = None
+    """Where releases came before: carriers, of the view that has most, of classes of which these
+    leave too few in question."""
 
     @property
     def kept(self) -> bool:
@@ -105,14 +108,16 @@ class Counting:
 def count_classes(case: Case, knowledge: Knowledge) -> Counting:
     """The counter's promise. It takes the published tables and the distributions, no more."""
     table = case.table
-    return _counting(table, table.cells, lambda event: _in_groups(case, knowledge, event))
+    found = _counting(table, table.cells, lambda event: _in_groups(case, knowledge, event))
+    return found if case.earlier is not None else replace(found, excepted=None)
 
 
 def count_missing(case: Case, knowledge: Knowledge, missing: Cells) -> Counting:
     """The promise on absence; `missing` are the people who are not published. The whole table is a
     class too."""
     views = (_everybody(case.table), *knowledge.class_views)
-    return _counting(case.table, missing, lambda event: _gone(case, views, missing, event))
+    found = _counting(case.table, missing, lambda event: _gone(case, views, missing, event))
+    return replace(found, excepted=None)
 
 
 def _everybody(table: Table) -> View:
@@ -130,12 +135,20 @@ class _Judged(NamedTuple):
     carriers: Floats
     among: Floats
     needed: Floats
+    alone: Floats
+    """Among how many they would have to be if no release came before."""
 
     @property
     def fails(self) -> Bools:
         fails = (self.among > 0) & (self.among < self.needed)
         fails[0] = False
         return fails
+
+    @property
+    def excepted(self) -> float:
+        """Carriers of classes that fail but for what releases before left of them."""
+        few = (self.among > 0) & (self.among < self.alone) & ~self.fails
+        return float(self.carriers[1:][few[1:]].sum())
 
     @property
     def nearest(self) -> tuple[float, float, float]:
@@ -156,8 +169,8 @@ def _in_groups(case: Case, knowledge: Knowledge, event: int) -> Iterator[_Judged
     before = table.signature_rows if case.before is None else _candidates(case.before, event)
     for view, people, carriers in _classes(table, knowledge.class_views, event):
         among, left = (_summed(view.index, some, len(people)) for some in (held, before))
-        needed = np.minimum(left, case.event_r[event] * carriers)
-        yield _Judged(view, people, carriers, among, needed)
+        alone = np.minimum(people, case.event_r[event] * carriers)
+        yield _Judged(view, people, carriers, among, np.minimum(left, alone), alone)
 
 
 def _candidates(case: Case, event: int) -> Floats:
@@ -191,7 +204,7 @@ def _gone(case: Case, views: Sequence[View], missing: Cells, event: int) -> Iter
         if case.limit == "prior":
             known = carriers > 0
             needed[known] = np.minimum(needed, gone * people / np.where(known, carriers, 1))[known]
-        yield _Judged(view, people, gone, among, needed)
+        yield _Judged(view, people, gone, among, needed, needed)
 
 
 def _classes(
@@ -218,11 +231,12 @@ def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Ju
     signature, value, rows = counted
     classes: list[TellingClass] = []
     told = np.zeros((2, len(rows)), bool)  # whoever carries several events counts once
-    nearest: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    nearest, excepted = (0.0, 0.0, 0.0), dict[tuple[str, ...], float]()
     for number, event in enumerate(table.events):
         marked = np.zeros((2, len(table.signatures)), bool)
         for one in judged(number):
             fails, nearest = one.fails, max(nearest, one.nearest)
+            excepted[one.view.attributes] = excepted.get(one.view.attributes, 0.0) + one.excepted
             if fails.any():
                 marked[0] |= fails[one.view.index]
                 marked[1] |= (fails & (one.carriers >= one.among))[one.view.index]
@@ -230,7 +244,8 @@ def _counting(table: Table, counted: Cells, judged: Callable[[int], Iterator[_Ju
         told |= table.holds(number)[value] & marked[:, signature]
     classes.sort(key=lambda one: (not one.certain, -one.needed / one.among, -one.carriers))
     some = nearest[1:] if nearest[0] else None
-    return Counting(int(rows[told[0]].sum()), int(rows[told[1]].sum()), tuple(classes), some)
+    most = math.ceil(max(excepted.values(), default=0.0) - OWN_COUNT)
+    return Counting(int(rows[told[0]].sum()), int(rows[told[1]].sum()), tuple(classes), some, most)
 
 
 def _named(table: Table, event: str, judged: _Judged, rows: Ints) -> Iterator[TellingClass]:

@@ -71,6 +71,9 @@ class Judge:
     """Of an adversary who fits odds: by how many cases that misses a public count at most."""
     missing: int | None = field(default=None, metadata=UNSAID)
     """People who are not published, and whom that links to some event above its limit."""
+    excepted: int | None = field(default=None, metadata=UNSAID)
+    """Where releases came before: people whom these take above their limit, with what is known
+    today, which is not held against this one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +86,9 @@ class Counter:
     certain_classes: int
     carriers_in_worst_view: int
     certain_in_worst_view: int
+    excepted: int | None = field(default=None, metadata=UNSAID)
+    """Where releases came before: cases, of the view that has most, in strata of which these leave
+    too few in question."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +114,7 @@ class Counted(Counter, Absence):
             certain_classes=found.certain_classes,
             carriers_in_worst_view=found.in_one_view(),
             certain_in_worst_view=found.in_one_view(certain=True),
+            excepted=found.excepted,
             carriers=found.carriers,
             certain=found.certain,
             worst=found.classes[:SHOWN_CLASSES],

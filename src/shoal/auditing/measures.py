@@ -57,6 +57,7 @@ def verdict_of(
         posteriors=counted(lenses),
         missing=missing,
         residual=max(residuals, default=None),
+        excepted=max((n for one in lenses if (n := one.judged.excepted) is not None), default=None),
     )
 
 

@@ -91,6 +91,9 @@ class AdversaryVerdict:
     """People who are not published, and whom that links to some event above its limit."""
     residual: float | None = None
     """Of an adversary who fits odds: by how many cases that misses a public count at most."""
+    excepted: int | None = None
+    """Of one who holds earlier releases against no later one: people whom they take above their
+    limit, with what is known today."""
 
     def judge(self, name: str) -> Judge:
         """The figures that anybody may know, those of a fit rounded up."""
@@ -103,6 +106,7 @@ class AdversaryVerdict:
             undecided=self.undecided,
             residual=None if self.residual is None else rounded_up(self.residual, 2),
             missing=self.missing if fits else None,
+            excepted=self.excepted,
         )
 
 

@@ -14,6 +14,7 @@ is decided, which counts against the release.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,6 +68,7 @@ class AllViews:
         strata, notes = Strata.of(table, knowledge), _Notes.of(case)
         missing = table.signature_rows - part.signature_people
         residual, absent, judged = float(before.residual.max(initial=0.0)), 0, 0
+        excepted = _Excepted(np.zeros(len(part.signature), bool), np.zeros(len(missing), bool))
         for event in range(len(table.events)):
             told, begin = _holding(case, event), before.factors[event]
             found = fit_groups(strata, event_cases(table, event), told.groups, missing, begin)
@@ -75,14 +77,16 @@ class AllViews:
             limit = most_believed(np.maximum(1.0 / case.event_r[event], before.chance[:, event]))
             notes.guess(case, event, told, found.posterior)
             if case.before is not None:
-                found = _charged(case, case.before, event, told, found, strata, limit, begin)
+                earlier = case.before
+                found = _charged(case, earlier, event, told, found, strata, limit, begin, excepted)
             notes.take(case, event, told, found, limit, decided=off <= MOST_OFF)
             above = found.missing > limit * (1.0 + ROUNDING)
             absent += int(missing[above].sum()) if off <= MOST_OFF else 0
             judged += int(told.groups.copies.sum())
         every = np.arange(len(table.signatures), dtype=np.int32)
         view = View((ALL_VIEWS,), every, np.zeros((1, 1)), chances=before.chance)
-        return view, notes.judgement(case, judged, residual, absent)
+        people = int(part.pair_people[excepted.pair].sum() + missing[excepted.missing].sum())
+        return view, notes.judgement(case, judged, residual, absent, people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +113,14 @@ def _holding(case: Case, event: int) -> _Holding:
     return _Holding(groups, part.pairs.entries(number)[1])
 
 
+class _Excepted(NamedTuple):
+    """Who is above their limit and not charged for it: of each pair and, missing, of each
+    signature."""
+
+    pair: Bools
+    missing: Bools
+
+
 def _charged(
     case: Case,
     before: Case,
@@ -118,6 +130,7 @@ def _charged(
     strata: Strata,
     limit: Floats,
     factors: Floats | None,
+    excepted: _Excepted,
 ) -> Believed:
     """What is believed, but nothing of those whom what came before takes above their limit, and
     whose odds are not much above that now."""
@@ -128,14 +141,19 @@ def _charged(
     signature = told.groups.signature
     chance = known.missing[signature]
     chance[case.told[case.partition.pairs.owner[told.pair]]] = known.posterior
-    posterior, gone = (
-        np.where((was > most) & (now <= most_believed(was) * (1.0 + ROUNDING)), 0.0, now)
+    free, gone = (
+        (was > most) & (now <= most_believed(was) * (1.0 + ROUNDING))
         for was, most, now in (
             (chance, limit[signature], found.posterior),
             (known.missing, limit, found.missing),
         )
     )
-    return found._replace(posterior=posterior, missing=gone)
+    above = free & (found.posterior > limit[signature] * (1.0 + ROUNDING))
+    excepted.pair[told.pair[above]] = True
+    excepted.missing[gone & (missing > 0) & (found.missing > limit * (1.0 + ROUNDING))] = True
+    return found._replace(
+        posterior=np.where(free, 0.0, found.posterior), missing=np.where(gone, 0.0, found.missing)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +209,9 @@ class _Notes:
         self.record.guesses[:, 0] += np.bincount(before, copies * right, 2)
         self.record.guesses[:, 1] += np.bincount(before, copies, 2)
 
-    def judgement(self, case: Case, judged: int, residual: float, absent: int) -> Judgement:
+    def judgement(
+        self, case: Case, judged: int, residual: float, absent: int, excepted: int
+    ) -> Judgement:
         """All of it."""
         return Judgement.of_record(
             case,
@@ -202,6 +222,7 @@ class _Notes:
             limit="prior",
             residual=residual,
             absent=absent,
+            excepted=excepted if case.earlier is not None else None,
         )
 
 

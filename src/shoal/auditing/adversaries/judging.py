@@ -171,6 +171,9 @@ class Judgement:
     """Of a fit: by how many cases it misses a public count at most."""
     absent: int = 0
     """How many people who are missing are linked above their limit by that."""
+    excepted: int | None = None
+    """How many people earlier releases take above it, so that it is not held against a later one;
+    None where none came before."""
 
     @classmethod
     def of_record(
@@ -185,6 +188,7 @@ class Judgement:
         limit: Limit | None = None,
         residual: float | None = None,
         absent: int = 0,
+        excepted: int | None = None,
     ) -> Judgement:
         """From what was written down of all pairs; without more, all of it is exact."""
         pairs = len(record.posterior)
@@ -204,6 +208,7 @@ class Judgement:
             limit=limit,
             residual=residual,
             absent=absent,
+            excepted=excepted,
         )
 
 

@@ -374,8 +374,8 @@ def _check_fit(mine: AdversaryVerdict, claimed: Judge, cases: Ints) -> list[Clai
     near = abs(mine.residual - claimed.residual) <= agree
     detail = "" if near else f"{mine.residual:.3f}, claimed {claimed.residual:.3f}"
     checks = [Claim(f"residual of the {who}", near, detail)]
-    for figure in ("problematic", "undecided", "missing"):
-        found, stated = getattr(mine, figure), getattr(claimed, figure)
+    for figure in ("problematic", "undecided", "missing", "excepted"):
+        found, stated = getattr(mine, figure) or 0, getattr(claimed, figure) or 0
         near = abs(found - stated) <= max(2.0, FITS_AGREE * max(found, stated))
         detail = "" if near else f"{found}, claimed {stated}"
         checks.append(Claim(f"{figure} people, {who}", near, detail))
