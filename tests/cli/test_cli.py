@@ -63,7 +63,7 @@ def test_the_version_is_shown() -> None:
         ({"-r": "many"}, "r"),
         ({"-r": None}, "spec-missing"),
         ({"--known-band": "age=x"}, "band"),
-        ({"--band": "age=10"}, "band-option"),
+        ({"--title": "age"}, "recode-form"),
         ({"--recode": "age=10"}, "recode-form"),
         ({"--spec": "nowhere.toml"}, "spec-file"),
     ],

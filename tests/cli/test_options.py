@@ -84,6 +84,7 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         "rows_per_person": "first 2",
         "weight": "w",
         "population": "census.csv",
+        "title": ["age=Age = years", "sex = Sex at birth"],
         "publish_members": True,
         "publish_apart": True,
     }
@@ -110,6 +111,7 @@ def test_each_of_them_reaches_the_spec_and_overrides_the_file(tmp_path: Path) ->
         rows_per_person="first 2",
         weight="w",
         population="census.csv",
+        titles=(("age", "Age = years"), ("sex", "Sex at birth")),
         publish_members=True,
         publish_apart=True,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+import threading
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -68,6 +69,7 @@ def main(arguments: list[str]) -> None:
 
     walk = Walk()
     sys.argv = ["shoal", *arguments]
+    threading.setprofile(walk)  # attackers try at once
     sys.setprofile(walk)
     try:
         app(standalone_mode=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -115,7 +116,8 @@ def test_sql_counts_the_same(
         assert error == pytest.approx(found.standard_error, abs=1e-5)
     page = Path("README.txt").read_text("utf-8")
     assert "weight in qi" in " ".join(page.split())
-    listed = duckdb.sql(page[page.rindex("WITH lines") :]).pl()
+    *_, query = re.findall(r"^WITH .*?;$", page, re.DOTALL | re.MULTILINE)
+    listed = duckdb.sql(query).pl()
     assert listed["weight"].sum() == pytest.approx(600)
     mine = listed.group_by("place", "age", "state").agg(pl.col("weight").sum())
     table = release.table()

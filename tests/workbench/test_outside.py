@@ -39,7 +39,9 @@ class Forms(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         told = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.found.append((told.get("method", "get"), told["action"], set()))
+            if "hx-post" in told:
+                told = {"method": "post", "action": told["hx-post"], **told}
+            self.found.append((told.get("method", "get"), told.get("action", ""), set()))
         elif tag in ("input", "select", "textarea", "button") and told.get("name"):
             self.found[-1][2].add(told["name"])
 
@@ -69,6 +71,8 @@ def test_no_field_of_any_form_leads_outside(settled: Visitor) -> None:
         "/runs/0001",
         "/audit",
         "/context",
+        f"/coarser?column={key_of('age')}",
+        f"/coarser/tried?column={key_of('age')}",
     ):
         reader = Forms()
         reader.feed(settled.get(path).text)
@@ -79,6 +83,8 @@ def test_no_field_of_any_form_leads_outside(settled: Visitor) -> None:
     forms["/verify"] = {"release", "private"}
     forms["/runs/0001/decide"] = {"decision", "name", "reason", "review", "despite"}
     forms["/find/use"] = {"run", "setting"}
+    forms["/look/like"] = {"run", "q-age"}
+    forms["/look/crossed"] = {"run", "by", "also", "value"}
     forms["/changes/redo"] = {"back"}
     forms["/changes/put"] = {"back", "state"}
     routes = {where.split()[1].replace("{name}", "0001") for where in PAGES if "POST" in where}

@@ -73,6 +73,7 @@ METAVARS = {
     "known_band": "QI=WIDTH",
     "hierarchy": "COLUMN=FILE",
     "importance": "QI=NUMBER",
+    "title": "COLUMN=WORDS",
     "engine": "|".join(ENGINES),
     "adversary": "|".join(ADVERSARIES),
     "attacker": "|".join(ATTACKERS),
@@ -86,13 +87,13 @@ HEADINGS = {
     ),
     "Columns, and whose rows they are": (
         *("identifiers", "person", "rows_per_person", "recode", "k", "hierarchy"),
-        *("population", "publish_members", "publish_apart"),
+        *("title", "population", "publish_members", "publish_apart"),
     ),
     "What outsiders are taken to know": (
         *("min_support", "max_attributes", "view", "known_band", "rare_unknown", "knowledge"),
         *("weight", "model", "adversary"),
     ),
-    "Releases that follow each other": ("after", "ledger", "chain", "releases", "with_"),
+    "Releases that follow each other": ("after", "ledger", "alone", "chain", "releases", "with_"),
     "How it is run": (
         *(*READING, "engine", "memory", "format", "private", "public_report"),
         *("seed", "output_format"),

@@ -17,6 +17,7 @@ ONE_OF = {
     "views": "view",
     "bands": "known_band",
     "hierarchies": "hierarchy",
+    "titles": "title",
     "attackers": "attacker",
     "others": "with_",
 }
@@ -80,11 +81,18 @@ def numbers_by_name(texts: Sequence[str] | None) -> dict[str, Any]:
     return {name or number: number_or_text(number) for name, _, number in pairs}
 
 
+def _words_by_name(texts: Sequence[str]) -> dict[str, str]:
+    """Words by the column they are of; without any they are empty, which Spec refuses."""
+    pairs = (text.partition("=") for text in texts)
+    return {name.strip(): words.strip() for name, _, words in pairs}
+
+
 READ: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("qi", "identifiers", "rare_unknown"), _names),
     "protect": lambda texts: [parse_event(text) for text in texts],
     "view": lambda texts: [_split(text) for text in texts],
     "known_band": numbers_by_name,
+    "title": _words_by_name,
 }
 """How what is written for an option is understood; what is not here is taken as it is."""
 

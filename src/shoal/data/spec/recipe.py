@@ -129,7 +129,11 @@ def named_pairs(given: Any, what: str) -> tuple[tuple[str, str], ...]:
     """Texts by what they belong to, from a mapping or pairs."""
     pairs = list(given.items()) if isinstance(given, Mapping) else listed(given, what)
     if not all(isinstance(one, tuple | list) and len(one) == 2 and one[1] for one in pairs):
-        raise InputError("recode-form", f"{what} is {given!r}.", 'Write it as {1 = "yes"}.')
+        raise InputError(
+            "recode-form",
+            f"{what} is {given!r}.",
+            'Write it as {name = "text"}; no text may be empty.',
+        )
     names = entry_texts([name for name, _ in pairs], what)
     return tuple(zip(names, (str(text) for _, text in pairs), strict=True))
 
