@@ -25,7 +25,6 @@ PAGES = (
     "README.md",
     "docs/howto/audit-an-arx-release.md",
     "docs/benchmarks.md",
-    "docs/promise.md",
     "docs/howto/models-as-knowledge.md",
     "docs/howto/several-columns.md",
     "docs/howto/large-tables.md",

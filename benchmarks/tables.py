@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from benchmarks import attack_tables, sentences, speed_tables, worst_tables
@@ -145,7 +144,6 @@ def several(results: dict[str, Any]) -> str:
 
 
 BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "named": partial(worst_tables.named, among="Adult"),
     "worst": worst_tables.reached,
     "attackers": worst_tables.named,
     "true": worst_tables.true,

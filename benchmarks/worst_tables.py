@@ -21,12 +21,12 @@ def runs(file: Path = RUNS) -> Lines:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-def reached(results: dict[str, Any], among: str = "") -> str:
+def reached(results: dict[str, Any]) -> str:
     """What is promised, and what it costs; of tables whose names begin so."""
     head = ("table", "r", "limit", "seeds", "robust", "cases lost", "people per case", "pooled",
             "above max(1/r, pi)", "above four times its odds", "above .5, pi below .4",
             "certain", "search, CPU s")  # fmt: skip
-    rows = [(*setting, *_reached(lines)) for setting, lines in _settings(results, among)]
+    rows = [(*setting, *_reached(lines)) for setting, lines in _settings(results)]
     return table(head, rows)
 
 
@@ -57,13 +57,13 @@ def _broken(made: Lines) -> str:
     return "".join(f"; {name} ({count})" for name, count in found.most_common())
 
 
-def named(results: dict[str, Any], among: str = "") -> str:
+def named(results: dict[str, Any]) -> str:
     """Whom attackers name; the same."""
     head = ("table", "r", "limit", "all counts at once: right in", "allowed",
             "where pi is 1/r at most", "their 100 surest", "without the release",
-            "insider", "insider, pi at most 1/r", "told half of the groups",
+            "insider", "insider, pi at most 1/r", "knows half of the groups",
             "attackers above their limit")  # fmt: skip
-    rows = [(*setting[:3], *_named(lines)) for setting, lines in _settings(results, among)]
+    rows = [(*setting[:3], *_named(lines)) for setting, lines in _settings(results)]
     return table(head, rows)
 
 
@@ -133,9 +133,9 @@ def _counted(lines: Lines) -> tuple[str, ...]:
     )
 
 
-def _settings(results: dict[str, Any], among: str = "") -> Iterator[tuple[tuple[str, ...], Lines]]:
+def _settings(results: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Lines]]:
     """Table, r, limit and number of seeds, with their runs."""
-    lines: Lines = [one for one in results["worst_case"] if one["table"].startswith(among)]
+    lines: Lines = results["worst_case"]
     order = list(dict.fromkeys(one["table"] for one in lines))
     settings = {(one["table"], one["r"], one["limit"]) for one in lines}
     for name, r, limit in sorted(settings, key=lambda one: (order.index(one[0]), one[2], one[1])):

@@ -230,7 +230,7 @@ def test_plan_does_not_end_with_0_where_anonymize_is_sure_to_refuse(tmp_path: Pa
     assert done.returncode == 1
     told = shoal_("plan", *given, cwd=tmp_path)
     assert told.returncode == 1
-    assert "At least 44 of 60 people with an event (73.3 %) find no group" in told.stdout
+    assert "At least 44 of 60 people with a protected value (73.3 %) find no group" in told.stdout
     assert "`shoal anonymize` refuses to lose so many." in told.stdout
     refused(shoal_("anonymize", *given, "--out", "out", cwd=tmp_path), "r-impossible")
     assert not (tmp_path / "out").exists()

@@ -110,10 +110,10 @@ def test_what_cannot_be_is_refused_before_the_search() -> None:
         Art().anonymize(common())
     assert raised.value.code == "r-impossible"
     assert str(raised.value) == (
-        "At least 196 of 310 cases of an event (63.2 %) can find no group at r = 3, over "
-        "the limit of 5 %: by q, 300 people with a chance of 60 % or more have "
-        '"x", and the table has partners for 104 of them at most. So is every r above 1.76 '
-        "impossible, which is proven for any groups that withstand the binary adversary. "
+        "At least 196 of 310 people with a protected value (63.2 %) can find no group at r = 3; at "
+        "most 5 % may be left out. By q, 300 people with a chance of 60 % or more have "
+        '"x", and the table has partners for 104 of them at most. Every r above 1.76 is '
+        "impossible: that is proven for any groups that withstand the binary adversary. "
         "`shoal find TABLE --spec S` tries what would work."
     )
     with pytest.raises(InputError, match="impossible"):

@@ -93,7 +93,7 @@ def test_past_the_limit_the_run_stops_with_a_diagnosis() -> None:
     with pytest.raises(InputError) as raised:
         Art(readers=("joint",)).anonymize(table)
     assert raised.value.code == "suppression-limit"
-    assert "of 29 cases of an event" in raised.value.problem
+    assert "of 29 people with a protected value" in raised.value.problem
     assert "shoal plan" in raised.value.remedy
 
 

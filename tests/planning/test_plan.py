@@ -167,7 +167,11 @@ def test_what_stands_in_the_way_is_named_and_advice_helps() -> None:
     assert rows >= 100
     assert 0 < share <= 1
     for limit in event.limits:
-        told = [one for one, *_ in limit.blocking if one != "anybody below min_support"]
+        told = [
+            one
+            for one, *_ in limit.blocking
+            if one != "combinations of fewer than min_support people"
+        ]
         assert all(name.split("/")[0] in one for one in told for name in limit.view)
         assert len(set(told)) == len(told), "people of two bands are told apart"
     assert event.known_before > 0

@@ -40,34 +40,39 @@ def plan(
         raise typer.Exit(1 if result.refused else 0)
     say = typer.echo
     say(
-        f"{result.rows:,} rows with {result.signatures:,} different combinations of QI values; "
+        f"{result.rows:,} people with {result.signatures:,} different combinations of QI values; "
         f"{result.views:,} views (sets of QIs that somebody may reason with)."
     )
     say(_reach(result))
     say(
-        f"If nobody is left out: r of {result.largest_r:.2f} at most (proven for groups of one "
-        "case and the binary adversary, a rule of thumb otherwise)."
+        f"r of {result.largest_r:.2f} at most if nobody is left out (proven for groups of one case "
+        "and the binary adversary, else a rule of thumb)."
     )
     if result.lost:
         usual = next(one.default for one in parameters_of("art") if one.name == "max_suppression")
         share = result.lost / result.carriers
         then = "refuses to lose so many" if share > usual else "would leave them out"
         say(
-            f"At least {result.lost:,} of {result.carriers:,} people with an event "
-            f"({percent(share)}) find no group at the asked r, which is proven for any groups that "
+            f"At least {result.lost:,} of {result.carriers:,} people with a protected value "
+            f"({percent(share)}) find no group at this r, which is proven for any groups that "
             f"withstand the binary adversary; `shoal anonymize` {then}."
         )
     if spec.limit == "prior":
-        say("Reckoned with 1/r for everybody; the limit prior asks for less.")
+        say("Computed with 1/r for everybody; the limit prior asks for less.")
     for event in sorted(result.events, key=lambda one: one.largest_r)[:8]:
-        say(f'\n"{event.label}": {event.carriers:,} rows, {percent(event.share)}; r = {event.r:g}')
+        say(
+            f'\n"{event.label}": {event.carriers:,} people, {percent(event.share)}; r = {event.r:g}'
+        )
         say(f"  r of {event.largest_r:.2f} at most if none of them is left out")
         say(
-            f"  at r = {event.r:g} at most {event.coverage_bound:,} of them can find a group, with "
-            f"--limit prior at most {event.coverage_bound_prior:,} (same bound)"
+            f"  at most {event.coverage_bound:,} of them can find a group at r = {event.r:g}; with "
+            f"--limit prior at most {event.coverage_bound_prior:,}"
         )
-        say(f"  groups of about {event.expected_size:.0f} people or more on average")
-        say(f"  {event.known_before:,} people are known above {percent(1 / event.r)} beforehand")
+        say(f"  about {event.expected_size:.0f} people or more in a group, on average")
+        say(
+            f"  {event.known_before:,} people for whom public statistics alone exceed "
+            f"{percent(1 / event.r)}"
+        )
         tight = event.limits[0]
         say(f"  what stands most in the way: {' and '.join(tight.view) or 'the whole table'}")
         for text, rows, share in tight.blocking:
@@ -78,7 +83,7 @@ def plan(
     if len(result.events) > 8:
         say(f"\n... and {len(result.events) - 8} more events, all easier.")
     if result.advice:
-        say("\nWhat would raise that bound, not tried:")
+        say("\nWhat would allow a larger r, not tried:")
         for one in result.advice[:6]:
             say(f"  {one.change}: {one.largest_r:.2f}")
         say(TRY)
@@ -95,4 +100,4 @@ def _reach(plan: Plan) -> str:
     stopped = [f"{r:g}" for r, held in plan.tried if held is None]
     ran = [f"{', '.join(failed)} failed"] if failed else []
     ran += [f"{', '.join(stopped)} took too long"] if stopped else []
-    return said + (f" (run too: {'; '.join(ran)})." if ran else ".")
+    return said + (f" (run: {'; '.join(ran)})." if ran else ".")

@@ -330,7 +330,13 @@ def _blocking(table: Table, view: View, event: int) -> tuple[tuple[str, int, flo
             for name in view.attributes
             if name in described or name.rpartition("/")[0] in described
         )
-        text = shown if row and shown else "anybody below min_support" if not row else "this view"
+        text = (
+            shown
+            if row and shown
+            else "combinations of fewer than min_support people"
+            if not row
+            else "this view"
+        )
         share = by_row[row] / by_row.sum()
         lines.append((text, int(table.signature_rows[members].sum()), float(share)))
     return tuple(lines)

@@ -41,7 +41,7 @@ JUDGING = {
     "plan.whole": "the whole table",
     "plan.blocking": "{rows} people, who use up {share} of those available to hide cases",
     "plan.more": "And {n} more events, all easier.",
-    "plan.advice": "What would raise the bound, not tried",
+    "plan.advice": "What would allow a larger r, not tried",
     "plan.advice.r": "r up to {r}",
     # Find
     "find.title": "What would work",

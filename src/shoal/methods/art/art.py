@@ -208,9 +208,9 @@ class Art:
         if share > self.max_suppression:
             raise InputError(
                 "suppression-limit",
-                f"{lost:,} of {asked.carriers:,} cases of an event ({plain_percent(share)}) "
-                f"find no group at r = {table.spec.r:g}, over the limit of "
-                f"{plain_percent(self.max_suppression)}.",
+                f"{lost:,} of {asked.carriers:,} people with a protected value "
+                f"({plain_percent(share)}) find no group at r = {table.spec.r:g}; at most "
+                f"{plain_percent(self.max_suppression)} may be left out.",
                 f"`shoal plan` says what stands in the way. {TRY}",
             )
 

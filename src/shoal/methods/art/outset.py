@@ -38,11 +38,11 @@ def refuse_impossible(asked: Asked, max_suppression: float) -> None:
     largest = ceil(max(1.0, r * hiding.largest_scale(most)) * 100) / 100
     raise InputError(
         "r-impossible",
-        f"At least {lost:,} of {table.carriers:,} cases of an event "
-        f"({plain_percent(lost / table.carriers)}) can find no group at r = {r:g}, over the limit "
-        f"of {plain_percent(max_suppression)}: {_where(table, worst)} have "
+        f"At least {lost:,} of {table.carriers:,} people with a protected value "
+        f"({plain_percent(lost / table.carriers)}) can find no group at r = {r:g}; at most "
+        f"{plain_percent(max_suppression)} may be left out. {_where(table, worst)} have "
         f'"{visible(event.label)}", and the table has partners for {worst.hidden:,} of them at '
-        f"most. So is every r above {largest:g} impossible, which is proven for any groups that "
+        f"most. Every r above {largest:g} is impossible: that is proven for any groups that "
         "withstand the binary adversary.",
         TRY,
     )
@@ -99,4 +99,4 @@ def _where(table: Table, scarce: Scarce) -> str:
         return f"{scarce.carriers:,} people of {table.rows:,}"
     seen = " and ".join(visible(name) for name in scarce.view.attributes)
     chance = plain_percent(scarce.chance)
-    return f"by {seen}, {scarce.carriers:,} people with a chance of {chance} or more"
+    return f"By {seen}, {scarce.carriers:,} people with a chance of {chance} or more"
