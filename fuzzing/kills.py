@@ -1,7 +1,8 @@
 """Kills runs while they replace a release and its private folder, and reads what is left.
 
 What a reader finds has to be the old pair or the new pair, byte for byte; where there was no old
-one, nothing or the new pair. Runs are children of one warm process that itself starts no threads.
+one, nothing or the new pair. Both are of one chain, the new one after the old one, with the ledger
+that each has. Runs are children of one warm process that itself starts no threads.
 """
 
 from __future__ import annotations
@@ -131,17 +132,20 @@ def at_random(trials: Trials, count: int, seed: int) -> None:
 
 
 def _prepare(folder: Path) -> None:
-    """Two releases of one table, each with its private folder and all that saving it takes."""
+    """Two releases of a chain, each with its private folder and all that saving it takes."""
     import shoal
     from shoal.release.facts import release_facts
 
-    table = shoal.datasets.hospital(400, seed=0)
-    table.write_parquet(folder / "table.parquet")
+    table = shoal.datasets.hospital(600, seed=0)
     spec = shoal.Spec(
         qi=["sex", "region"], sensitive="diagnosis", protect=[["HIV", "Schizophrenia"]], r=3
     )
-    for seed, name in enumerate(NAMES):
-        made = shoal.anonymize(table, spec, seed=seed)
+    begin = {"ledger": True, "key": "patient"}
+    for name, people, chain in (
+        (NAMES[0], table.head(400), begin),
+        (NAMES[1], table, {"after": folder / NAMES[0] / "private"}),
+    ):
+        made = shoal.anonymize(people, spec, seed=0, **chain)
         facts = release_facts(made, made.made.table)
         (folder / name).mkdir()
         made.save(folder / name / "release", private=folder / name / "private", facts=facts)
@@ -162,10 +166,11 @@ def _copy(source: Path, release: Path, private: Path) -> None:
 
 def _verify(release: Path, private: Path) -> None:
     import shoal
+    from shoal.release.ledger import LEDGER, read_ledger
 
     shoal.Release.load(release)
-    table = release.parent.parent / "table.parquet"
-    assert shoal.verify(release, table, private=private).confirmed
+    assert shoal.verify(release, private / LEDGER, private=private).confirmed
+    read_ledger(private)
 
 
 def _killed_after(seconds: float, work: Callable[[], None]) -> bool:

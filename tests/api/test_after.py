@@ -252,6 +252,20 @@ def test_people_without_a_key_are_known_by_all_that_is_published(tmp_path: Path)
     assert again.robust
 
 
+def test_newcomers_who_are_fewer_than_a_group_wait(home: Path) -> None:
+    frame = hospital(ROWS, 6).with_columns(patient=pl.int_range(ROWS).cast(pl.String))
+    first, after = ROWS // MONTHS, {"after": home / "release-0-private"}
+    for new in (1, 2):
+        with pytest.raises(shoal.InputError, match=f"^{new} p.* new, and a group has 3") as few:
+            shoal.anonymize(frame.head(first + new), SPEC, seed=1, **after)
+        assert few.value.code == "ledger-few"
+        assert few.value.remedy.startswith(f"Wait for {3 - new} p")
+    # That values can be read is a choice.
+    alone = shoal.anonymize(frame.head(first + 1), SPEC, seed=1, smallest_group=1, **after)
+    assert alone.audit is not None
+    assert alone.audit.readable > 0
+
+
 def test_another_r_for_newcomers(home: Path) -> None:
     stronger = shoal.anonymize(
         table_of_month(2), SPEC.with_(r=6), seed=3, after=home / "release-1-private"

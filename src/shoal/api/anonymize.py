@@ -167,6 +167,8 @@ def anonymize(
     people, search = table, searching.anonymize
     if following is not None:
         people = following.newcomers(table)
+        if people.rows < (fewest := _fewest(chosen, table)):
+            raise following.fewer(people, fewest)
         search = partial(search, told=following.groups(table))  # type: ignore[call-arg]
     step = turn = 0
     while True:
@@ -350,6 +352,12 @@ def _of_at_least(method: Anonymizer, table: Table) -> Anonymizer:
     if (math.ceil(table.event_r.max()) if least is None else least) >= k:
         return method
     return replace(method, **{size: k})  # type: ignore[type-var]
+
+
+def _fewest(method: Anonymizer, table: Table) -> int:
+    """How many people a group has at least, unless it is one of those that are few."""
+    least = getattr(method, "smallest_group", None)
+    return math.ceil(table.event_r.max()) if least is None else int(least)
 
 
 def _knowing(method: Anonymizer, known: Knowledge) -> Anonymizer:

@@ -114,6 +114,15 @@ class Ledger:
             f"case; at that rate these need about {hiding * new.carriers:,.0f}.",
         )
 
+    def fewer(self, new: Table, least: int) -> InputError:
+        """The error for newcomers who are fewer than a group has."""
+        return InputError(
+            "ledger-few",
+            f"{counted_people(new.rows)} {'is' if new.rows == 1 else 'are'} new, and a group has "
+            f"{least:,} or more: in a smaller one values can be read.",
+            f"Wait for {counted_people(least - new.rows)} more.",
+        )
+
     def joined(
         self, table: Table, found: Grouping, dealt: Dealt, knowledge: Knowledge
     ) -> tuple[Grouping, Dealt, Bools]:
