@@ -144,6 +144,7 @@ def pair_words(rows: Any, other: Met, made: Release) -> str:
     assert folder is not None, "asked of releases whose folder is known"
     try:
         before = load(folder)
+        _refuse_unlike([made.spec, before.spec])
         spec = _of_all([made.spec, before.spec]).with_(identifiers=(), k=None)
         table = Table.from_frame(rows, spec)
         gid, _ = rows_recorded(other.private, Table.from_frame(rows, before.spec))

@@ -125,8 +125,8 @@ SAID = {
     "person": Said(
         "One row, one person",
         "Somebody with five rows is in five groups, which reveal more together than one by one.",
-        "Name the column that says whose row it is (`--person`), and keep one row of each or ask "
-        "for a smaller r (`--rows-per-person`).",
+        "Publish one row of each person (`--rows-per-person event`), or a few (`--rows-per-person "
+        "'first 3'`); `--person` names the column that says whose row it is.",
         f"{_ABOVE}by all of their rows together",
         "{people} could not be decided by all of their rows together",
         "Each row counts as one person; whether somebody has several rows was not checked",
