@@ -270,8 +270,8 @@ def _figures(result: Audit) -> list[tuple[str, str]]:
         ("Published rows and groups", f"{result.published:,} in {result.groups:,} groups"),
         (
             "People above their limit",
-            f"{result.problematic:,}, among them {share} of the {result.carriers:,} with a protected "
-            "value",
+            f"{result.problematic:,}, among them {share} of the {result.carriers:,} with a "
+            "protected value",
         ),
         (
             "Above it by public statistics",
