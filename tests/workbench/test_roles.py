@@ -7,6 +7,7 @@ import re
 from html import unescape
 from typing import Any
 
+import polars as pl
 import pytest
 
 import shoal
@@ -37,8 +38,9 @@ def fields(answer: Answer) -> list[tuple[str, str]]:
         if name is None or 'type="checkbox"' in attributes or name[1] in ("search", "bulk-role"):
             continue
         if kind == "select":
-            value = re.search(r'value="([^"]*)" selected', inside or "")
-            found.append((name[1], value[1] if value else ""))
+            offered = re.findall(r'<option value="([^"]*)"( selected)?', inside or "")
+            chosen = [value for value, selected in offered if selected] or [offered[0][0]]
+            found.append((name[1], unescape(chosen[0])))
         elif kind == "textarea":
             found.append((name[1], unescape(inside or "")))
         else:
@@ -71,6 +73,19 @@ def test_sending_the_form_as_it_is_changes_nothing(asked: Visitor) -> None:
     before = asked.project.draft, asked.project.reasons
     assert change(asked).status == 303
     assert (asked.project.draft, asked.project.reasons) == before
+
+
+def test_a_proposed_survey_weight_stays_one(visitor: Visitor) -> None:
+    made = hospital(2_000, seed=5).with_row_index("fnlwgt", offset=1)
+    content = made.with_columns(pl.col("fnlwgt") % 7 * 1000 + 1500).write_csv().encode()
+    assert visitor.send("weighed.csv", content).status == 303
+    assert visitor.project.draft["weight"] == "fnlwgt"
+    change(visitor, r="3")
+    assert visitor.project.draft["weight"] == "fnlwgt"
+    assert "fnlwgt" not in visitor.project.draft["qi"]
+    change(visitor, **{of("role", "fnlwgt"): "qi-weight"})
+    assert visitor.project.draft["weight"] == "fnlwgt"
+    assert "fnlwgt" in visitor.project.draft["qi"]
 
 
 def test_a_role_is_changed_and_its_reason_asked_for(asked: Visitor) -> None:
@@ -281,7 +296,7 @@ def test_figures_are_those_of_the_plan(asked: Visitor) -> None:
     change(asked, do=f"each:{key_of('diagnosis')}", **{of("tick", "diagnosis"): [key_of(rare)]})
     path = asked.project.folder / "uploads/hospital.csv"
     plan = shoal.plan(path, asked.project.spec()).to_dict()["events"][0]
-    assert f"{plan['carriers']:,} carry a protected event" in _figures(asked.get("/roles"))
+    assert f"{plan['carriers']:,} have a protected value" in _figures(asked.get("/roles"))
     assert f"{plan['carriers']:,} {plan['known_before']:,}" in asked.get("/roles/known").words
 
 

@@ -161,6 +161,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         "roles",
         status=visit.status(error),
         columns=columns,
+        roles=drafting.ROLES,
         many=len(columns) >= MANY,
         sections=_sections(visit, held, draft),
         events=_events(draft, table),
