@@ -72,7 +72,7 @@ def test_what_is_typed_while_nobody_answers_is_sent_once_somebody_does(
     assert project.draft["r"] == 3
 
 
-@pytest.mark.parametrize("path", ["/", "/runs/0001"])
+@pytest.mark.parametrize("path", ["/context", "/runs/0001"])
 def test_a_page_says_at_once_that_its_workbench_is_gone(
     walker: Walker, project: Project, path: str
 ) -> None:
@@ -80,20 +80,19 @@ def test_a_page_says_at_once_that_its_workbench_is_gone(
     lock = take(run.folder / ".worker-lock")  # it looks as if it were going on
     assert lock is not None
     try:
-        walker.go(path if path == "/" else "/plan")
-        if path == "/":
-            walker.unfold("statement")
-            walker.write("What the release is for", "Research on care")
+        walker.go(path if path == "/context" else "/plan")
+        if path == "/context":
+            walker.write("Purpose of the release", "Research on care")
         else:
             walker.sees("Run 0001 is going on")
         walker.served.kill()
-        if path == "/":
+        if path == "/context":
             walker.press("Save")
         walker.sees(GONE, 10)
-        if path == "/":
-            assert value(walker, "What the release is for") == "Research on care"
+        if path == "/context":
+            assert value(walker, "Purpose of the release") == "Research on care"
             walker.press("Save")  # and once more
-            assert value(walker, "What the release is for") == "Research on care"
+            assert value(walker, "Purpose of the release") == "Research on care"
     finally:
         os.close(lock)
 
@@ -103,9 +102,8 @@ def test_a_workbench_that_was_started_anew_is_told_from_one_that_is_gone(
 ) -> None:
     with served(project.folder) as first:
         walker = Walker(browser, first).enter()
-        walker.go("/")
-        walker.unfold("statement")
-        walker.write("Who receives it", "Everybody")
+        walker.go("/context")
+        walker.write("Recipients", "Everybody")
         port = str(first.port)
         first.kill()
     with served(project.folder, "--port", port) as second:

@@ -72,8 +72,10 @@ def test_the_page_of_roles_says_what_plan_says(visitor: Visitor, copied: Path) -
 
 
 def test_the_statement(visitor: Visitor, copied: Path) -> None:
-    visitor.follow("/", {"purpose": "--It's “research”", "release_model": "public"})
-    (command,), (program,) = (shown(visitor.get("/"), kind) for kind in ("command", "python"))
+    visitor.follow("/context", {"purpose": "--It's “research”", "release_model": "public"})
+    (command,), (program,) = (
+        shown(visitor.get("/context"), kind) for kind in ("command", "python")
+    )
     kept = (visitor.project.folder / "project.toml").read_text("utf-8")
     before = (copied / "project.toml").read_text("utf-8")
     assert before != kept
@@ -83,13 +85,6 @@ def test_the_statement(visitor: Visitor, copied: Path) -> None:
     done = shoal_(*shlex.split(command)[1:], cwd=copied)
     assert done.stdout == "purpose: --It's “research”\nrelease model: public\n"
     assert (copied / "project.toml").read_text("utf-8") == kept
-
-
-def test_a_release_model_in_other_words_outlives_the_form(visitor: Visitor) -> None:
-    visitor.project.state(release_model="by <contract>")
-    assert "<option selected>by &lt;contract&gt;</option>" in visitor.get("/").text
-    visitor.project.state(release_model="public")
-    assert "<option selected>" not in visitor.get("/").text
 
 
 def test_the_list_of_runs(visitor: Visitor, copied: Path) -> None:
@@ -110,7 +105,8 @@ def test_the_list_of_runs(visitor: Visitor, copied: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/table", "/roles", "/plan", "/find", "/run", "/runs", "/audit", "/verify"]
+    "path",
+    ["/", "/context", "/table", "/roles", "/plan", "/find", "/run", "/runs", "/audit", "/verify"],
 )
 def test_every_page_has_both(visitor: Visitor, copied: Path, path: str) -> None:
     answer = visitor.get(path)

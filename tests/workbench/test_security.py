@@ -122,7 +122,7 @@ def test_other_methods_and_large_forms_are_refused(visitor: Visitor) -> None:
     assert visitor.ask("DELETE", "/").status == 405
     assert visitor.ask("OPTIONS", "/").status == 405
     kind = {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": "99999999"}
-    assert visitor.ask("POST", "/", b"", kind).status == 413
+    assert visitor.ask("POST", "/context", b"", kind).status == 413
 
 
 def test_an_upload_over_the_limit_leaves_nothing(visitor: Visitor) -> None:

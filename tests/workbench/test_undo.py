@@ -65,7 +65,7 @@ CHANGES: dict[str, Callable[[Visitor], Answer]] = {
     "events removed": lambda v: change(v, do="clear"),
     "r": lambda v: change(v, r="3"),
     "views": lambda v: change(v, views="age, sex\nregion"),
-    "statement": lambda v: v.post("/", {"purpose": "Research"}),
+    "statement": lambda v: v.post("/context", {"purpose": "Research"}),
     "file": lambda v: v.post("/table/choose", {"path": "other.csv"}),
     "upload": lambda v: v.send("hospital.csv", OTHER.encode()),
     "r of the plan": lambda v: v.post("/plan/choose", {"r": "7"}),
@@ -197,13 +197,13 @@ def test_what_does_not_touch_the_roles_is_no_conflict(asked: Visitor) -> None:
 
 def test_two_pages_of_statements(asked: Visitor) -> None:
     def version() -> str:
-        found = re.search(r'name="version" value="(\d+)"', asked.get("/").text)
+        found = re.search(r'name="version" value="(\d+)"', asked.get("/context").text)
         assert found is not None
         return found[1]
 
     one, two = version(), version()
-    assert asked.post("/", {"version": one, "purpose": "Research"}).status == 303
-    answer = asked.post("/", {"version": two, "purpose": "Teaching", "reviewer": "A"})
+    assert asked.post("/context", {"version": one, "purpose": "Research"}).status == 303
+    answer = asked.post("/context", {"version": two, "purpose": "Teaching", "reviewer": "A"})
     assert answer.status == 422
     assert "Purpose of the release Research Teaching" in answer.words
     assert asked.project.statement == {"purpose": "Research"}
@@ -233,6 +233,6 @@ def test_a_fault_keeps_what_was_typed(asked: Visitor, monkeypatch: pytest.Monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Project, "keep", full)
-    answer = asked.post("/", {"purpose": "Research on care"})
+    answer = asked.post("/context", {"purpose": "Research on care"})
     assert answer.status == 500
     assert "What you typed Research on care" in answer.words

@@ -206,8 +206,8 @@ def test_figures_are_those_of_the_command_line(way: Way) -> None:
 def test_people_decide_and_keep_evidence(way: Way) -> None:
     walker, run = way.walker, way.served.project.run("0002")
     walker.go("/")
-    walker.unfold("statement")
-    walker.write("What the release is for", "Research on care")
+    walker.press("Assessment")
+    walker.write("Purpose of the release", "Research on care")
     walker.press("Save")
     walker.until(lambda: way.served.project.statement.get("purpose") == "Research on care")
     walker.go("/runs/0002")

@@ -31,7 +31,6 @@ STATIC = {
 }
 PAGES = {
     "GET /": "home.show",
-    "POST /": "home.save",
     "GET /changes": "changes.show",
     "POST /changes/undo": "changes.undo",
     "POST /changes/redo": "changes.redo",

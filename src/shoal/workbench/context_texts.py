@@ -20,5 +20,5 @@ CONTEXT = {
     "context.reasons": "Reasons for columns that shoal proposed",
     "context.reasons.lead": "Tick those that you have read and find right. The others stand in the "
     "assessment as not confirmed.",
-    "context.go": "Everything an assessment needs",
+    "context.go": "What only people can say",
 }

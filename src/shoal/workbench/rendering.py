@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from shoal.workbench.bench import Visit
 
 STEPS = ("table", "roles", "plan", "run", "runs")
-PARENTS = {"coarser": "roles", "find": "plan", "compare": "runs", "look": "runs"}
+PARENTS = {"coarser": "roles", "find": "plan", "compare": "runs", "look": "runs", "context": "runs"}
 """The step that a page is part of which is none itself."""
 ASIDE = ("audit", "verify")
-EDITED = ("home", "table", "roles", "coarser", "plan", "find", "run", "changes")
+EDITED = ("home", "table", "roles", "coarser", "plan", "find", "run", "context", "changes")
 """The pages on which the draft is changed."""
 LONG = 1200
 LABELS = {

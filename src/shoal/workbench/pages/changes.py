@@ -11,7 +11,7 @@ from shoal.workbench.changes import change_words, differences
 from shoal.workbench.project.journal import Journal, State
 
 MOST = 200
-BACK = ("table", "roles", "coarser", "plan", "find", "run", "changes")
+BACK = ("table", "roles", "coarser", "plan", "find", "run", "context", "changes")
 """The pages that undo and redo lead back to."""
 
 

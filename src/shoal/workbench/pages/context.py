@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -12,7 +13,6 @@ from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import CONTEXT, beside
 from shoal.workbench.evidence.statements import proposals
 from shoal.workbench.held import key_of
-from shoal.workbench.pages.home import keep_statement
 from shoal.workbench.project.context import (
     INTRUSION,
     PARTS,
@@ -21,9 +21,12 @@ from shoal.workbench.project.context import (
     intrusion_meanings,
     meanings,
 )
+from shoal.workbench.project.project import stated_in
 from shoal.workbench.same import same_as_statement
 from shoal.workbench.verdicts import facts_of
 
+MODELS = ("public", "named recipients", "controlled access")
+"""Ways to release that are offered; any other words do as well."""
 MORE = 2
 """Empty lines for further tests by intruders."""
 
@@ -43,9 +46,27 @@ def save(visit: Visit) -> Response:
     guessed = visit.project.guessed.items()
     given["confirmed"] = {name: text for name, text in guessed if key_of(name) in ticked}
     try:
-        return keep_statement(visit, given) or go("/context")
+        return _keep(visit, given) or go("/context")
     except ShoalError as error:
         return _page(visit, given, error)
+
+
+def _keep(visit: Visit, given: Mapping[str, Any]) -> Response | None:
+    """Keeps what is stated; the page of both versions where another page stated otherwise."""
+    project, seen = visit.project, visit.text("version")
+    with visit.bench.editing:
+        shown = stated_in(project.journal.state(int(seen))) if seen.isdecimal() else None
+        if shown not in (None, project.statement) and not _said(given, project.statement):
+            from shoal.workbench.pages.changes import conflict
+
+            return conflict(visit, project.aside(statement=given))
+        project.state(**given)
+    return None
+
+
+def _said(given: Mapping[str, Any], statement: Mapping[str, str]) -> bool:
+    """Whether what is given is stated already."""
+    return all(statement.get(name, "") == given[name] for name in given if name in TEXTS)
 
 
 def _intrusions(visit: Visit) -> list[dict[str, str]]:
@@ -70,6 +91,7 @@ def _page(visit: Visit, stated: dict[str, Any], error: ShoalError | None) -> Res
         parts=PARTS,
         titles=TITLES,
         meanings=meanings(),
+        models=MODELS,
         intrusion=intrusion_meanings(),
         stated=stated,
         intrusions=[*stated.get("intrusions", ()), *({} for _ in range(MORE))],

@@ -1,64 +1,21 @@
-"""The project: how far it is, and what only a person can say of it."""
+"""The project: how far it is, and the next step."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 from starlette.responses import Response
 
 from shoal.errors import ShoalError
-from shoal.workbench.bench import Visit, go
-from shoal.workbench.blame import beside
+from shoal.workbench.bench import Visit
 from shoal.workbench.project.context import TEXTS
-from shoal.workbench.project.project import stated_in
-from shoal.workbench.same import same_as_statement
+from shoal.workbench.same import same_as_runs
 from shoal.workbench.texts import say
 
 Stage = tuple[str, bool, str]
 
 
 def show(visit: Visit) -> Response:
-    return _page(visit, visit.project.statement, None)
-
-
-def save(visit: Visit) -> Response:
-    given = {name: visit.text(name) for name in TEXTS if name in visit.form}
-    try:
-        return keep_statement(visit, given) or go("/")
-    except ShoalError as error:
-        return _page(visit, {**visit.project.statement, **given}, error)
-
-
-def keep_statement(visit: Visit, given: Mapping[str, Any]) -> Response | None:
-    """Keeps what is stated; the page of both versions where another page stated otherwise."""
-    project, seen = visit.project, visit.text("version")
-    with visit.bench.editing:
-        shown = stated_in(project.journal.state(int(seen))) if seen.isdecimal() else None
-        if shown not in (None, project.statement) and not _said(given, project.statement):
-            from shoal.workbench.pages.changes import conflict
-
-            return conflict(visit, project.aside(statement=given))
-        project.state(**given)
-    return None
-
-
-def _said(given: Mapping[str, Any], statement: Mapping[str, str]) -> bool:
-    """Whether what is given is stated already."""
-    return all(statement.get(name, "") == given[name] for name in given if name in TEXTS)
-
-
-def _page(visit: Visit, statement: dict[str, str], error: ShoalError | None) -> Response:
-    return visit.page(
-        "home",
-        status=visit.status(error),
-        stages=(stages := _stages(visit)),
-        step=_next(visit, stages),
-        statement=statement,
-        version=visit.project.version(),
-        errors=beside(error, {}),
-        **same_as_statement(visit.project.statement),
-    )
+    stages = _stages(visit)
+    return visit.page("home", stages=stages, step=_next(visit, stages), **same_as_runs())
 
 
 def _next(visit: Visit, stages: list[Stage]) -> tuple[str, str]:
@@ -89,6 +46,7 @@ def _stages(visit: Visit) -> list[Stage]:
             say("home.plan.done", run=plans[-1]) if plans else say("home.plan.none"),
         ),
         ("run", bool(made), say("home.run.done", n=len(made)) if made else say("home.run.none")),
+        _context(visit),
         (
             "runs",
             last is not None,
@@ -108,3 +66,9 @@ def _roles(visit: Visit) -> Stage:
         "home.roles.done", qi=len(spec.qi), sensitive=len(spec.sensitive_columns), r=f"{spec.r:g}"
     )
     return ("roles", True, sentence)
+
+
+def _context(visit: Visit) -> Stage:
+    """How much of what only people can say is stated."""
+    stated = len(visit.project.context.stated.keys() & {*TEXTS})
+    return ("context", stated == len(TEXTS), say("home.context", n=stated, all=len(TEXTS)))

@@ -115,10 +115,15 @@ document.addEventListener("submit", async (event) => {
     return;
   }
   form.dataset.sure = "yes";
-  unsaved = null;
+  unsaved = typed = null;
   form.requestSubmit(event.submitter);
 });
 
+// What is typed into a long form is kept by its button: whoever leaves without it is asked.
+let typed = null;
+document.addEventListener("input", (event) => (typed = event.target.closest("[data-typed]") || typed));
+
 window.addEventListener("beforeunload", (event) => {
-  if (unsaved && document.body.classList.contains("lost")) event.preventDefault();
+  const lost = unsaved && document.body.classList.contains("lost");
+  if (lost || typed?.isConnected) event.preventDefault();
 });
