@@ -27,7 +27,7 @@ from shoal.report.sentences import (
     verdict_sentence,
 )
 from shoal.report.words import command_line, judged
-from shoal.wording import exposed_words, isolated, lower_words, percent, visible
+from shoal.wording import ALL_VIEWS, exposed_words, isolated, lower_words, percent, visible
 from tests.report.page import Page
 
 
@@ -46,9 +46,9 @@ def test_the_story_of_a_witness() -> None:
     )
     told = story(witness, public=False).replace("\u00a0", " ")
     assert told == (
-        "The worst case: a person with age 61 and occupation Farming is linked to “ill” with at "
-        "most 9.8 %, through age/10 and occupation; public statistics alone say 22.4 %."
-        f"{lower_words(0.2237, 0.0979)}"
+        "The worst case by one view at a time: a person with age 61 and occupation Farming is "
+        "linked to “ill” with at most 9.8 %, through age/10 and occupation; public statistics "
+        f"alone say 22.4 %.{lower_words(0.2237, 0.0979)}"
     )
     assert "fewer cases than public statistics lead one to expect" in told
     higher = story(replace(witness, before=0.05), public=False)
@@ -56,9 +56,9 @@ def test_the_story_of_a_witness() -> None:
     faceless = typed(PublicWitness, replace(witness, kind="estimate", shared=3))
     told = story(faceless, public=True).replace("\u00a0", " ")
     assert told == (
-        "The worst case: someone whom this edition does not describe is linked to “ill” with about "
-        "9.8 %, through age/10 and occupation; public statistics alone say 22.4 %."
-        f"{lower_words(0.2237, 0.0979)} Fewer than 5 people have the same figure."
+        "The worst case by one view at a time: someone whom this edition does not describe is "
+        "linked to “ill” with about 9.8 %, through age/10 and occupation; public statistics alone "
+        f"say 22.4 %.{lower_words(0.2237, 0.0979)} Fewer than 5 people have the same figure."
     )
     assert "nobody to link" in story(None, public=True)
 
@@ -159,8 +159,12 @@ def test_a_command_shows_no_password() -> None:
 
 def test_an_open_verdict_claims_no_worst_case_of_all(facts: Facts) -> None:
     witness = facts.verdict.worst
-    assert story(witness, public=False).startswith("The worst case: ")
-    assert story(witness, public=False, undecided=7).startswith("The worst case that was found: ")
+    assert story(witness, public=False).startswith("The worst case by one view at a time: ")
+    told = story(witness, public=False, undecided=7)
+    assert told.startswith("The worst case that was found by one view at a time: ")
+    assert witness is not None
+    alone = story(replace(witness, view=(ALL_VIEWS,)), public=False)
+    assert alone.startswith("The worst case: ")
 
 
 def test_limits_of_their_own_stand_in_the_headline(facts: Facts) -> None:

@@ -79,7 +79,7 @@ def kept(asked: Visitor, **told: Any) -> Run:
         "seconds": 1.0,
         "suppressed": 3,
         "error": 0.2,
-        "worst_posterior": 0.3,
+        "largest_chance": 0.3,
     }
     found = {"tried": [{**line, **told}], "holding": 0, "obstacle": None}
     (run.folder / FOUND).write_text(json.dumps(found), "utf-8")

@@ -14,15 +14,16 @@ from pathlib import Path
 
 import pytest
 
-import shoal
+from shoal.auditing.check_words import words
 from shoal.auditing.findings import Findings
-from shoal.data.datasets import HOSPITAL_EVENT, hospital
+from shoal.data.datasets import hospital
 from shoal.release.facts import load_facts
-from shoal.wording import percent
+from shoal.workbench.evidence.statements import proposals
 from shoal.workbench.held import key_of
 from shoal.workbench.pages.compare import LINES
 from shoal.workbench.project import Run
 from shoal.workbench.rendering import shown_number
+from shoal.workbench.texts import TEXTS
 from shoal.workbench.verdicts import of_findings
 from tests.workbench.drafts import HOSPITAL
 from tests.workbench.visitor import Answer, Visitor, workbench
@@ -96,37 +97,9 @@ def test_figures_are_those_of_the_command(walked: Visitor) -> None:
     assert f"rows not published {found['suppressed']:,}" in words
     assert "Verified. Every link of a person to an event was computed again" in words
     assert "<b>one</b>" in words
+    assert f"finds the record. {TEXTS['verdict.lookup']}" in words
     assert "<b>one" not in answer.text
-    facts = load_facts(run.folder / "private")
-    assert facts.people
-    for one in facts.people:
-        line = [one["event"], one["view"], *(one["person"][name] for name in facts.spec["qi"])]
-        assert " ".join(map(str, line)) in words
-
-
-def test_precision_among_the_surest_stands_beside_the_same_without_a_release(
-    walked: Visitor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = shoal.Spec(qi=["age", "sex"], sensitive="diagnosis", protect=[list(HOSPITAL_EVENT)], r=3)
-    release = shoal.anonymize(hospital(1_000, seed=0), spec, method="anatomy")
-    found = shoal.attack(release, attackers=["likeliest", "absentee"]).to_dict()
-    found["too_few_tries"], found["beaten_by"] = ["absentee"], []
-    monkeypatch.setattr(Run, "attacks", [(None, found)])
-    answer = walked.get("/runs/0002")
-    (one, *_) = found["attackers"][0]["surest"]
-    assert f"Surest {one['people']}" in answer.words
-    shares = [percent(one[name]) for name in ("rate", "without", "control")]
-    assert "{} ({}, {})".format(*shares).replace("\xa0", " ") in answer.words.replace("\xa0", " ")
-    assert f"absentee {found['attackers'][1]['verdict']}" in answer.words
-
-
-def test_the_risk_is_drawn_before_and_after(walked: Visitor) -> None:
-    answer = walked.get("/runs/0002/risk")
-    assert answer.text.count("<svg") == 4
-    assert not re.search(r"\sstyle=|<style|<script|\son\w+=", answer.text)
-    assert len(set(ids := re.findall(r'\sid="([^"]+)"', answer.text))) == len(ids)
-    assert walked.get("/runs/0004/risk").status == 204, "nothing is kept of an audit"
-    assert walked.get("/runs/0099/risk").status == 404
+    assert 'href="/runs/0002/report.html"' in answer.text
 
 
 def test_what_a_run_made_can_be_taken_away(walked: Visitor) -> None:
@@ -386,6 +359,20 @@ def test_a_limit_that_attackers_beat_is_nowhere_green(
     assert run.robust is False
     assert "not robust" in walked.get("/runs").words.partition("0002")[2].partition("0001")[0]
     assert "Verdict not robust" in walked.get("/compare?runs=0002").words
+
+
+def test_what_is_not_robust_says_what_can_be_done(walked: Visitor) -> None:
+    answer, kept = walked.get("/runs/0003"), walked.get("/runs/0002")
+    assert f"{TEXTS['verdict.remedy']} Make the release with ART" in answer.words
+    assert '<a href="/find">' in answer.text
+    assert '<p class="note">Verified.' in answer.text
+    assert TEXTS["verdict.remedy"] not in kept.words
+    assert '<p class="good-line">Verified.' in kept.text
+    facts = load_facts(walked.project.run("0003").folder / "private")
+    broken = [f"{words(one)}." for one in facts.checks if one.state == "broken"]
+    assert broken
+    proposed = proposals(facts)["residual_risk"]
+    assert all(said in proposed for said in broken)
 
 
 def test_what_is_not_robust_is_approved_with_a_reason_of_its_own(walked: Visitor) -> None:

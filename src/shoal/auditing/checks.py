@@ -70,6 +70,13 @@ def nearest_link(checks: Iterable[Check], largest: float) -> float:
     return largest if told is None else told
 
 
+def largest_chance(checks: Iterable[Check], largest: float) -> float:
+    """The largest chance of a protected value that any check tells of; by one view at a time it is
+    the `largest`."""
+    certain = [1.0 for one in checks if one.name == "certainty" and one.people]
+    return max([largest, *certain, *(one.worst for one in checks if one.worst is not None)])
+
+
 def most_people(checks: Iterable[Check]) -> int:
     """Of the broken checks, the most people that one is about."""
     return max((check.people or 0 for check in checks if check.state == "broken"), default=0)

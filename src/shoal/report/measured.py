@@ -9,19 +9,20 @@ from shoal.wording import isolated, joined, percent, quoted
 SUREST = {"everybody": "Surest {}", "unknown": "Surest {} not known before"}
 
 
-def attack_sentence(facts: Facts) -> str:
-    """Who tried, and whether anybody beat the limit; empty if nobody did try."""
+def attack_sentence(facts: Facts, *, short: bool = False) -> str:
+    """Who tried, or how many, and whether anybody beat the limit; empty if nobody did try."""
     if facts.attack is None:
         return ""
-    return " ".join(map(_attacked, [facts.attack, *facts.attack.get("others", [])]))
+    of_columns = [facts.attack, *facts.attack.get("others", [])]
+    return " ".join(_attacked(found, short) for found in of_columns)
 
 
-def _attacked(found: Record) -> str:
+def _attacked(found: Record, short: bool) -> str:
     """The same of one column."""
     of = f" of {quoted(found['column'])}" if found.get("column") else ""
     if not found["attackers"]:
         return f"Nobody tried to name people with a protected value{of}."
-    tried = joined([one["attacker"] for one in found["attackers"]])
+    names = [one["attacker"] for one in found["attackers"]]
     said = (
         f"The limit is beaten beyond chance by {joined(found['beaten_by'])}."
         if found["beaten_by"]
@@ -29,7 +30,10 @@ def _attacked(found: Record) -> str:
     )
     if found.get("too_few_tries"):
         said += f" There were too few tries to judge {joined(found['too_few_tries'])}."
-    return f"Attackers tried to name people with a protected value{of}: {tried}. {said}"
+    tried = f"tried to name people with a protected value{of}"
+    if short:
+        return f"{len(names)} attacker{'s' * (len(names) != 1)} {tried}. {said}"
+    return f"Attackers {tried}: {joined(names)}. {said}"
 
 
 def surest_table(found: Record) -> tuple[list[str], list[tuple[str, list[str]]]]:

@@ -101,6 +101,8 @@ def story(witness: PublicWitness | None, *, public: bool, undecided: int = 0) ->
     event = "a rare protected value" if witness.event is None else quoted(witness.event)
     after = judged(witness.posterior, witness.kind, limit=witness.limit)
     largest = "The worst case that was found" if undecided else "The worst case"
+    if ALL_VIEWS not in witness.view:  # all checks that are broken may be about others
+        largest += " by one view at a time"
     told = (
         f"{largest}: {_who(witness)} is linked to {event} with {after}, through "
         f"{through(witness.view)}; public statistics alone say {percent(witness.before)}."

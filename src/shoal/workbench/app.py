@@ -61,7 +61,6 @@ PAGES = {
     "GET /runs/picture": "runs.picture",
     "GET /runs/{name}": "runs.show_one",
     "GET /runs/{name}/progress": "runs.progress",
-    "GET /runs/{name}/risk": "runs.risk",
     "POST /runs/{name}/stop": "runs.stop",
     "POST /runs/{name}/start": "runs.start",
     "POST /runs/{name}/decide": "runs.decide",

@@ -7,21 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.auditing.check_words import VERDICT_TONES, coloured, in_full, words
+from shoal.auditing.check_words import VERDICT_TONES, coloured, in_full, remedy, words
 from shoal.auditing.checks import Check, most_people, verdict
 from shoal.auditing.findings import Findings
 from shoal.errors import ShoalError
 from shoal.plain import typed
 from shoal.release.facts import Facts, load_facts
 from shoal.report import measured, sentences
-from shoal.report.words import judged
-from shoal.wording import exposed_words, limit_named, percent, verdict_words
+from shoal.wording import limit_named, verdict_words
 from shoal.workbench.project import Run
 from shoal.workbench.texts import say
 
-Figures = list[tuple[str, Any]]
+Figures = list[tuple[str, int]]
+Line = tuple[str, str, str, str]
+"""A check: the class of its colour, the word for its state, its title and its sentence."""
 _COMMAND = re.compile(r" \((shoal [a-z]+|--[a-z-]+)\)")
 """What a sentence says of the command line, which pages do otherwise."""
+OPEN = ("broken", "undecided")
 FIRST = ("lookup", "readable", "attack")
 """Checks that are read before a decision, whatever their state."""
 
@@ -34,14 +36,13 @@ class Verdict:
     checks: tuple[Check, ...]
     headline: str
     meaning: str
-    lost: Figures
     untried: bool = False
     """Whether nobody attacked what was released."""
     beside: Sequence[tuple[str, str]] = ()
+    attack: str = ""
+    """What attackers achieve, where they tried."""
     column: Any = "value"
     """What the sensitive column is called."""
-    people: Mapping[str, Any] | None = None
-    """The most exposed people, where the table is at hand: a heading, QIs, and a line for each."""
 
     @property
     def robust(self) -> bool | None:
@@ -52,26 +53,42 @@ class Verdict:
         return VERDICT_TONES[self.robust]
 
     @property
-    def listed(self) -> list[tuple[str, str, str, str]]:
-        full = in_full(self.found, self.column)
+    def listed(self) -> list[Line]:
+        full = in_full(self.found, self.column) | ({"attack": self.attack} if self.attack else {})
+        if "lookup" in full and ("lookup", "not asked") in {(c.name, c.state) for c in self.checks}:
+            full["lookup"] += f" {say('verdict.lookup')}"
         told = coloured(self.checks, instead=full)
         return [(tone, state, title, _COMMAND.sub("", said)) for tone, state, title, said in told]
 
     @property
-    def first(self) -> list[tuple[str, str, str, str]]:
+    def first(self) -> list[Line]:
         """What is read before a decision: what is broken or open, who can be read or looked up, and
         what attackers did."""
-        return [line for one, line in zip(self.checks, self.listed, strict=True) if _is_first(one)]
+        return [line for line, first in self._by_first if first]
 
     @property
-    def others(self) -> list[tuple[str, str]]:
-        """The titles of all other checks, by the word for their state."""
+    def others(self) -> list[Line]:
+        """All other checks."""
+        return [line for line, first in self._by_first if not first]
+
+    @property
+    def _by_first(self) -> list[tuple[Line, bool]]:
+        read = {name for name in FIRST if name != "attack" or self.attack}
+        told = zip(self.checks, self.listed, strict=True)
+        return [(line, one.state in OPEN or one.name in read) for one, line in told]
+
+    @property
+    def by_state(self) -> list[tuple[str, str]]:
+        """The titles of the other checks, by the word for their state."""
         told: dict[str, list[str]] = {}
-        for one, (_, state, title, _) in zip(self.checks, self.listed, strict=True):
-            tried = one.name == "attack" and not self.untried  # said beside it
-            if not _is_first(one) and not tried:
-                told.setdefault(state, []).append(title)
+        for _, state, title, _ in self.others:
+            told.setdefault(state, []).append(title)
         return [(state, ", ".join(titles)) for state, titles in told.items()]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the first check that is not kept."""
+        return remedy(self.checks)
 
     @property
     def story(self) -> str:
@@ -83,26 +100,13 @@ class Verdict:
         found = self.found
         return [
             (say("risk.published", rows=f"{found.rows:,}"), found.published),
+            (say("risk.carriers"), found.carriers),
             (say("lost.rows"), found.suppressed),
             (say("lost.carriers"), found.suppressed_carriers),
+            (say("risk.known"), found.known_before),
             (say("risk.problematic"), most_people(self.checks)),
             *([(say("risk.readable"), found.readable)] if found.readable is not None else []),
         ]
-
-    @property
-    def risk(self) -> Figures:
-        found = self.found
-        return [
-            (say("risk.carriers"), found.carriers),
-            (say("risk.known"), found.known_before),
-            (say("risk.worst"), percent(found.worst.posterior if found.worst else 0.0)),
-            (say("risk.guess"), percent(found.guess_rate)),
-        ]
-
-
-def _is_first(check: Check) -> bool:
-    tried = check.name != "attack" or check.state != "not asked"
-    return check.state in ("broken", "undecided") or (check.name in FIRST and tried)
 
 
 def of_run(run: Run) -> Verdict | None:
@@ -133,7 +137,6 @@ def of_facts(facts: Facts, figures: Mapping[str, Any]) -> Verdict:
     """The report's own sentences."""
     found = facts.verdict
     assert isinstance(found, Findings), "private records keep all"
-    attack = measured.attack_sentence(facts)
     return Verdict(
         found=found,
         checks=facts.checks,
@@ -142,31 +145,11 @@ def of_facts(facts: Facts, figures: Mapping[str, Any]) -> Verdict:
         beside=[
             (say("error.title"), measured.errors_in_short(facts)),
             *sentences.in_short(facts),
-            *([(say("attack.title"), attack)] if attack else []),
         ],
+        attack=measured.attack_sentence(facts, short=True),
         column=facts.spec["sensitive"],
         untried=facts.attack is None,
-        lost=[
-            (say("lost.changed"), figures["values_changed"]),
-            (say("lost.pooled"), figures["pooled"]),
-            (say("lost.groups"), found.groups),
-            (say("lost.size"), figures["mean_size_with_event"]),
-        ],
-        people=_people(facts),
     )
-
-
-def _people(facts: Facts) -> Mapping[str, Any] | None:
-    if not facts.people:
-        return None
-    return {
-        "heading": exposed_words(len(facts.people), facts.verdict.as_exposed),
-        "qi": facts.spec["qi"],
-        "lines": [
-            {**one, "after": judged(one["posterior"], one["kind"], limit=one["limit"])}
-            for one in facts.people
-        ],
-    }
 
 
 def of_findings(found: Findings) -> Verdict:
@@ -183,5 +166,4 @@ def of_findings(found: Findings) -> Verdict:
             checks=" ".join(f"{words(one)}." for one in found.checks if one.state == telling),
         ),
         meaning=say("verdict.meaning.audit"),
-        lost=[(say("lost.groups"), found.groups)],
     )

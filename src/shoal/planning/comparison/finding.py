@@ -19,7 +19,7 @@ import polars as pl
 from shoal import compiling
 from shoal.auditing.adversaries.adversary import USUAL, judging
 from shoal.auditing.audit import audit as judge
-from shoal.auditing.checks import by_chance, seeds
+from shoal.auditing.checks import by_chance, largest_chance, seeds
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.data.table.hierarchy import Hierarchy
@@ -62,7 +62,8 @@ class Tried:
     runs: int = 1
     suppressed: int | None = None
     suppressed_with_event: int | None = None
-    worst_posterior: float | None = None
+    largest_chance: float | None = None
+    """Of a protected value, by any check."""
     error: float | None = None
     """The mean relative error of counts of cases, by the setting's own QIs."""
     error_all: float | None = None
@@ -190,7 +191,7 @@ def _measured(table: Table, seed: int) -> dict[str, Any]:
         "robust": found.robust,
         "suppressed": found.suppressed,
         "suppressed_with_event": found.suppressed_carriers,
-        "worst_posterior": found.worst_posterior,
+        "largest_chance": largest_chance(found.checks, found.worst_posterior),
         "error": errors.get("relative_error_protected"),
         "error_all": errors.get("relative_error"),
     }

@@ -13,10 +13,10 @@ def found_chart(tried: Sequence[Record]) -> Chart:
     and named. Where each has an `address`, all are named and lead there."""
     records = [
         {
-            "risk": one["worst_posterior"],
+            "risk": one["largest_chance"],
             "error": one["error"],
             "label": label(one["words"]),
-            "words": f"{label(one['words'])}: {percent(one['worst_posterior'])}, "
+            "words": f"{label(one['words'])}: {percent(one['largest_chance'])}, "
             f"error {percent(one['error'])}",
             "address": one.get("address"),
             "holds": one["robust"] is True,

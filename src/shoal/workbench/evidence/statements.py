@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shoal.auditing.check_words import titled
-from shoal.auditing.checks import most_people, verdict
+from shoal.auditing.checks import verdict
 from shoal.release.facts import Facts
 from shoal.report.sentences import lookup_sentence
-from shoal.wording import joined, people, percent, verdict_words
+from shoal.wording import joined, percent, verdict_words
 from shoal.workbench.project.context import PARTS, TITLES, Context, meanings
 
 By = Literal["person", "confirmed", "shoal", "nobody"]
@@ -67,10 +67,9 @@ def proposals(facts: Facts) -> dict[str, str]:
 def _residual(facts: Facts) -> str:
     found, checks = facts.verdict, facts.checks
     open_ = [title.lower() for check, title, _ in titled(checks) if check.state == "not asked"]
-    above = most_people(checks)
     told = [
-        f"By its checks the release is {verdict_words(verdict(checks))}; "
-        f"{people(above)} {'is' if above == 1 else 'are'} above a limit.",
+        f"By its checks the release is {verdict_words(verdict(checks))}.",
+        *(said for check, _, said in titled(checks) if check.state in ("broken", "undecided")),
         "The link to a protected value by one view that is nearest to its limit is "
         f"{percent(found.nearest_link)}.",
         lookup_sentence(facts),

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from shoal.auditing.checks import Check, most_people, nearest_link
+from shoal.auditing.checks import Check, largest_chance, most_people, nearest_link
 from shoal.plain import typed
 from shoal.wording import percent
 from shoal.workbench.bench import Visit, go
@@ -72,6 +72,10 @@ def _worst(found: Figures) -> str:
     return percent(nearest_link(_checks(found), found["worst_posterior"]))
 
 
+def _largest(found: Figures) -> str:
+    return percent(largest_chance(_checks(found), found["worst_posterior"]))
+
+
 def _verdict(found: Figures) -> str:
     return say(f"verdict.{ {True: 'yes', False: 'no', None: 'open'}[found['run'].robust] }")
 
@@ -93,6 +97,7 @@ LINES: dict[str, Callable[[Figures], str]] = {
         "runs.confirmed" if found["verify"].get("confirmed") else "runs.refuted"
     ),
     "worst": _worst,
+    "largest": _largest,
     "problematic": lambda found: f"{most_people(_checks(found)):,}",
     "undecided": _count("undecided"),
     "known": _count("known_before"),

@@ -6,11 +6,9 @@ from typing import Any
 
 from starlette.responses import HTMLResponse, Response
 
-from shoal.auditing.checks import verdict
+from shoal.auditing.checks import largest_chance, verdict
 from shoal.errors import ShoalError
 from shoal.report.charts.found import found_chart
-from shoal.report.measured import surest_table
-from shoal.report.page import chart_specs
 from shoal.workbench import verdicts
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import DECISION, beside
@@ -50,7 +48,7 @@ def _point(run: Run, home: str) -> dict[str, Any] | None:
         return None
     return {
         "words": f"{run.name} {run.title or found['method']}, r = {found['r']:g}",
-        "worst_posterior": found["worst_posterior"],
+        "largest_chance": largest_chance(facts.checks, found["worst_posterior"]),
         "error": facts.queries["lines"][-1]["mean"],
         "robust": verdict(facts.checks),
         "address": f"{home}runs/{run.name}",
@@ -67,21 +65,6 @@ def progress(visit: Visit) -> Response:
     if run.state != "running":
         return HTMLResponse("", headers={"HX-Refresh": "true"})
     return visit.page("going", run=run, progress=run.progress)
-
-
-def risk(visit: Visit) -> Response:
-    """How surely people are linked by the published groups, and by public statistics anyway. It is
-    a part of its own, since the first drawing takes a moment."""
-    facts = verdicts.facts_of(_run(visit))
-    if facts is None:
-        return Response(status_code=204)
-    specs = chart_specs(facts, public=False)
-    charts = [
-        (say(f"risk.label.{name}"), say(f"risk.caption.{name}"), drawn(name, specs[name]))
-        for name in ("risk-after", "risk-before")
-        if name in specs
-    ]
-    return visit.page("charts_part", charts=charts)
 
 
 def stop(visit: Visit) -> Response:
@@ -162,8 +145,6 @@ def _page(
         found=found,
         certified=verdicts.certified(found) if found and kind == "verify" else None,
         checked=run.result("verify") if state == "done" else None,
-        attacks=run.attacks if state == "done" else [],
-        surest_of=surest_table,
         warnings=run.warnings,
         files=there(run),
         decision=run.decision,
