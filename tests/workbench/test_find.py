@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
 import pytest
 
 from shoal.data.spec import Spec
+from shoal.report.charts.found import found_chart
+from shoal.workbench.drawing import drawn
 from shoal.workbench.held import key_of
 from shoal.workbench.project import Run
 from shoal.workbench.project.commands import FOUND
@@ -129,3 +132,11 @@ def test_wrong_seconds_are_refused_beside_the_field(asked: Visitor) -> None:
         assert answer.status == 422
         assert "[find-seconds]" in answer.words
     assert asked.project.runs() == []
+
+
+@pytest.mark.parametrize(("chance", "anchor"), [(0.2, "start"), (1.0, "end")])
+def test_a_label_of_the_picture_stays_inside(chance: float, anchor: str) -> None:
+    one = {"words": "as asked", "largest_chance": chance, "error": 0.1, "robust": False}
+    for picture in drawn("found", found_chart([one | {"address": "http://127.0.0.1/"}])).values():
+        (found,) = re.findall(r'<text[^>]*text-anchor="(\w+)"[^>]*>as asked', picture)
+        assert found == anchor

@@ -249,7 +249,10 @@ def test_a_decision_is_kept_with_its_run(walked: Visitor) -> None:
     decision = walked.project.run("0002").decision
     assert decision is not None
     assert (decision["name"], decision["review"]) == ("Ada", "2031-01-31")
-    assert "Run 0002: approved" in walked.get("/").words
+    home = walked.get("/")
+    assert "Run 0002: approved" in home.words
+    assert '<a class="button" href="/context">Next: Assessment</a>' in home.text
+    assert "of 26 things that only people can say are stated" in home.words
     assert "Releases of these people that were approved" in walked.get("/run").words
     typed = [("follows", "alone"), *ALL]
     words = walked.post("/run/same", typed).words

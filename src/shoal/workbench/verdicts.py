@@ -55,7 +55,8 @@ class Verdict:
     @property
     def listed(self) -> list[Line]:
         full = in_full(self.found, self.column) | ({"attack": self.attack} if self.attack else {})
-        if "lookup" in full and ("lookup", "not asked") in {(c.name, c.state) for c in self.checks}:
+        few = self.found.lookup is not None and self.found.lookup.fewer_than.people
+        if few and ("lookup", "not asked") in {(one.name, one.state) for one in self.checks}:
             full["lookup"] += f" {say('verdict.lookup')}"
         told = coloured(self.checks, instead=full)
         return [(tone, state, title, _COMMAND.sub("", said)) for tone, state, title, said in told]

@@ -25,6 +25,8 @@ def _next(visit: Visit, stages: list[Stage]) -> tuple[str, str]:
         step = next(name for name, done, _ in stages if not done)
         return f"/{step}", say("home.next", step=say(f"nav.{step}"))
     told = "home.open" if stages[-1][1] else "home.decide"
+    if stages[-1][1] and not stages[-2][1]:
+        return "/context", say("home.next", step=say("nav.context"))
     return f"/runs/{made[-1]}", say(told, run=made[-1])
 
 
