@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import HTMLResponse, Response
 
-from shoal.wording import LONGEST, percent, visible
+from shoal.wording import LONGEST, people, percent, visible
 from shoal.workbench.blame import page_of
 from shoal.workbench.drawing import bars
 from shoal.workbench.texts import TEXTS, say
@@ -91,6 +91,7 @@ def _templates() -> Environment:
     )
     environment.globals.update(say=say, bars=bars, page_of=page_of, new_page=new_page)
     environment.filters.update(
+        people=people,
         percent=percent,
         visible=visible,
         visible_long=_visible_long,

@@ -90,7 +90,6 @@ ROLES = {
     "events.add": "Protect as one event",
     "events.add.each": "Protect each by itself",
     "events.more": "and {n} more",
-    "events.rows": "{n} people",
     "events.remove": "Remove",
     "events.remove.of": "Remove the event {name}",
     "events.clear": "Remove all: protect each value",

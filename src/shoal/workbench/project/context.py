@@ -67,7 +67,7 @@ class Context:
     population: str = ""
     """What is known of how many people outside the table share somebody's attributes."""
     why_r: str = ""
-    """Why this r."""
+    """Why nobody may be linked more surely, and why not less: harm, recipients, law."""
     why_events: str = ""
     """Why these values are protected, and others are not."""
     residual_risk: str = ""
