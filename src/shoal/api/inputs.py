@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from shoal.data.sources import read_codebook, read_table
 from shoal.data.spec import Spec
@@ -14,6 +14,7 @@ from shoal.engines import Engine, default_engine, engine_of
 from shoal.errors import InputError
 from shoal.groups import Progress, silent
 from shoal.knowledge import Knowledge
+from shoal.names import Reading
 from shoal.planning.propose.naming import refuse_keys, warn_of_naming
 
 Known = Knowledge | str | Path | None
@@ -70,11 +71,14 @@ def spec_of(
             else f"A {type(spec).__name__} is no spec.",
             "Give a shoal.Spec too, such as Spec.from_toml(path).",
         )
-    if is_location(data):
-        published = (*spec.qi, *spec.sensitive_columns)
-        reading = getattr(engine, "reading", {})
-        spec = spec.described(read_codebook(data, published, **reading))
+    spec = described(spec, data, **getattr(engine, "reading", {}))
     return spec.with_(knowledge=knowledge) if isinstance(knowledge, str | Path) else spec
+
+
+def described(spec: Spec, data: Any, **reading: Unpack[Reading]) -> Spec:
+    """The spec with what the table's file says of columns beside it."""
+    published = (*spec.qi, *spec.sensitive_columns)
+    return spec.described(read_codebook(data, published, **reading))
 
 
 def frame_of(data: Any) -> Any:

@@ -89,6 +89,7 @@ def attack(
     check_reports(report, public_report, table=table)
     spec = asked.make_spec(released) if foreign else None
 
+    from shoal.api.inputs import described
     from shoal.api.released import is_own
     from shoal.data.sources import read_table
     from shoal.data.storage import recover_folder
@@ -116,7 +117,7 @@ def attack(
     with progress_bar(quiet=machine is not None) as progress:
         result = attack_(
             original if foreign else release,
-            spec,
+            None if spec is None else described(spec, release, **reading),
             table=None if foreign else original,
             private=private,
             groups=groups,

@@ -84,6 +84,7 @@ def audit(
     check_reports(report, public_report, table=table)
     spec = asked.make_spec(released)
 
+    from shoal.api.inputs import described
     from shoal.api.released import is_own
     from shoal.auditing.adversaries.adversary import USUAL
     from shoal.auditing.audit import audit as judge
@@ -103,7 +104,7 @@ def audit(
     with progress_bar(quiet=machine is not None) as progress:
         found = published_of(
             read(table),
-            spec,
+            described(spec, table, **reading),
             groups=groups,
             released=read(released),
             key=key,

@@ -69,6 +69,7 @@ def compare(
         parameters["art"] = {"max_suppression": max_suppression}
 
     from shoal.api.compare import compare as measure
+    from shoal.api.inputs import described
     from shoal.data.sources import read_table
     from shoal.release.utility import Workload
 
@@ -80,7 +81,7 @@ def compare(
     with progress_bar(quiet=json) as progress:
         result = measure(
             frame,
-            spec,
+            described(spec, table, **reading),
             methods=names,
             parameters=parameters,
             hierarchies=trees,

@@ -36,6 +36,7 @@ def judge_together(
             f"{given[0]} says nothing where releases are judged together.",
             "Leave it out, or judge one release.",
         )
+    from shoal.api.inputs import described
     from shoal.api.released import is_own
     from shoal.api.releases import audit_releases
     from shoal.auditing.adversaries.adversary import BOTH
@@ -43,11 +44,12 @@ def judge_together(
 
     own = [one for one in releases if is_own(one)]
     frame = read_table(table, **reading)
+    # Without any option, the spec of the last folder with the QIs of all.
+    spec = None if own and not asked else asked.make_spec(own[-1] if own else None)
     found = audit_releases(
         frame,
         [one if one in own else read_table(one, **reading) for one in releases],
-        # Without any option, the spec of the last folder with the QIs of all.
-        None if own and not asked else asked.make_spec(own[-1] if own else None),
+        None if spec is None else described(spec, table, **reading),
         key=key,
         model=model,
         adversary=adversary or BOTH,
