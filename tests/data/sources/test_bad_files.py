@@ -126,10 +126,55 @@ def test_latin_1() -> None:
         'There is no encoding "hex". Use utf-8, latin-1, cp1252 or another name that Python knows.'
     ):
         read_table(name, encoding="hex")
+
+
+@pytest.mark.parametrize("marked", ["utf-16", "utf-32"])
+@pytest.mark.parametrize("order", ["", "-le", "-be"])
+def test_wide_encodings(marked: str, order: str) -> None:
+    text, encoding = "name,age\nZoë,31\n", marked + order
+    mark = "\N{BYTE ORDER MARK}" if order and marked == "utf-32" else ""
+    name = write("u.csv", (mark + text).encode(encoding))
+    told = marked if mark else encoding
     with says(
-        '"u.csv" is written in UTF-16. Give --encoding utf-16 (in Python encoding="utf-16").'
+        f'"u.csv" is written in {told.upper()}. Give --encoding {told} (in Python '
+        f'encoding="{told}").'
     ):
-        read_table(write("u.csv", "age,sex\n".encode("utf-16")))
+        read_table(name)
+    assert read_table(name, encoding=told).rows() == [("Zoë", 31)]
+
+
+def test_two_encodings_in_one_file() -> None:
+    rest = "a\n" * 600_000  # more than is decoded at a time
+    for rows in ("Zoë\n", f"Zoë\n{rest}"):
+        name = write("t.csv", f"name\n{rows}".encode() + "Noël\n".encode("latin-1"))
+        with says(
+            f'"t.csv" is not written in UTF-8: line {2 + rows.count(chr(10))} holds the byte 0xEB, '
+            "and what comes before it is of UTF-8. Write all of it in one encoding, or say what it "
+            "is written in, such as --encoding latin-1, or cp1252 from Windows (in Python "
+            'encoding="latin-1").'
+        ):
+            read_table(name)
+
+
+def test_a_file_of_another_kind_says_which(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [1, 2]})
+    for name in ("t.parquet", "t.arrow", "t.csv.gz"):
+        write_table(frame, name)
+    frame.write_excel("t.xlsx")
+    for name, ending in (
+        ("t.parquet", ".parquet"),
+        ("t.arrow", ".arrow"),
+        ("t.csv.gz", ".gz"),
+        ("t.xlsx", ".zip"),
+    ):
+        for other in ("o.csv", "o.jsonl"):
+            Path(other).write_bytes(Path(name).read_bytes())
+            with says(
+                f'"{other}" is no text: it begins as a {ending} file does. Give it the ending '
+                f"{ending}."
+            ):
+                read_table(other)
+        assert read_table(Path(other).rename(f"o{ending}")).equals(frame)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.xlsx", "t.arrow"])

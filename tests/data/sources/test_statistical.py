@@ -240,6 +240,8 @@ def test_an_encoding_is_asked_for_by_the_options_name(tmp_path: Path) -> None:
     assert read_table(path, encoding="cp1252")["ort"].to_list() == ["Köln", "Bern"]
     with fails_with("encoding", "--encoding"):
         read_table(path, encoding="utf-8")
+    with fails_with("encoding", 'no encoding "klingon"', "cp1252"):
+        read_table(path, encoding="klingon")
     with fails_with("option-unused", "decimal"):
         read_table(path, decimal=",")
 

@@ -37,6 +37,8 @@ FORMATS = (
 )
 KINDS = ("spss", "stata", "sas")
 """Those of statistics programs, with a codebook inside."""
+TEXTS = (".csv", ".jsonl")
+"""What `ending_of` says of text."""
 STREAMED = (".gz", ".zst")
 """Text that is compressed so is read as it is; whatever else is compressed is unpacked first."""
 

@@ -2,9 +2,9 @@
 
 Codes with a leading zero or a plus sign, whole numbers too long for 64 bits, and decimals so long
 that two of them would become one number, stay text. `?`, `NA` and the like are text too; only an
-empty cell is a missing value. Numbers may be written as 1234.5, 1,234.5, 1.234,5, 1 234,5 or
-1'234.5, one way in a column; where a column's cells leave open which sign stands before decimals,
-that is asked for.
+empty cell is a missing value. Numbers may be written as 1234.5, 1,234.5, 1.234,5, 1 234,5, 1'234.5
+or 1,23,456.5, one way in a column; where a column's cells leave open which sign stands before
+decimals, that is asked for.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ _ANY = rf"^[-+0-9.,eE{_SPACES}]+$"
 
 
 def _patterns(thousands: str, decimal: str) -> tuple[str, str]:
-    """Numbers with whole parts as they are, and in groups of three."""
+    """Numbers with whole parts as they are, and in groups of three; as in India, of two and three
+    between commas."""
     digits = r"[1-9][0-9]{0,2}"
     grouped = rf"0|{digits}(\{thousands}[0-9]{{3}})*|{digits}([{_SPACES}][0-9]{{3}})*"
+    grouped += r"|[1-9][0-9]?(,[0-9]{2})+,[0-9]{3}" if thousands == "," else ""
     return tuple(
         rf"^-?(({whole})(\{decimal}[0-9]*)?|\{decimal}[0-9]+){_EXPONENT}$"
         for whole in ("0|[1-9][0-9]*", grouped)

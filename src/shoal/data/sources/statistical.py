@@ -15,7 +15,7 @@ import polars as pl
 
 from shoal.data.sources.columnar import refuse_other, whole
 from shoal.data.sources.delimited import check_columns
-from shoal.data.sources.text import COPIES, REMEDY, TEXT
+from shoal.data.sources.text import COPIES, REMEDY, TEXT, text_decoder
 from shoal.data.sources.weighed import foreign_failures
 from shoal.data.spec import Codebook, Variable
 from shoal.data.table.coding import code_column
@@ -109,6 +109,8 @@ def read_file(
         raise missing_extra(f"A {path.suffix} file", "pyreadstat") from None
     read = getattr(pyreadstat, READERS[path.suffix.lower()])
     how: dict[str, Any] = {"output_format": "polars", "encoding": encoding}
+    if encoding is not None:
+        text_decoder(encoding)
     with _failures(path, encoding):
         said = read(str(path), metadataonly=True, **how)[1]
         check_columns(columns or [], said.column_names)

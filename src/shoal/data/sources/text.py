@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from shoal.data.sources.formats import STREAMED
+from shoal.data.sources.formats import STREAMED, TEXTS, ending_of
 from shoal.errors import InputError
 from shoal.memory import refuse_memory
 
@@ -21,6 +21,11 @@ COPIES = 2
 TEXT = 16
 """Bytes of a cell of text, beside the text itself."""
 REMEDY = "Give a part of it, or fewer columns."
+START = 16
+MARKED = {
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 TAIL = 1 << 20
 """So many bytes of the end of a text are looked at for a quotation mark that is never closed."""
 
@@ -64,6 +69,9 @@ class TextFile(io.RawIOBase):
         self._decoder = text_decoder(encoding or "utf-8")
         self._pieces = self._read()
         self._ready = b""
+        self._start = b""
+        self._plain = True
+        """Whether all that was decoded is ASCII."""
 
     def readable(self) -> bool:
         return True
@@ -114,6 +122,7 @@ class TextFile(io.RawIOBase):
                     refuse_memory(COPIES * self.size, what, REMEDY)
                 piece = self._decoded(raw, before)
                 if b"\0" in piece:
+                    self._refuse_other()
                     line = before + piece.count(b"\n", 0, piece.index(b"\0")) + 1
                     raise InputError(
                         "csv-damaged",
@@ -138,19 +147,21 @@ class TextFile(io.RawIOBase):
 
     def _decoded(self, raw: bytes, before: int) -> bytes:
         """A piece in UTF-8, with so many lines before it."""
-        utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        if utf16 and self._encoding is None and self.size == len(raw):
-            raise InputError(
-                "encoding",
-                f'"{self._path}" is written in UTF-16.',
-                'Give --encoding utf-16 (in Python encoding="utf-16").',
-            )
+        if self.size == len(raw):
+            self._start = raw[:START]
+            self._refuse_wide()
+        mixed = False
         try:
             text = self._decoder.decode(raw, not raw)
+            self._plain = self._plain and text.isascii()
             return raw if self._encoding is None else text.encode()
         except UnicodeDecodeError as error:
-            line = before + error.object[: error.start].count(b"\n") + 1
+            self._refuse_other()
+            good = error.object[: error.start]
+            line = before + good.count(b"\n") + 1
             why = f"line {line} holds the byte 0x{error.object[error.start]:02X}"
+            mixed = self._encoding is None and not (self._plain and good.isascii())
+            why += ", and what comes before it is of UTF-8" if mixed else ""
         except UnicodeEncodeError:
             why = "it holds halves of characters"
         except UnicodeError:
@@ -159,6 +170,31 @@ class TextFile(io.RawIOBase):
         raise InputError(
             "encoding",
             f'"{self._path}" is not written in {shown}: {why}.',
-            "Say what it is written in, such as --encoding latin-1, or cp1252 from Windows "
-            '(in Python encoding="latin-1").',
+            f"{'Write all of it in one encoding, or say' if mixed else 'Say'} what it is written "
+            "in, such as --encoding latin-1, or cp1252 from Windows (in Python "
+            'encoding="latin-1").',
         )
+
+    def _refuse_wide(self) -> None:
+        """An InputError if the file begins with the mark of a wide encoding, or as one does without
+        a mark: a letter and a NUL."""
+        marked = [name for name, marks in MARKED.items() if self._start.startswith(marks)]
+        zero = self._start[:2].find(b"\0")
+        if self._start[:2] != b"\0\0" and zero >= 0:
+            marked.append(("utf-16-be", "utf-16-le")[zero])
+        if marked and self._encoding is None:
+            raise InputError(
+                "encoding",
+                f'"{self._path}" is written in {marked[0].upper()}.',
+                f'Give --encoding {marked[0]} (in Python encoding="{marked[0]}").',
+            )
+
+    def _refuse_other(self) -> None:
+        """An InputError if the file begins as one of another kind does."""
+        ending = ending_of(self._start)
+        if ending not in TEXTS:
+            raise InputError(
+                "file-kind",
+                f'"{self._path}" is no text: it begins as a {ending} file does.',
+                f"Give it the ending {ending}.",
+            )
