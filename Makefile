@@ -41,7 +41,7 @@ imports: $(VENV)/.dev ## Check who may import whom
 	$(BIN)/lint-imports
 
 warm: $(VENV)/.dev ## Compile what the tests use, once
-	$(BIN)/python -m benchmarks.stages
+	$(BIN)/shoal warm
 
 unit: $(VENV)/.dev ## Run the tests but the slow ones (ARGS=tests/data/spec or ARGS="-k word" for some)
 	$(ALONE) $(BIN)/python -m pytest $(WORKERS) -m 'not slow' $(ARGS)

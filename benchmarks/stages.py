@@ -1,9 +1,4 @@
-"""Seconds of each stage on one table, from the file to the verified release.
-
-    python -m benchmarks.stages
-
-only runs everything once on a small table, which compiles what the tests use too.
-"""
+"""Seconds of each stage on one table, from the file to the verified release."""
 
 from __future__ import annotations
 
@@ -13,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.clock import best, timed
-from benchmarks.settings import METHODS, Subject, hospital_subject
+from benchmarks.settings import METHODS, Subject
 from shoal.api.anonymize import anonymize
 from shoal.auditing.audit import audit
+from shoal.cli.warm import steps
 from shoal.data.sources import read_table
 from shoal.data.table import Table
 from shoal.errors import InputError
@@ -25,7 +21,6 @@ from shoal.methods.art import Art
 from shoal.planning.comparison.trial import equip
 from shoal.release.verification.verify import verify
 
-WARM_ROWS = 3_000
 Say = Callable[[str], None]
 
 
@@ -99,36 +94,11 @@ def _audits(
 
 
 def warm_up(say: Say) -> list[dict[str, Any]]:
-    """A first run of everything on a small table: compiles every kernel that the rest uses."""
-    small = hospital_subject(WARM_ROWS)
-    spec = small.spec.with_(min_support=20)
+    """What `shoal warm` does, and its seconds: compiles every kernel that the rest uses."""
     lines = []
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "out"
-        table, _ = timed(lambda: Table.from_frame(small.frame, spec))
-        steps: list[tuple[str, Callable[[], Any]]] = [
-            ("ART, joint audit", lambda: anonymize(table, spec, max_suppression=1).save(folder)),
-            ("verify", lambda: verify(folder, table=small.frame)),
-            *((name, _runner(name, table)) for name in METHODS if name != "art"),
-        ]
-        for name, work in steps:
+        for name, work in steps(Path(scratch)).items():
             _, seconds = timed(work)
             lines.append({"stage": name, "seconds": round(seconds, 3)})
             say(f"  compiling: {name:<23}{seconds:9.2f} s")
     return lines
-
-
-def _runner(name: str, table: Table) -> Callable[[], Any]:
-    def run() -> None:
-        try:
-            grouping = equip(name, {}, None).anonymize(table, seed=0)
-            for adversary in ("binary", "joint"):
-                audit(table, grouping, adversary=adversary)
-        except InputError:
-            return  # a small table may be refused; what it took to get there is compiled
-
-    return run
-
-
-if __name__ == "__main__":
-    warm_up(print)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 
+from shoal.cli.warm import helped
 from shoal.compiling import telling
 
 RUN = """
@@ -92,11 +93,69 @@ print(twice(3), _less(3), more(3), all_of_it(3), twice(3.5), all_of_it(3.5))
     assert (run.stdout, run.stderr) == ("6 2 8 8 7.0 9.5\n", "")
 
 
-DEMO = """
+ORDERS = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+from orders import above, all_of_it
+calls = [lambda: all_of_it(np.arange(9)), lambda: above(np.arange(9), 4)]
+if sys.argv[1] == "parts first":
+    calls.reverse()
+with ThreadPoolExecutor(4) as pool:
+    print([int(one.result()) for one in [pool.submit(call) for call in calls * 2]])
+"""
+KERNELS_OF_KERNELS = """
+from shoal.compiling import kernel, part
+@part
+def twice(one):
+    return 2 * one
+@kernel
+def above(numbers, least):
+    found = 0
+    for one in numbers:
+        found += twice(one) > least
+    return found
+@kernel
+def all_of_it(numbers):
+    return above(numbers, 4) + _rest(numbers)
+@kernel
+def _rest(numbers):
+    return 10 * above(numbers, 10)
+"""
+
+
+def test_kernels_are_right_in_any_order_from_any_cache(tmp_path: Path) -> None:
+    """Several processes, each with threads, from no cache, from half of one and from all of it."""
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        pytest.skip("nothing is compiled")
+    (tmp_path / "orders.py").write_text(KERNELS_OF_KERNELS)
+    (tmp_path / "run.py").write_text(ORDERS)
+    answers = {"callers first": "[36, 6, 36, 6]\n", "parts first": "[6, 36, 6, 36]\n"}
+
+    def run(*orders: str) -> None:
+        command, pipe = [sys.executable, str(tmp_path / "run.py")], subprocess.PIPE
+        began = [
+            subprocess.Popen([*command, order], stdout=pipe, stderr=pipe, text=True)
+            for order in orders
+        ]
+        for order, process in zip(orders, began, strict=True):
+            assert process.communicate() == (answers[order], "")
+
+    cache = tmp_path / "__pycache__"
+    run("callers first", "parts first")
+    for half in ("above", "all_of_it"):
+        for file in cache.glob(f"orders.{half}-*"):
+            file.unlink()
+        run("callers first", "parts first")
+    run("parts first")
+    assert len(list(cache.glob("orders.*.nbi"))) == 2
+
+
+LOADED = """
 import sys
 from numba.core.dispatcher import Dispatcher
 from shoal.cli import main
-sys.argv = ["shoal", "demo", "--rows", "3000"]
+sys.argv = ["shoal", *sys.argv[1:]]
 try:
     main()
 except SystemExit:
@@ -105,19 +164,55 @@ modules = [module for name, module in sys.modules.items() if name.startswith("sh
 found = {one for module in modules for one in vars(module).values()
          if isinstance(one, Dispatcher)}
 for one in found:
-    print("kernel", one.py_func.__module__ + "." + one.__name__, len(one.signatures))
+    for signature in one.signatures:
+        print("kernel", one.py_func.__module__ + "." + one.__name__, signature, sep="|")
 """
 KERNELS = 30
 """Functions of which a demo makes a file in the cache: what a new machine waits for."""
 
 
-def test_a_demo_compiles_few_kernels_once_each(tmp_path: Path) -> None:
+def _loaded(folder: Path, *command: str) -> set[tuple[str, str]]:
+    """The kernels that a command uses, each with the types that it is compiled for."""
+    run = subprocess.run(
+        [sys.executable, "-c", LOADED, *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [line.split("|", 2) for line in run.stdout.splitlines() if line.startswith("kernel|")]
+    return {(name, signature) for _, name, signature in lines}
+
+
+def test_a_demo_compiles_few_kernels_once_each_and_warm_all_of_them(tmp_path: Path) -> None:
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         pytest.skip("nothing is compiled")
-    run = subprocess.run(
-        [sys.executable, "-c", DEMO], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    lines = [line.split() for line in run.stdout.splitlines() if line.startswith("kernel ")]
-    compiled = {name: int(times) for _, name, times in lines if times != "0"}
-    assert {name for name, times in compiled.items() if times > 1} == set()
-    assert len(compiled) <= KERNELS
+    compiled = _loaded(tmp_path, "demo", "--rows", "3000")
+    assert len({name for name, _ in compiled}) == len(compiled) <= KERNELS
+    assert compiled <= _loaded(tmp_path, "warm")
+    missing = compiled - _loaded(tmp_path, "warm", "--judge")
+    assert {name for name, _ in missing if not name.startswith("shoal.methods.art.")} == set()
+
+
+def test_another_process_helps_only_where_something_is_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        pytest.skip("nothing is compiled")
+    began: list[subprocess.Popen[bytes]] = []
+
+    def begin(command: list[str], **how: int) -> subprocess.Popen[bytes]:
+        assert command[1:] == ["-m", "shoal", "warm", "--judge"]
+        began.append(usual([sys.executable, "-c", "import time; time.sleep(60)"]))
+        return began[-1]
+
+    usual = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", begin)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with helped():
+        pass
+    assert began == []
+    with helped():
+        numba.njit(lambda one: one + 1)(1)
+        numba.njit(lambda one: one + 2)(1)
+    assert [process.poll() is not None for process in began] == [True]

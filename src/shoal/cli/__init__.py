@@ -29,6 +29,7 @@ from shoal.cli.project import runs, state
 from shoal.cli.report import report
 from shoal.cli.sign import new_key, sign
 from shoal.cli.verify import verify
+from shoal.cli.warm import warm
 from shoal.cli.workbench import workbench
 from shoal.data.spec import InputWarning
 from shoal.errors import ShoalError
@@ -62,7 +63,7 @@ _IN_PYTHON = re.compile(r" \(in Python [^()]*\)")
 """What messages say to whoever calls shoal from a program."""
 LIGHT: tuple[Callable[..., None], ...] = (
     *(sign, new_key, state, runs, decide, evidence, workbench),
-    explain,
+    *(explain, warm),
 )
 """Commands that hold no table in memory."""
 HEAVY: tuple[Callable[..., None], ...] = (

@@ -18,6 +18,7 @@ from shoal.cli.audit import (
 )
 from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import emit_json, progress_bar
+from shoal.cli.warm import helped
 from shoal.methods.registry import parameters_of
 from shoal.names import Model, Reading
 from shoal.wording import (
@@ -92,7 +93,7 @@ def anonymize(
         refuse_overlap(folder, table)
     hierarchies = o.read_hierarchies(hierarchy, qi=spec.qi)
     parameters = tuned | ({"hierarchies": hierarchies} if hierarchies else {})
-    with progress_bar(quiet=json) as progress:
+    with helped(), progress_bar(quiet=json) as progress:
         release = run(
             table,
             spec,

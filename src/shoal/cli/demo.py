@@ -10,6 +10,7 @@ import typer
 from shoal.cli.options import refuse_existing
 from shoal.cli.report import check_reports, placed_together
 from shoal.cli.show import progress_bar
+from shoal.cli.warm import helped
 from shoal.data.spec import checked_seed
 from shoal.wording import plain_percent as percent
 
@@ -60,9 +61,9 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     say(f"1. A hospital has {rows:,} patients; {table.carriers:,} have {event}.")
     say(f"2. It wants to publish {', '.join(spec.qi)} and {spec.sensitive}, and asks for r = 5:")
     say("   nobody may be linked to those diagnoses with more than 20 %.")
-    with progress_bar() as progress:
-        plain = anonymize(table, spec, method="anatomy", seed=seed, progress=progress)
+    with helped(), progress_bar() as progress:
         release = anonymize(table, spec, seed=seed, progress=progress)
+        plain = anonymize(table, spec, method="anatomy", seed=seed, progress=progress)
     before, after = plain.audit, release.audit
     assert before is not None
     assert after is not None

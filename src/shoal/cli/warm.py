@@ -1,0 +1,109 @@
+"""`shoal warm`: what commands compile is compiled before anybody waits for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+ROWS, SUPPORT = 3_000, 20
+MAIN, PLAIN = "art", "anatomy"
+"""The method that searches most, and one that does not search: what judges is left to compile."""
+
+
+def warm(judge: bool = False) -> None:
+    """Compile once what all commands use, as for an image of a container.
+
+    Args:
+        judge: Compile only what judges.
+    """
+    import time
+
+    from shoal.compiling import clock
+
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, work in steps(Path(scratch), judge=judge).items():
+            began = time.monotonic()
+            with clock() as others:
+                work()
+            typer.echo(f"{name}: {time.monotonic() - began - others():.1f} s of compiling")
+
+
+@contextmanager
+def helped() -> Iterator[None]:
+    """Where something has to be compiled, another process compiles what judges, while this one goes
+    on with what searches."""
+    import subprocess
+
+    from shoal.compiling import telling
+
+    helpers: list[subprocess.Popen[bytes]] = []
+
+    def start() -> None:
+        if (os.cpu_count() or 1) > 1:
+            command, none = [sys.executable, "-m", "shoal", "warm", "--judge"], subprocess.DEVNULL
+            helpers.append(subprocess.Popen(command, stdin=none, stdout=none, stderr=none))
+
+    with telling(start):
+        try:
+            yield
+        finally:
+            for helper in helpers:
+                helper.terminate()
+                helper.wait()
+
+
+def steps(scratch: Path, *, judge: bool = False) -> dict[str, Callable[[], None]]:
+    """What is run on a small table, by name."""
+    from shoal.api.anonymize import anonymize
+    from shoal.api.attack import attack
+    from shoal.auditing.audit import audit
+    from shoal.data import datasets
+    from shoal.data.spec import Event, Spec
+    from shoal.data.table import Table
+    from shoal.errors import InputError
+    from shoal.methods.registry import make_method, method_names
+    from shoal.release.facts import release_facts
+    from shoal.release.verification.verify import verify
+
+    frame = datasets.hospital(ROWS, 0)
+    spec = Spec(
+        qi=datasets.HOSPITAL_QI,
+        sensitive=datasets.HOSPITAL_SENSITIVE,
+        protect=(Event(datasets.HOSPITAL_EVENT),),
+        identifiers=("patient",),
+        r=5,
+        min_support=SUPPORT,
+    )
+    table = Table.from_frame(frame, spec)
+
+    def release(method: str) -> Callable[[], None]:
+        def run() -> None:
+            made, folder = anonymize(table, spec, method=method, seed=0), scratch / method
+            made.save(folder, facts=release_facts(made, table))
+            verify(folder, table=frame)
+            if not judge:
+                attack(made, table=table)
+
+        return run
+
+    def alone(method: str) -> Callable[[], None]:
+        def run() -> None:
+            try:
+                groups = make_method(method, {}).anonymize(table, seed=0)
+            except InputError:  # a small table may be refused: what it took to see that is compiled
+                return
+            for adversary in ("binary", "joint"):
+                audit(table, groups, adversary=adversary)
+
+        return run
+
+    if judge:
+        return {PLAIN: release(PLAIN)}
+    others = {name: alone(name) for name in method_names() if name != MAIN}
+    return {MAIN: release(MAIN), **others}
