@@ -2,7 +2,7 @@
 
 python -m benchmarks [--only stages|ratios|every|arx|undecided|methods|models|several|redteam|
     worst-case|neighbours|cells|large|spark|sparkfile|workbench]
-    [--rows 100000,1000000]
+    [--rows 100000,1000000] [--peers]
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ SECTIONS = (
     "sparkfile",
     "workbench",
 )
-RESUMED = "worst-case"
-"""Its runs are kept one by one; to go on with them nothing is compiled beforehand."""
+RESUMED, PEERS = "worst-case", "peers"
+"""Its runs are kept one by one; the other fetches tools, and so runs only if it is asked for."""
+WARM = ([RESUMED], [PEERS])
+"""For these alone nothing is compiled beforehand."""
 NEED_ADULT = ("every", "arx", "undecided", "methods", "models", "redteam")
 
 
@@ -48,19 +50,23 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--only", help=f"sections to run, of {','.join(SECTIONS)}")
     parser.add_argument("--rows", default="100000,1000000", help="sizes of the hospital tables")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where the figures are kept")
+    parser.add_argument("--peers", action="store_true", help="other tools beside shoal, alone")
     asked = parser.parse_args(arguments)
     sizes = [int(text) for text in asked.rows.split(",")]
     chosen = asked.only.split(",") if asked.only else list(SECTIONS)
+    if asked.peers:
+        chosen = [PEERS]
     for name in chosen:
-        if name not in SECTIONS:
+        if name not in (*SECTIONS, PEERS):
             parser.error(f"there is no section {name}; there are {', '.join(SECTIONS)}")
     kept = json.loads(asked.out.read_text("utf-8")) if asked.out.is_file() else {}
     only = [] if asked.only is None else ["--only", asked.only]
     rows = ["--rows", asked.rows] if asked.rows != parser.get_default("rows") else []
-    command = " ".join(["python -m benchmarks", *only, *rows])
+    peers = ["--peers"] if asked.peers else []
+    command = " ".join(["python -m benchmarks", *only, *rows, *peers])
     # An empty cache: what is reported as compiling is compiled, here and in child processes.
     with tempfile.TemporaryDirectory() as cache:
-        if chosen != [RESUMED]:
+        if chosen not in WARM:
             os.environ["NUMBA_CACHE_DIR"] = cache
         kept |= _run(chosen, sizes, command)
     asked.out.parent.mkdir(exist_ok=True)
@@ -74,6 +80,7 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
     from benchmarks.large import measure_large
     from benchmarks.models import measure_models
     from benchmarks.neighbours import measure_neighbours
+    from benchmarks.peers import measure_peers
     from benchmarks.ratios import measure_ratios
     from benchmarks.redteam import measure_redteam
     from benchmarks.settings import adult_frame, adult_subject, hospital_subject
@@ -114,13 +121,13 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "spark": measure_spark,
         "sparkfile": measure_spark_file,
         "workbench": measure_workbench,
+        PEERS: measure_peers,
     }
     no_adult = adult_frame() is None
     if no_adult:
         print("Adult was not found (set SHOAL_DATA to a folder with adult.csv.gz): skipped.")
     say = partial(print, flush=True)
-    say("Compiling")
-    compiling = warm_up(say) if list(chosen) != [RESUMED] else None
+    compiling = None if list(chosen) in WARM else warm_up(say)
     done: dict[str, Any] = {}
     for name in chosen:
         if no_adult and name in NEED_ADULT:

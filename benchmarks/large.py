@@ -65,7 +65,7 @@ def measure_large(say: Say, sizes: Sequence[int] = SIZES) -> list[dict[str, Any]
             for name, command in _commands(home, [*spec.qi, *spec.sensitive_columns]).items():
                 if rows > LARGEST_PLAIN and name != ALONE:
                     continue
-                line = {"rows": rows, "what": name, **_measured(command, home)}
+                line = {"rows": rows, "what": name, **measured(command, home)}
                 if name == ALONE:
                     line["released"] = _size(home / "polars")
                 lines.append(line)
@@ -95,7 +95,7 @@ def _size(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-def _measured(command: list[str], home: Path) -> dict[str, Any]:
+def measured(command: list[str], home: Path) -> dict[str, Any]:
     """A command's CPU and wall seconds, and its peak."""
     code = (
         "import json, resource, subprocess, sys, time\n"

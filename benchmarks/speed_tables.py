@@ -43,6 +43,20 @@ def _taken(line: dict[str, Any] | None) -> str:
     return "" if line is None else f"{line['cpu']:.0f} s, {line['peak'] / 1e9:.2f} GB"
 
 
+def peers(results: dict[str, Any]) -> str:
+    """Other tools on the same tables."""
+    lines: Lines = results["peers"]["lines"]
+    tables = list(dict.fromkeys((line["table"], line["rows"]) for line in lines))
+    found = {(line["table"], line["rows"], line["tool"]): line for line in lines}
+    head = ("CPU seconds, peak of memory", *(f"{name}, {rows:,} rows" for name, rows in tables))
+    rows = []
+    for tool in dict.fromkeys(line["tool"] for line in lines):
+        ones = [found[*table, tool] for table in tables]
+        told = [one["failed"] if "failed" in one else _taken(one) for one in ones]
+        rows.append((tool, *told, ones[0]["promise"]))
+    return table((*head, "what it promises"), rows)
+
+
 def spark(results: dict[str, Any]) -> str:
     """What the driver holds as the rows on a cluster grow."""
     head = ("peak of memory", "driver, Python", "driver, Java", "each executor, at most")

@@ -160,6 +160,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "neighbours": attack_tables.neighbours,
     "speed": speed_tables.speed,
     "large": speed_tables.large,
+    "peers": speed_tables.peers,
     "spark": speed_tables.spark,
     "sparkfile": speed_tables.spark_file,
     "cells": speed_tables.cells,
