@@ -94,7 +94,7 @@ def test_figures_are_those_of_the_command(walked: Visitor) -> None:
     assert 'data-robust="true"' in answer.text
     words = answer.words
     assert f"people published, of {found['rows']:,} {found['published']:,}" in words
-    assert f"rows not published {found['suppressed']:,}" in words
+    assert f"people left out {found['suppressed']:,}" in words
     assert "Verified. Every link of a person to an event was computed again" in words
     assert "<b>one</b>" in words
     assert f"finds the record. {TEXTS['verdict.lookup']}" in words

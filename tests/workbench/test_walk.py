@@ -187,7 +187,7 @@ def test_figures_are_those_of_the_command_line(way: Way) -> None:
     assert made is not None
     walker.unfold("checks")
     assert walker.figure("people published, of 2,000") == f"{made['published']:,}"
-    assert walker.figure("rows not published") == f"{made['suppressed']:,}"
+    assert walker.figure("people left out") == f"{made['suppressed']:,}"
     above = "people linked above their limit by the release"
     assert walker.figure(above) == f"{made['problematic']:,}"
     told = [line for line in walker.commands() if line.startswith("shoal verify")]

@@ -46,7 +46,7 @@ def test_from_the_file_to_a_verified_release_and_its_evidence(
         made = run.result("anonymize")
         assert made is not None
         assert walker.figure(f"people published, of {made['rows']:,}") == f"{made['published']:,}"
-        assert walker.figure("rows not published") == f"{made['suppressed']:,}"
+        assert walker.figure("people left out") == f"{made['suppressed']:,}"
         walker.press("Write the evidence file")
         walker.sees("Write the evidence file again")
         assert (run.folder / "evidence.html").is_file()

@@ -147,7 +147,7 @@ def meaning(facts: Facts) -> str:
     """What a verdict does for a decision."""
     return {
         True: "All that was asked for is kept. Before you publish, read what was not asked for or "
-        "is not covered, in grey.",
+        "is not covered, in gray.",
         False: "Do not publish this as it stands. Some people are linked to what should be "
         "protected more surely than was asked for.",
         None: "Do not publish this on the strength of this report: safety could not be shown.",
@@ -174,7 +174,7 @@ def assumptions(facts: Facts) -> list[tuple[str, str]]:
             f"{quoted(spec['sensitive'])} occur in each group, but not who has which, unless all "
             f"of a group have the same one.{_weights(facts)}",
         ),
-        ("Whom they recognise", f"Everybody, by {listed(spec['qi'])}."),
+        ("Whom they recognize", f"Everybody, by {listed(spec['qi'])}."),
         ("What they know besides", _knowledge(facts)),
         ("How they reason", _reasoning(found.reasoning)),
         ("How surely it was computed", _kinds(found.posteriors)),

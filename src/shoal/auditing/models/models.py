@@ -95,7 +95,7 @@ def _distances(table: Table, contents: Contents) -> list[Model]:
             Model(
                 "t-closeness, ordered distance",
                 {"t": ordered_t(contents)},
-                "the same, a neighbouring number being nearly right",
+                "the same, a neighboring number being nearly right",
             )
         )
     return [
