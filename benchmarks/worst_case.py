@@ -33,7 +33,7 @@ from benchmarks.stages import Say
 from benchmarks.worst_tables import RUNS, runs
 from shoal.attacks import Attack, Rate, Scene, as_attackers
 from shoal.attacks import run as attack
-from shoal.attacks.naming import draw, shares
+from shoal.attacks.scoring import draw, shares
 from shoal.auditing.adversaries.adversary import USUAL
 from shoal.auditing.audit import audit
 from shoal.data.spec import Limit, Spec

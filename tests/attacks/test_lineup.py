@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.attacks.distances import in_logs, in_ratios, to_all_others
-from shoal.attacks.features import features, without
+from shoal.attacks.features import features, in_logs, in_ratios, to_all_others, without
+from shoal.attacks.insider import resampled
 from shoal.attacks.learning import Lesson, boosting, learners, ranks
-from shoal.attacks.lineup import Lineup
-from shoal.attacks.naming import draw, shares
-from shoal.attacks.odds import LARGEST
-from shoal.attacks.resampling import resampled
+from shoal.attacks.lineup import LARGEST, Lineup
 from shoal.attacks.scene import Scene
+from shoal.attacks.scoring import draw, shares
 from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
 from tests.attacks.people import SIZE, chance_in, made_up, some_groups, suspects_of

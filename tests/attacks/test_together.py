@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 import shoal
 from shoal.attacks import Scene, as_attackers
+from shoal.attacks.rate import CERTAIN
 from shoal.attacks.together import Arrivals, Differencer, Intersector
-from shoal.attacks.verdict import CERTAIN
 from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
 from tests.auditing.releases.test_oracle import PROTECTED, chances, published, shown

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.attacks import Finding, Guesses, Rate, Scene, run
-from shoal.attacks.verdict import BEATEN, CERTAIN, HELD, TOO_FEW, UNPROMISED, UNTRIED
+from shoal.attacks.rate import BEATEN, CERTAIN, HELD, TOO_FEW, UNPROMISED, UNTRIED
 from shoal.knowledge import Knowledge
 from tests.attacks.people import deal, made_up
 from tests.attacks.test_attackers import ILL, WELL, Person, crowd, scene_of

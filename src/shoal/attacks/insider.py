@@ -12,12 +12,33 @@ from shoal.arrays import Floats
 from shoal.attacks.attacker import UNSURE, Guesses, NotApplicableError
 from shoal.attacks.features import features
 from shoal.attacks.learning import Features, from_other_half, from_practice, learners
-from shoal.attacks.lineup import Lineup
-from shoal.attacks.odds import from_logs
-from shoal.attacks.resampling import resampled
+from shoal.attacks.lineup import Lineup, from_logs
 from shoal.attacks.scene import MOST_CASES, WIDEST, Remake, Scene
+from shoal.data.table import Table
+from shoal.data.table.table import Cells
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge
+
+# Tables like a given one, for an insider who practises on releases of their own.
+
+
+def resampled(table: Table, rng: np.random.Generator, *, rows: int | None = None) -> Table:
+    """As many people (or so many), drawn with replacement; only the signatures that occur are
+    kept."""
+    signature, member, held = table.member_cells
+    drawn = rng.multinomial(rows or table.rows, held / held.sum())
+    kept = np.flatnonzero(drawn)
+    present, index = np.unique(signature[kept], return_inverse=True)
+    some = Cells(signature[kept], member[kept], drawn[kept])
+    return replace(
+        table,
+        signatures=table.signatures[present],
+        member_cells=some._replace(signature=index.astype(np.int32)),
+        weights=table.weights_of(some),
+        people=None,
+        native=None,
+    )
+
 
 RESAMPLES, MOST_ROWS = 2, 100_000
 """How many releases are made, of at most so many rows."""

@@ -11,10 +11,9 @@ from contextvars import copy_context
 from dataclasses import replace
 
 from shoal.attacks.attacker import Attacker, NotApplicableError
-from shoal.attacks.finding import Attack, Finding, NotRun
+from shoal.attacks.finding import Attack, Finding, NotRun, sentence
 from shoal.attacks.scene import Scene
 from shoal.attacks.scoring import score
-from shoal.attacks.wording import sentence
 from shoal.groups import Progress, silent
 
 AT_ONCE = 2

@@ -209,7 +209,7 @@ def _show(result: Attack) -> None:
 
 def _headline(result: Attack) -> str:
     """What came of it, in a sentence or two."""
-    from shoal.attacks.verdict import TOO_FEW
+    from shoal.attacks.rate import TOO_FEW
 
     few = ", ".join(result.undecided)
     if result.beaten:
