@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from shoal.auditing.adversaries.estimate import has_world
+from shoal.auditing.adversaries.joint import has_world
 from shoal.auditing.audit import audit
 from shoal.data.spec import Event, Spec
 from shoal.data.table import Table

@@ -15,7 +15,7 @@ from shoal.cli.declaring import HEADINGS, MAIN, METAVARS, SPELLED, Headed
 from shoal.cli.options import ONE_OF, SpecOptions
 from shoal.data.spec import Event, Spec
 from shoal.data.spec.spec import parameters
-from shoal.knowledge.models.built_in import BUILT_IN
+from shoal.knowledge.models.crossfit import BUILT_IN
 from shoal.names import ADVERSARIES, MODELS
 
 COMMANDS: dict[str, Headed] = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ from shoal.data.datasets import hospital
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.groups.population import Population
+from shoal.groups.lookup import Population
 from shoal.methods.anatomy.anatomy import Anatomy
 from shoal.methods.mondrian.mondrian import Mondrian
 

@@ -17,7 +17,7 @@ from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE,
 from shoal.data.spec import InputWarning, Spec
 from shoal.data.table import Table
 from shoal.errors import InputError
-from shoal.knowledge import Knowledge, size
+from shoal.knowledge import Knowledge, knowledge
 from shoal.methods.art import Art
 
 FRAME = pl.DataFrame({"q": ["a", "b"] * 200, "v": [str(i % 200) for i in range(400)]})
@@ -35,7 +35,7 @@ VERBS: list[Callable[..., Any]] = [
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_too_many_values_for_the_memory(verb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size, "allowed_memory", lambda: 10**4)
+    monkeypatch.setattr(knowledge, "allowed_memory", lambda: 10**4)
     with pytest.raises(InputError) as raised:
         verb(FRAME, SPEC)
     assert raised.value.code == "too-large"
@@ -61,8 +61,8 @@ def test_too_many_signatures_in_views_for_the_memory(monkeypatch: pytest.MonkeyP
 def test_smaller_numbers_give_the_same_release(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Search and audit do not ask how the classes of signatures are kept."""
     made = []
-    for many in (size.MANY_PLACES, 0):
-        monkeypatch.setattr(size, "MANY_PLACES", many)
+    for many in (knowledge.MANY_PLACES, 0):
+        monkeypatch.setattr(knowledge, "MANY_PLACES", many)
         spec = Spec(
             qi=HOSPITAL_QI, sensitive=HOSPITAL_SENSITIVE, protect=HOSPITAL_EVENT, r=3, limit=limit
         )
@@ -81,7 +81,7 @@ def test_smaller_numbers_give_the_same_release(limit: str, monkeypatch: pytest.M
 def test_too_many_groups_for_the_memory(
     verb: Any, groups: int, needed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(size, "allowed_memory", lambda: 5 * 10**4)
+    monkeypatch.setattr(knowledge, "allowed_memory", lambda: 5 * 10**4)
     with pytest.raises(InputError) as raised:
         verb(FRAME, SPEC)
     assert raised.value.problem == (
@@ -91,7 +91,7 @@ def test_too_many_groups_for_the_memory(
 
 
 def test_what_takes_long_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size, "MANY_STEPS", 200 * 400 - 1)
+    monkeypatch.setattr(knowledge, "MANY_STEPS", 200 * 400 - 1)
     with pytest.warns(InputWarning) as warned:
         VERBS[2](FRAME, SPEC)
     assert str(warned[0].message) == (

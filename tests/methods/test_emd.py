@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 from shoal.data.table.hierarchy import Hierarchy
-from shoal.methods.tcloseness import emd
+from shoal.methods.tcloseness import tcloseness as emd
 from tests.data.table.nodes import children, covering
 
 Floats = NDArray[np.float64]

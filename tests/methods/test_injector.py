@@ -24,8 +24,7 @@ from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Anonymizer, silent
 from shoal.methods.injector import Injector
-from shoal.methods.injector.kinds import SortedRows
-from shoal.methods.injector.matching import in_perfect_matching
+from shoal.methods.injector.injector import SortedRows, in_perfect_matching
 from shoal.methods.injector.negative_rules import mine
 from shoal.methods.parameters import check_eligible
 from tests.dealing import row_groups

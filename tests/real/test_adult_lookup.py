@@ -19,9 +19,8 @@ from shoal.data.table import Table
 from shoal.groups.lookup import lookup_of
 from shoal.planning.comparison.comparison import released_trial
 from shoal.release import Release
-from shoal.release.utility.estimate import exact_counts
 from shoal.release.utility.summary import ErrorSummary
-from shoal.release.utility.workload import Queries, Workload
+from shoal.release.utility.workload import Queries, Workload, exact_counts
 
 pytestmark = pytest.mark.data
 

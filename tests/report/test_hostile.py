@@ -17,7 +17,7 @@ from shoal.release import facts as recorded
 from shoal.release.facts.contents import Facts
 from shoal.report import page as report
 from shoal.report.page import script_json
-from shoal.report.words import command_line
+from shoal.report.public import command_line
 from tests.report.page import Page
 
 HOSTILE = (

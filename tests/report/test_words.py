@@ -20,13 +20,13 @@ from shoal.release.facts.contents import Facts
 from shoal.report import page as report
 from shoal.report.measured import class_errors
 from shoal.report.page import Edition
+from shoal.report.public import command_line, judged
 from shoal.report.sentences import (
     assumptions,
     known_sentence,
     story,
     verdict_sentence,
 )
-from shoal.report.words import command_line, judged
 from shoal.wording import ALL_VIEWS, exposed_words, isolated, lower_words, percent, visible
 from tests.report.page import Page
 

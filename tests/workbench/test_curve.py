@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shoal.report.charts.plan import LEAST_SHARE, plan_chart
-from shoal.workbench.drawing import drawn
+from shoal.workbench.rendering import drawn
 from tests.workbench.visitor import Visitor
 
 POINTS = [{"r": float(r), "lost_share": share} for r, share in ((2, 0.0), (5, 0.02), (20, 0.6))]

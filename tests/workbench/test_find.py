@@ -8,10 +8,10 @@ import time
 from typing import Any
 
 import pytest
+from shoal.workbench.drawing import drawn
 
 from shoal.data.spec import Spec
 from shoal.report.charts.found import found_chart
-from shoal.workbench.drawing import drawn
 from shoal.workbench.held import key_of
 from shoal.workbench.project import Run
 from shoal.workbench.project.commands import FOUND

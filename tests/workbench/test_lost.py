@@ -12,7 +12,7 @@ import pytest
 
 from shoal.data.datasets import hospital
 from shoal.workbench.project import Project, Source, plan_steps
-from shoal.workbench.project.locks import take
+from shoal.workbench.project.files import take
 from shoal.workbench.texts import TEXTS
 from tests.browsing import chromium, look
 from tests.workbench.drafts import HOSPITAL

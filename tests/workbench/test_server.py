@@ -96,7 +96,7 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
 def test_a_first_page_needs_no_table_library() -> None:
     """What makes a program slow to start is imported once the address is told."""
     program = (
-        "import sys, shoal.cli, shoal.cli.workbench, shoal.workbench.server\n"
+        "import sys, shoal.cli, shoal.cli.project, shoal.workbench.server\n"
         "import shoal.workbench.pages.home\n"
         "print(*({'polars', 'numpy', 'numba', 'scipy', 'pyarrow'} & set(sys.modules)))"
     )

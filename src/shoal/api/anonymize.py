@@ -31,7 +31,7 @@ from shoal.data.storage import recover_folder
 from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
 from shoal.engines import Engine, Near, default_engine, engine_of
-from shoal.engines.cells import holds_cells
+from shoal.engines.counting import holds_cells
 from shoal.errors import InputError, InternalError
 from shoal.groups import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge, check_groups, warn_of_time
@@ -41,7 +41,7 @@ from shoal.release.certificate import make_certificate
 from shoal.release.ledger import Ledger, begin, check_same, follow, secret
 from shoal.release.models import describe_models, model_files
 from shoal.release.people import Met, People, met, refuse_met
-from shoal.release.run import Run
+from shoal.release.release import Run
 from shoal.release.tables import build_tables, canonical, check_names
 from shoal.wording import TRY
 

@@ -12,8 +12,7 @@ from shoal.wording import REFERENCE, joined, people, percent, readable_words, so
 if TYPE_CHECKING:
     from shoal.auditing.counting import TellingClass
     from shoal.auditing.findings import PublicFindings
-    from shoal.groups.lookup import Lookup
-    from shoal.groups.population import Population
+    from shoal.groups.lookup import Lookup, Population
 
 Shown = Callable[[int], str]
 """How a number of people is written down."""

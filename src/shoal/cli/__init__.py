@@ -20,17 +20,15 @@ from shoal.cli.count import count
 from shoal.cli.declaring import Headed, as_command
 from shoal.cli.demo import demo
 from shoal.cli.estimate import estimate
-from shoal.cli.evidence import decide, evidence
 from shoal.cli.explain import explain
 from shoal.cli.find import find
 from shoal.cli.init import init
 from shoal.cli.plan import plan
-from shoal.cli.project import runs, state
+from shoal.cli.project import decide, evidence, runs, state, workbench
 from shoal.cli.report import report
 from shoal.cli.sign import new_key, sign
 from shoal.cli.verify import verify
 from shoal.cli.warm import warm
-from shoal.cli.workbench import workbench
 from shoal.data.spec import InputWarning
 from shoal.errors import ShoalError
 

@@ -87,7 +87,7 @@ def anonymize(
     from shoal.cli.beside import earlier_releases
     from shoal.data.storage import refuse_overlap
     from shoal.release.facts import Repeat, release_facts
-    from shoal.report.words import command_line
+    from shoal.report.public import command_line
 
     for folder in (out, inside):
         refuse_overlap(folder, table)

@@ -128,7 +128,7 @@ def audit(
     pages: dict[Path, str] = {}
     if report is not None or public_report is not None:
         from shoal.release.facts import Repeat, audit_facts
-        from shoal.report.words import command_line
+        from shoal.report.public import command_line
 
         repeat = Repeat(command=command_line(sys.argv[1:]), seed=seed)
         grouping, _, _ = grouped(original, found.groups, found.rows)

@@ -45,7 +45,7 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     from shoal.release.facts import Repeat, release_facts
     from shoal.release.verification.verify import verify
     from shoal.report.page import render
-    from shoal.report.words import command_line
+    from shoal.report.public import command_line
 
     say = typer.echo
     frame = datasets.hospital(rows, seed)

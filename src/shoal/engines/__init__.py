@@ -6,8 +6,7 @@ from pkgutil import resolve_name
 from typing import Any, Unpack
 
 from shoal.data.table.frames import is_spark_frame
-from shoal.engines.cells import write_cells
-from shoal.engines.counting import CountedTable
+from shoal.engines.counting import CountedTable, write_cells
 from shoal.engines.engine import Dealt, Distant, Engine, Joining, Near, Part
 from shoal.engines.runs import GID, Runs, gather
 from shoal.errors import unknown

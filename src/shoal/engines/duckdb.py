@@ -21,10 +21,21 @@ from shoal.data.sources.streamed import Rows, open_rows
 from shoal.data.spec import Spec
 from shoal.data.storage.location import parse_url
 from shoal.data.table import Table
-from shoal.data.table.identifiers import check_identifiers, checked_identifiers, refuse_repeats
-from shoal.data.table.persons import Persons, refuse_elsewhere
-from shoal.engines.cells import cells_of
-from shoal.engines.counting import CountedTable, columns_of, count_name, count_rows, refuse_cells
+from shoal.data.table.persons import (
+    Persons,
+    check_identifiers,
+    checked_identifiers,
+    refuse_elsewhere,
+    refuse_repeats,
+)
+from shoal.engines.counting import (
+    CountedTable,
+    cells_of,
+    columns_of,
+    count_name,
+    count_rows,
+    refuse_cells,
+)
 from shoal.engines.dealing import dealt_parts
 from shoal.engines.engine import Dealt, KeyCounts, Pairs, Part, check_keys, check_named
 from shoal.engines.persons import frame_by_person, rows_by_person

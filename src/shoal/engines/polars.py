@@ -13,9 +13,8 @@ from shoal.data.sources.streamed import Rows, open_rows
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
-from shoal.data.table.identifiers import check_identifiers, check_streamed
-from shoal.engines.cells import cells_of
-from shoal.engines.counting import CountedTable, columns_of, count_rows
+from shoal.data.table.persons import check_identifiers, check_streamed
+from shoal.engines.counting import CountedTable, cells_of, columns_of, count_rows
 from shoal.engines.dealing import deal, dealt_parts
 from shoal.engines.engine import Dealt, Part
 from shoal.engines.persons import frame_by_person, rows_by_person

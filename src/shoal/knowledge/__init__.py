@@ -8,17 +8,20 @@ from shoal.knowledge.attributes import known_attributes as known_attributes
 from shoal.knowledge.fitted import Fitted as Fitted
 from shoal.knowledge.hiding import Hiding as Hiding
 from shoal.knowledge.hiding import Scarce as Scarce
+from shoal.knowledge.hiding import Sides as Sides
 from shoal.knowledge.knowledge import OWN as OWN
 from shoal.knowledge.knowledge import SUM_TOLERANCE as SUM_TOLERANCE
 from shoal.knowledge.knowledge import WEIGHTED as WEIGHTED
 from shoal.knowledge.knowledge import Knowledge as Knowledge
 from shoal.knowledge.knowledge import View as View
+from shoal.knowledge.knowledge import check_groups as check_groups
 from shoal.knowledge.knowledge import count_values as count_values
 from shoal.knowledge.knowledge import event_chances as event_chances
 from shoal.knowledge.knowledge import known_values as known_values
 from shoal.knowledge.knowledge import seen_in as seen_in
 from shoal.knowledge.knowledge import table_distribution as table_distribution
 from shoal.knowledge.knowledge import value_chances as value_chances
+from shoal.knowledge.knowledge import warn_of_time as warn_of_time
 from shoal.knowledge.knowledge import whole_view as whole_view
 from shoal.knowledge.knowledge import with_pool as with_pool
 from shoal.knowledge.odds import READERS as READERS
@@ -27,6 +30,3 @@ from shoal.knowledge.odds import JointReader as JointReader
 from shoal.knowledge.odds import Reader as Reader
 from shoal.knowledge.odds import against as against
 from shoal.knowledge.odds import as_readers as as_readers
-from shoal.knowledge.sides import Sides as Sides
-from shoal.knowledge.size import check_groups as check_groups
-from shoal.knowledge.size import warn_of_time as warn_of_time

@@ -32,7 +32,7 @@ from shoal.data.table import Table
 from shoal.display import counted, number
 from shoal.errors import InputError
 from shoal.knowledge import Hiding, Knowledge, View, attribute_qi, event_chances
-from shoal.planning.recodings import few_events, recodings
+from shoal.planning.settings import few_events, recodings
 from shoal.planning.supply import Supply, largest_r
 from shoal.wording import visible
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.release.release import GID, Release
+from shoal.engines import GID
+from shoal.release.release import Release
 
 __all__ = ["GID", "Release"]

@@ -25,7 +25,7 @@ from shoal.data.sources import read_table, write_table
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.data.table.frames import free_name
-from shoal.data.table.identifiers import check_identifiers
+from shoal.data.table.persons import check_identifiers
 from shoal.engines import GID, Dealt
 from shoal.errors import InputError
 from shoal.groups import Anonymizer, Grouping

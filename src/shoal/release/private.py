@@ -26,8 +26,7 @@ from shoal.groups.grouping import WEIGHT
 from shoal.release.ledger import Ledger, write_ledger
 from shoal.release.pair import CELL_GROUPS, KEY_GROUPS, ROW_GROUPS, SEED
 from shoal.release.people import People
-from shoal.release.release import Release
-from shoal.release.run import Run
+from shoal.release.release import Release, Run
 from shoal.release.stated import as_json
 from shoal.release.tables import shown_parts
 from shoal.release.weights import weight_column

@@ -17,31 +17,70 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from shoal.arrays import IntArray
+from shoal.arrays import Floats, IntArray
 from shoal.auditing.check_words import in_short
 from shoal.auditing.checks import verdict
 from shoal.auditing.findings import Judged
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import Spec
-from shoal.data.table import code_column, factorize
+from shoal.data.table import Table, code_column, factorize
 from shoal.data.table.frames import like
 from shoal.display import at_r, card, counted
-from shoal.engines import GID, Distant, Runs
+from shoal.engines import Dealt, Distant, Engine, Runs
 from shoal.errors import InputError
-from shoal.groups import FormName
+from shoal.groups import FormName, Grouping
 from shoal.groups.lookup import Lookup
 from shoal.release.forms import form_named
-from shoal.release.run import Run
+from shoal.release.ledger import Ledger
+from shoal.release.people import People
 from shoal.release.weights import weight_column
 from shoal.wording import limit_named, verdict_words, visible
 
 if TYPE_CHECKING:
     from shoal.release.facts import Facts
-    from shoal.release.ledger import Ledger
     from shoal.release.utility.errors import Estimate
     from shoal.release.utility.published import Published
 
-__all__ = ["GID", "Release"]
+
+# What making a release leaves behind that is no part of it: for the publisher alone.
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """How a release was made."""
+
+    table: Table
+    """What it was made of."""
+    grouping: Grouping
+    """How many people of each cell are in which group."""
+    audit: Audit
+    """The audit behind the certificate."""
+    seed: int
+    """Where everything random came from."""
+    engine: Engine
+    """Who counted the table, and writes the release."""
+    dealt: Dealt | None = None
+    """Which rows are in which group, where rows are at hand."""
+    models: dict[str, bytes] = field(default_factory=dict)
+    """What models say of everybody, as files by name."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long each stage took: never saved, so that the same input gives the same bytes."""
+    ledger: Ledger | None = None
+    """The chain that the release belongs to, if one is kept."""
+    people: People | None = None
+    """Who they are, where rows are at hand."""
+
+    @property
+    def row_groups(self) -> IntArray | None:
+        """The gid of every input row, -1 if suppressed."""
+        if self.dealt is None:
+            return None
+        return np.where(self.dealt.group >= 0, self.dealt.group + 1, -1).astype(np.int32)
+
+    @property
+    def row_weights(self) -> Floats | None:
+        """The weight of every input row, if anybody has one."""
+        return None if self.dealt is None else self.dealt.weight
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,7 @@ from shoal.report import measured, sentences
 from shoal.report.charts import audit as charts
 from shoal.report.charts.audit import attack_chart
 from shoal.report.charts.stored import Chart
-from shoal.report.public import public_facts
-from shoal.report.words import hidden_count, judged
+from shoal.report.public import hidden_count, judged, public_facts
 from shoal.wording import exposed_words, isolated, percent, some, visible
 
 if TYPE_CHECKING:

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.auditing.findings import PublicFindings
+from shoal.auditing.findings import Kind, PublicFindings
+from shoal.data.storage import redact
 from shoal.plain import typed
 from shoal.release.facts.bins import Record, merge_small
 from shoal.release.facts.contents import Facts
 from shoal.release.facts.loss import REST
-from shoal.report.words import FEW
+from shoal.wording import percent
+
+# How the report speaks of posteriors, of few people and of commands.
+
+FEW = 5
+"""The public edition says nothing about fewer people than this."""
+_LEADS: dict[str, str] = {"exact": "", "bound": "at most ", "estimate": "about "}
+
+
+def judged(posterior: float, kind: Kind, *, limit: float) -> str:
+    """A posterior with what is known of it: "9.8 %", "at most 9.8 %", "about 9.8 %"."""
+    over = limit if posterior > limit + 1e-12 else None
+    return _LEADS[kind] + percent(posterior, over=over, up=kind == "bound")
+
+
+def hidden_count(count: int, *, public: bool) -> str:
+    """A number of people; in the public edition a small one is only called small."""
+    return f"fewer than {FEW}" if public and 0 < count < FEW else f"{count:,}"
+
+
+def command_line(arguments: Sequence[str]) -> str:
+    """A command as it can be typed again, without passwords."""
+    return shlex.join(["shoal", *(redact(argument) for argument in arguments)])
 
 
 def public_facts(facts: Facts) -> Facts:

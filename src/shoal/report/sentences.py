@@ -18,7 +18,7 @@ from shoal.auditing.checks import verdict
 from shoal.auditing.findings import Findings, PublicFindings, PublicWitness, Witness
 from shoal.release.facts.contents import Facts
 from shoal.report.measured import class_errors_in_short
-from shoal.report.words import FEW, hidden_count, judged
+from shoal.report.public import FEW, hidden_count, judged
 from shoal.wording import (
     ALL_VIEWS,
     WEIGHTED_WORDS,

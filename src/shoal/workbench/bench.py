@@ -7,8 +7,8 @@ import threading
 import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -16,13 +16,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from shoal.data.spec import Spec
 from shoal.errors import InputError, ShoalError
-from shoal.workbench.project import Project
+from shoal.workbench.project import Project, Run, Source, Steps
 from shoal.workbench.rendering import page
 from shoal.workbench.texts import say
 
 if TYPE_CHECKING:
     from shoal.workbench.held import HeldReleases, HeldTables
+
 
 UPLOAD_LIMIT = 10 * 10**9
 FORM_LIMIT = 16 * 10**6
@@ -140,3 +142,48 @@ def failed(visit: Visit, error: ShoalError) -> Response:
 def go(address: str) -> Response:
     """On to another page, after something was done."""
     return RedirectResponse(address, 303)
+
+
+# What pages after the roles need: a table and a whole spec, or the page that says what lacks.
+
+
+class Asked(NamedTuple):
+    """A table and what is asked of it."""
+
+    source: Source
+    spec: Spec
+
+
+def after_roles(show: Callable[[Visit, Asked], Response]) -> Shown:
+    """A page that needs both; where something is missing, the page that leads there instead."""
+
+    @wraps(show)
+    def shown(visit: Visit) -> Response:
+        source = visit.project.source
+        if source is None:
+            return visit.page("needs_table")
+        try:
+            asked = Asked(source, visit.project.spec())
+        except ShoalError as error:
+            return visit.page("needs_roles", error=error)
+        return show(visit, asked)
+
+    return shown
+
+
+def begin(visit: Visit, kind: str, steps: Callable[[str], Steps], *, title: str = "") -> Run:
+    """Makes a run and lets it begin. A form that is sent twice leads to the same run."""
+    page, begun = visit.text("page"), visit.bench.begun
+    with visit.bench.editing:
+        if page in begun:
+            return visit.project.run(begun[page])
+        run = visit.project.new_run(kind, steps, title=title)
+        run.start()
+        if page:
+            begun[page] = run.name
+    return run
+
+
+def last_run(visit: Visit, kind: str) -> Run | None:
+    """The newest run of a kind."""
+    return next((run for run in reversed(visit.project.runs()) if run.kind == kind), None)

@@ -17,8 +17,7 @@ from shoal.data.table import Table
 from shoal.data.table.hierarchy import read_hierarchy
 from shoal.data.table.recoding import values_recoded
 from shoal.errors import InputError, ShoalError
-from shoal.planning.recodings import recipes_for
-from shoal.planning.settings import detail
+from shoal.planning.settings import detail, recipes_for
 from shoal.workbench import drafting
 from shoal.workbench.held import Held
 from shoal.workbench.inside import inside

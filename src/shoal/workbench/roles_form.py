@@ -10,7 +10,7 @@ from typing import Any
 
 from shoal.data.spec import Event
 from shoal.data.spec.checks import number_or_text
-from shoal.data.spec.entries import located
+from shoal.data.spec.events import located
 from shoal.data.spec.spec import FILES, parameters
 from shoal.errors import InputError
 from shoal.workbench import drafting

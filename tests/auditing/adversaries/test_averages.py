@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from shoal.auditing.adversaries import binary_posterior, joint_bounds, joint_posterior
-from shoal.auditing.adversaries.group import Group
+from shoal.auditing.adversaries.joint import Group
 from shoal.auditing.adversaries.kernels.averages import MOST_RATIOS, average_bounds
 from shoal.errors import InputError
 from tests.oracle import worlds as oracle

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shoal.auditing.adversaries import estimate, joint_estimate
-from shoal.auditing.adversaries.estimate import possible_world
+from shoal.auditing.adversaries import joint, joint_estimate
+from shoal.auditing.adversaries.joint import possible_world
 from shoal.errors import InputError
 
 Case = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
@@ -36,11 +36,11 @@ def assert_possible(case: Case, world: NDArray[np.int64]) -> None:
     assert np.array_equal(np.sort(world), np.sort(codes))
 
 
-@pytest.mark.parametrize("likeliest", [estimate.LIKELIEST, 0])
+@pytest.mark.parametrize("likeliest", [joint.LIKELIEST, 0])
 def test_a_world_is_found_exactly_where_some_order_of_the_values_is_one(
     likeliest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(estimate, "LIKELIEST", likeliest)
+    monkeypatch.setattr(joint, "LIKELIEST", likeliest)
     rng = np.random.default_rng(4)
     found = {"as given": 0, "other": 0, "none": 0}
     for _ in range(1500):
@@ -114,7 +114,7 @@ def test_one_person_too_many_is_recognised_in_a_large_class() -> None:
 def test_estimates_do_not_depend_on_the_world_to_start_from() -> None:
     weights, member, codes = large_case(np.random.default_rng(7), 1200)
     rows = (weights / weights.sum(axis=1, keepdims=True))[member]
-    likeliest = estimate._likeliest_world(weights, member, codes)
+    likeliest = joint._likeliest_world(weights, member, codes)
     searched, given = joint_estimate(rows, codes), joint_estimate(rows, likeliest)
     assert (searched.low <= given.high + 1e-12).all()
     assert (given.low <= searched.high + 1e-12).all()

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from shoal.auditing.adversaries import joint_estimate, joint_posterior
-from shoal.auditing.adversaries.estimate import interval
+from shoal.auditing.adversaries.joint import interval
 from shoal.errors import InputError
 from tests.oracle.groups import Group, random_group
 

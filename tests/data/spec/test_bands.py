@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from shoal.data.spec import Spec
-from shoal.data.spec.bands import band_label
+from shoal.data.spec.checks import band_label
 from shoal.data.table import Table
 from shoal.knowledge import attribute_codes
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shoal.data.spec import Event, Spec, as_event
-from shoal.data.spec.entries import Compared, Listed, Matched, Ranged, parse_entry
+from shoal.data.spec.events import Compared, Listed, Matched, Ranged, parse_entry
 
 BASE: dict[str, Any] = {"qi": ["age"], "sensitive": "bmi", "r": 2}
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from shoal.data.sources import read_table
 from shoal.data.spec import MISSING, Event, InputWarning, Spec
-from shoal.data.spec.entries import Ranged
+from shoal.data.spec.events import Ranged
 from shoal.data.table import Table
 from shoal.data.table.coding import code_column
 from shoal.data.table.events import resolve_events

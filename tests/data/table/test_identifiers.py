@@ -12,7 +12,7 @@ import pytest
 
 from shoal.data.spec import Spec
 from shoal.data.table import Table
-from shoal.data.table.identifiers import check_identifiers, check_streamed
+from shoal.data.table.persons import check_identifiers, check_streamed
 from shoal.errors import InputError
 
 SPEC = Spec(qi=["sex"], sensitive="illness", protect=["HIV"], r=2, identifiers=["who"])

@@ -22,7 +22,8 @@ import pytest
 import shoal
 from shoal.data.sources import write_table
 from shoal.engines import Runs
-from shoal.engines.spark import SparkEngine, lines
+from shoal.engines.spark import SparkEngine
+from shoal.engines.spark import parts as written
 from tests.engines.kinds import hospital
 from tests.engines.spark.sessions import need_spark, stopped_at_the_end
 
@@ -102,7 +103,7 @@ def test_an_executor_is_killed_while_it_writes(tmp_path: Path) -> None:
         killer = threading.Thread(target=kill)
         killer.start()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(lines, "AT_ONCE", 60_000)
+            patch.setattr(written, "AT_ONCE", 60_000)
             SparkEngine(session).write(runs, target)
         killer.join()
         assert killed

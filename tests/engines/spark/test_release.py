@@ -17,7 +17,8 @@ import pytest
 import shoal
 from shoal.data.sources import write_table
 from shoal.engines import Runs
-from shoal.engines.spark import SparkEngine, lines
+from shoal.engines.spark import SparkEngine
+from shoal.engines.spark import parts as written
 from shoal.release.release import Release
 from tests.engines.kinds import all_kinds, hospital, some_kinds
 from tests.engines.test_runs import random_runs
@@ -75,7 +76,7 @@ def test_a_plan_needs_no_rows_either(spark: Any, tmp_path: Path) -> None:
 def test_what_spark_writes_is_what_is_written_here(
     pairs: Any, name: str, format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "AT_ONCE", 600)
+    monkeypatch.setattr(written, "AT_ONCE", 600)
     table, here, there = pairs[name]
     here.save(tmp_path / "here", format=format)
     there.save(tmp_path / "there", format=format)
@@ -112,7 +113,7 @@ def test_the_queries_of_the_page_read_parts(
 
     from shoal.release.utility.sql import example_sql
 
-    monkeypatch.setattr(lines, "AT_ONCE", 600)
+    monkeypatch.setattr(written, "AT_ONCE", 600)
     for format in ("csv", "parquet"):
         pairs["kinds"][2].save(tmp_path / format, format=format)
         query = example_sql(Release.load(tmp_path / format), format=format)
@@ -125,7 +126,7 @@ def test_the_queries_of_the_page_read_parts(
 def test_changed_parts_are_noticed(
     pairs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "AT_ONCE", 600)
+    monkeypatch.setattr(written, "AT_ONCE", 600)
     release, folder = pairs["kinds"][2], tmp_path / "release"
     release.save(folder, format="parquet")
     extra = folder / "qi.parquet" / "part-00009.parquet"
@@ -142,7 +143,7 @@ def test_parts_in_order_are_the_table(
     spark: Any, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Parts that are smaller than a line's repetitions, too."""
-    monkeypatch.setattr(lines, "AT_ONCE", 2 + seed)
+    monkeypatch.setattr(written, "AT_ONCE", 2 + seed)
     runs = random_runs(seed)
     SparkEngine(spark).write(runs, tmp_path / "table.parquet")
     parts = sorted((tmp_path / "table.parquet").iterdir())

@@ -14,7 +14,7 @@ from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.planning.propose import Proposal, propose_spec
 from shoal.planning.propose.feasible import _together
-from shoal.planning.propose.words import words_of
+from shoal.planning.propose.values import words_of
 from tests.cli.program import shoal_
 
 ROWS = 2_000

@@ -13,7 +13,7 @@ import pytest
 
 from shoal.workbench.evidence import evidence_page, gather, unfitting
 from shoal.workbench.project import Project, Run
-from shoal.workbench.project.hashes import keep_hashes
+from shoal.workbench.project.files import keep_hashes
 from tests.report.page import Page
 from tests.workbench.project.making import DRAFT, make_project, new_release, work_off
 

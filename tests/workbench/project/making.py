@@ -9,8 +9,7 @@ from pathlib import Path
 
 from shoal.data.datasets import HOSPITAL_EVENT, hospital
 from shoal.workbench.project import Project, Run, Source, anonymize_steps
-from shoal.workbench.project.files import write_json
-from shoal.workbench.project.hashes import keep_hashes
+from shoal.workbench.project.files import keep_hashes, write_json
 from tests.cli.program import shoal_
 
 DRAFT = {

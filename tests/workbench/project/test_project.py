@@ -117,7 +117,7 @@ def test_two_processes_make_runs_at_once_and_each_gets_its_own(project: Project)
 def test_a_project_is_held_by_one_and_tells_the_other_who_it_is(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.workbench.project.locks.PATIENCE", 0.1)
+    monkeypatch.setattr("shoal.workbench.project.files.PATIENCE", 0.1)
     with (
         project.lock({"address": "http://127.0.0.1:8001"}),
         pytest.raises(InputError, match=rf"process {os.getpid()}.*127\.0\.0\.1:8001"),

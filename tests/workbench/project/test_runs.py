@@ -16,7 +16,7 @@ from shoal.release.stated import read_certificate
 from shoal.workbench.evidence import unfitting
 from shoal.workbench.project import Project, Run, Source
 from shoal.workbench.project.files import read_json
-from shoal.workbench.project.summary import summary
+from shoal.workbench.project.run import summary
 from tests.workbench.project.making import new_release, wait
 
 

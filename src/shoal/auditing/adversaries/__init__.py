@@ -1,10 +1,11 @@
 """The adversary of one A-group: exact posteriors, certified bounds, estimates."""
 
-from shoal.auditing.adversaries.estimate import JointEstimate, joint_estimate
 from shoal.auditing.adversaries.joint import (
     JOINT_BUDGET,
+    JointEstimate,
     binary_posterior,
     joint_bounds,
+    joint_estimate,
     joint_posterior,
 )
 

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Bools, Floats, IntArray, Ints
-from shoal.auditing.adversaries.estimate import (
+from shoal.auditing.adversaries.joint import (
     BATCHES,
     CONFIDENCE,
     SWEEPS,
+    event_bounds,
     has_world,
     interval,
     possible_world,
 )
-from shoal.auditing.adversaries.joint import event_bounds
 from shoal.auditing.adversaries.kernels import judge as kernels
 from shoal.auditing.adversaries.kernels.chain import swap_chain
 from shoal.data.spec import Limit

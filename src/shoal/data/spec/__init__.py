@@ -9,7 +9,9 @@ from shoal.data.spec.events import parse_event as parse_event
 from shoal.data.spec.person import ROWS_OF_PERSON as ROWS_OF_PERSON
 from shoal.data.spec.person import RowRule as RowRule
 from shoal.data.spec.recipe import RARE as RARE
+from shoal.data.spec.recipe import Codebook as Codebook
 from shoal.data.spec.recipe import Recipe as Recipe
+from shoal.data.spec.recipe import Variable as Variable
 from shoal.data.spec.spec import LIMITS as LIMITS
 from shoal.data.spec.spec import MAX_QI as MAX_QI
 from shoal.data.spec.spec import MISSING as MISSING
@@ -20,5 +22,3 @@ from shoal.data.spec.spec import Spec as Spec
 from shoal.data.spec.spec import band_name as band_name
 from shoal.data.spec.spec import check_keys as check_keys
 from shoal.data.spec.spec import support_for as support_for
-from shoal.data.spec.variable import Codebook as Codebook
-from shoal.data.spec.variable import Variable as Variable

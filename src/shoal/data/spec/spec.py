@@ -25,14 +25,15 @@ from shoal.data.spec.events import (
 )
 from shoal.data.spec.person import RowRule
 from shoal.data.spec.recipe import (
+    Codebook,
     Recipe,
     RecipeLike,
+    Variable,
     as_recipes,
     named_pairs,
     public_recipes,
 )
 from shoal.data.spec.toml_text import read_spec_file, toml_text
-from shoal.data.spec.variable import Codebook, Variable
 from shoal.declared import Parameter, fields_of
 from shoal.errors import InputError, nearest, unknown
 

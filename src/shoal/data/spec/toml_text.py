@@ -9,7 +9,7 @@ from typing import Any
 
 import tomli_w
 
-from shoal.data.spec.entries import located_event
+from shoal.data.spec.events import located_event
 from shoal.errors import InputError
 from shoal.memory import read_text
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.spec import MISSING, Event, InputWarning
-from shoal.data.spec.entries import Compared, Entry, Listed, Matched, parse_entry, without
+from shoal.data.spec.events import Compared, Entry, Listed, Matched, parse_entry, without
 from shoal.data.table.alike import skeleton
 from shoal.data.table.coding import Column
 from shoal.data.table.hierarchy import read_hierarchy

@@ -18,8 +18,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.data.spec import MISSING, RARE, Event, Recipe, Spec
-from shoal.data.spec.bands import band_label
-from shoal.data.spec.entries import parse_entry
+from shoal.data.spec.checks import band_label
+from shoal.data.spec.events import parse_entry
 from shoal.data.spec.recipe import ANY
 from shoal.data.table.coding import Column, code_column
 from shoal.data.table.events import resolve_events

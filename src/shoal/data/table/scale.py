@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from shoal.data.spec import MISSING
-from shoal.data.spec.entries import Compared, Ranged
+from shoal.data.spec.events import Compared, Ranged
 from shoal.data.table.coding import Column
 from shoal.errors import InputError
 

@@ -21,9 +21,8 @@ from shoal.arrays import IntArray, Ints
 from shoal.data.spec import ROWS_OF_PERSON, Event, Spec, support_for
 from shoal.data.table.coding import Column, code_column, digits, factorize
 from shoal.data.table.frames import to_polars
-from shoal.data.table.identifiers import check_identifiers
 from shoal.data.table.k_anonymity import Cost, shared
-from shoal.data.table.persons import Persons, by_person
+from shoal.data.table.persons import Persons, by_person, check_identifiers
 from shoal.data.table.published import column_events, published_values, specs_alone
 from shoal.data.table.several import Several
 from shoal.data.table.survey import refuse_shared, weight_units

@@ -14,15 +14,12 @@ from shoal.data.sources.read import refuse_unused
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.data.table.frames import is_spark_frame
-from shoal.engines.cells import read_cells
-from shoal.engines.counting import CountedTable, count_name
+from shoal.engines.counting import CountedTable, count_name, read_cells
 from shoal.engines.engine import Dealt, Pairs
 from shoal.engines.runs import Runs
-from shoal.engines.spark.cells import check_repeats, count_cells
+from shoal.engines.spark.cells import check_repeats, count_cells, joined_pairs
 from shoal.engines.spark.jobs import watched
-from shoal.engines.spark.lines import as_frame
-from shoal.engines.spark.pairs import joined_pairs
-from shoal.engines.spark.parts import write_frame, write_parts
+from shoal.engines.spark.parts import as_frame, write_frame, write_parts
 from shoal.engines.spark.rows import SparkRows, row_groups
 from shoal.engines.spark.source import failures_told, is_text, open_session, open_source
 from shoal.errors import InputError

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import secrets
+import shutil
+import tempfile
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from shoal.errors import InputError
 from shoal.groups import Progress, silent
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.shell.progress import ProgressHandler, StageInfo
+
 
 GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 """What a job group is told by; the user may have one already."""
@@ -106,3 +112,40 @@ def _watch(
         if now != told and now[1]:
             progress(step, *now)
             told = now
+
+
+# A private folder that the cluster writes to and this process reads, gone whatever happens.
+
+SCRATCH = "spark.shoal.scratch"
+"""The setting of a session that says where: a folder that this process and all executors see under
+the same name. Without it, the system's folder for temporary files, which serves where all of them
+run on one machine."""
+LINGERING = 1.0
+"""Seconds in which tasks of a job that was stopped may still write."""
+
+
+@contextmanager
+def private_scratch(session: SparkSession) -> Iterator[Path]:
+    """A new folder that nobody else may read. Counted cells are data about people."""
+    told = session.conf.get(SCRATCH, None)
+    base = None if told is None else Path(told.removeprefix("file://"))
+    if base is not None and not base.is_dir():
+        raise InputError(
+            "spark-scratch",
+            f'{SCRATCH} names "{told}", which is no folder here.',
+            "Name a folder that this machine and all executors see under the same name.",
+        )
+    folder = Path(tempfile.mkdtemp(prefix="shoal-", dir=base)).resolve()
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(LINGERING)
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def address(path: Path) -> str:
+    """A path as Spark has to be told of it, whatever its usual file system is."""
+    return f"file://{path}"

@@ -14,18 +14,168 @@ from __future__ import annotations
 
 import copy
 import inspect
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.arrays import Floats, IntArray
 from shoal.data.table import Table
-from shoal.errors import InputError, nearest
+from shoal.errors import InputError, missing_extra, nearest, unknown
+from shoal.groups.ragged import Ragged
 from shoal.knowledge.fitted import Fitted, measure
 from shoal.knowledge.knowledge import Knowledge, table_distribution
-from shoal.knowledge.models.built_in import BUILT_IN, one_hot
-from shoal.knowledge.models.smoothing import Kernel, kernel_estimate
+from shoal.knowledge.models.kernels import kernel_sums
+
+# The kernel estimate: everybody's distribution as the mean of people like them.
+#
+# Li, Li and Zhang ("Modeling and Integrating Background Knowledge in Data Anonymization", ICDE
+# 2009) describe an adversary by a bandwidth B per attribute: a small one for what they know
+# precisely, a large one for what they hardly know. Numbers are weighed by Epanechnikov's kernel,
+# B being a share of the attribute's range. Other attributes have no distances here: a value that
+# differs counts B times as much as an equal one, so that B = 1 means that the attribute is not
+# known at all.
+
+BANDWIDTH = 0.3
+"""Of every attribute that none is given for."""
+BLOCK = 512
+"""So many signatures are a task of their own."""
+
+Bandwidth = float | Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The kernel estimate as a model."""
+
+    bandwidth: Bandwidth = BANDWIDTH
+    """Of all attributes, or of some by name."""
+
+    name = "kernel"
+
+
+def kernel_estimate(
+    table: Table, bandwidth: Bandwidth = BANDWIDTH, *, fold: IntArray | None = None
+) -> NDArray[np.float64]:
+    """signatures x values: the kernel estimate for every signature, from all signatures, or from
+    those of other folds only; the whole table's distribution where nobody is near enough."""
+    widths = _widths(table, bandwidth)
+    signature, value, rows = table.cells
+    count = len(table.signatures)
+    start = Ragged.of_owners(signature, count).start
+    folds = np.full(count, -1, np.int32) if fold is None else fold.astype(np.int32)
+    numeric = np.array([column.numeric for column in table.qi])
+    sums = np.zeros((count, len(table.values)))
+
+    def fill(first: int) -> None:
+        last = min(first + BLOCK, count)
+        kernel_sums(places, numeric, widths, folds, start, value, rows, first, last, sums)
+
+    places = _places(table)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(fill, range(0, count, BLOCK)))
+    total = sums.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return np.where(total > 0, sums / total, table_distribution(table))
+
+
+def _widths(table: Table, bandwidth: Bandwidth) -> NDArray[np.float64]:
+    given = bandwidth if isinstance(bandwidth, Mapping) else dict.fromkeys(table.spec.qi, bandwidth)
+    for name, width in given.items():
+        if name not in table.spec.qi:
+            problem = f'A bandwidth is given for "{name}", which is no QI'
+            raise unknown("bandwidth", problem, name, table.spec.qi)
+        if not 0 < width <= 1:
+            raise InputError(
+                "bandwidth",
+                f'The bandwidth {width} of "{name}" is not a share.',
+                "Give a number above 0 (known exactly) up to 1 (hardly known).",
+            )
+    return np.array([given.get(name, BANDWIDTH) for name in table.spec.qi], np.float64)
+
+
+def _places(table: Table) -> NDArray[np.float64]:
+    """signatures x QIs: numbers as shares of their range, NaN where missing; codes of others."""
+    columns = []
+    for column, codes in zip(table.qi, table.signatures.T, strict=True):
+        domain = np.arange(len(column), dtype=np.float64)
+        if column.numeric:
+            domain = column.values.cast(float).to_numpy()
+            span = np.nanmax(domain) - np.nanmin(domain) if np.isfinite(domain).any() else 0.0
+            domain = domain / span if span > 0 else domain * 0.0
+        columns.append(domain[codes])
+    return np.column_stack(columns)
+
+
+# The models that can be asked for by name, with the columns that each is given.
+
+MOST_CODES = 255
+"""Boosting takes columns of more values than this as numbers."""
+
+
+def one_hot(table: Table) -> Floats:
+    """signatures x columns: numbers with mean 0 and deviation 1, missing ones 0 with a column that
+    says so; of other attributes a column of 0 and 1 for each value."""
+    columns: list[Floats] = []
+    for column, codes in zip(table.qi, table.signatures.T, strict=True):
+        if not column.numeric:
+            columns.append(np.eye(len(column))[codes])
+            continue
+        number = _numbers(table, column.values.cast(float).to_numpy()[codes])
+        missing = np.isnan(number)
+        columns.append(np.where(missing, 0.0, number)[:, None])
+        if missing.any():
+            columns.append(missing.astype(np.float64)[:, None])
+    return np.column_stack(columns)
+
+
+def _numbers(table: Table, number: Floats) -> Floats:
+    """With mean 0 and deviation 1 over all people who have one."""
+    known = np.isfinite(number)
+    people = table.signature_rows[known]
+    if not people.sum():
+        return np.full_like(number, np.nan)
+    mean = np.average(number[known], weights=people)
+    spread = np.sqrt(np.average((number[known] - mean) ** 2, weights=people))
+    return np.where(known, (number - mean) / (spread or 1.0), np.nan)
+
+
+def _boosting(table: Table, seed: int) -> tuple[Any, Floats]:
+    """Gradient boosting over numbers and codes."""
+    try:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+    except ImportError:
+        raise missing_extra("The model boosting", "scikit-learn") from None
+    columns = [
+        column.values.cast(float).to_numpy()[codes] if column.numeric else codes.astype(np.float64)
+        for column, codes in zip(table.qi, table.signatures.T, strict=True)
+    ]
+    coded = [not column.numeric and len(column) <= MOST_CODES for column in table.qi]
+    model = HistGradientBoostingClassifier(
+        categorical_features=coded, early_stopping=False, random_state=seed % 2**32
+    )
+    return model, np.column_stack(columns)
+
+
+def _logistic(table: Table, seed: int) -> tuple[Any, Floats]:
+    """Logistic regression over the columns that any model is given."""
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError:
+        raise missing_extra("The model logistic", "scikit-learn") from None
+    return LogisticRegression(max_iter=2000, random_state=seed % 2**32), one_hot(table)
+
+
+BUILT_IN: dict[str, Callable[[Table, int], tuple[Any, Floats]]] = {
+    "boosting": _boosting,
+    "logistic": _logistic,
+}
+
 
 FOLDS = 5
 

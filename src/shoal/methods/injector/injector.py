@@ -50,14 +50,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
-from shoal.arrays import Bools, IntArray, Ints
+from shoal.arrays import Bools, IntArray, Ints, Words
 from shoal.data.spec import checked_whole
-from shoal.data.table import Table
+from shoal.data.table import Table, factorize
 from shoal.errors import InputError
 from shoal.groups import SUPPRESSED, Grouping, Progress, silent
 from shoal.groups.ragged import Ragged
-from shoal.methods.injector.kernels.injection import fill_buckets
+from shoal.methods.injector.kernels.injection import Kinds, count_incompatible, fill_buckets
 from shoal.methods.injector.kernels.joining import (
     Buckets,
     attach,
@@ -65,10 +67,109 @@ from shoal.methods.injector.kernels.joining import (
     members,
     propose,
 )
-from shoal.methods.injector.kinds import SortedRows
-from shoal.methods.injector.matching import in_perfect_matching
 from shoal.methods.injector.negative_rules import mine
 from shoal.methods.parameters import check_eligible, share, whole
+
+# Kinds of rows: same event, same impossible events. To Injector such rows are interchangeable.
+#
+# Two kinds are incompatible if the event of one is impossible for the other.
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRows:
+    """The rows by kind."""
+
+    kinds: Kinds
+    kind: Ints
+    """The kind of each row."""
+    sizes: Ints
+    rows: Ints
+    """All rows by kind, in random order inside each."""
+    denied: Bools
+    """kinds x events, and a last column for none: what is impossible."""
+    incompatible: Ints
+    """With how many rows each kind is incompatible."""
+
+    @classmethod
+    def of(cls, table: Table, impossible: Bools, rng: np.random.Generator) -> SortedRows:
+        events = len(table.events)
+        profile, example = _profiles(_masks(impossible))
+        own = np.where(table.by_cell.event < 0, events, table.by_cell.event).astype(np.int32)
+        kind, keys = factorize([profile[table.by_cell.signature], own], [len(example), events + 1])
+        event = (keys % (events + 1)).astype(np.int64)
+        denied = np.zeros((len(keys), events + 1), dtype=bool)
+        denied[:, :events] = impossible[example[(keys // (events + 1)).astype(np.int64)]]
+        sizes = np.bincount(kind)
+        shuffled = rng.permutation(table.rows)
+        rows = shuffled[np.argsort(kind[shuffled], kind="stable")]
+        kinds = Kinds(event, _masks(denied), events)
+        incompatible = count_incompatible(sizes, event, denied)
+        return cls(kinds, kind.astype(np.int64), sizes, rows, denied, incompatible)
+
+    @property
+    def order(self) -> Ints:
+        """The kinds, those first that are incompatible with most rows."""
+        return np.argsort(-self.incompatible, kind="stable")
+
+    @property
+    def contrary(self) -> Bools:
+        """Kinds whose own event is impossible for them."""
+        return self.denied[np.arange(len(self.sizes)), self.kinds.event]
+
+
+def _profiles(masks: Words) -> tuple[IntArray, Ints]:
+    """The distinct masks: that of each row, and for each of them a row that has it."""
+    profile, count = np.zeros(len(masks), dtype=np.int32), 1
+    for word in masks.T:
+        values, code = np.unique(word, return_inverse=True)
+        profile, keys = factorize([profile, code.astype(np.int32)], [count, len(values)])
+        count = len(keys)
+    example = np.empty(count, dtype=np.int64)
+    example[profile] = np.arange(len(masks))
+    return profile, example
+
+
+def _masks(denied: Bools) -> Words:
+    words = -(-denied.shape[1] // 64)
+    wide = np.zeros((len(denied), words * 64), dtype=bool)
+    wide[:, : denied.shape[1]] = denied
+    return np.packbits(wide, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
+
+
+# Which edges of a bipartite graph lie in a perfect matching, for all edges at once.
+#
+# Given one perfect matching M, an edge (i, j) lies in some perfect matching exactly if it is in
+# M, or on a cycle that alternates between M and other edges. Lead an arc from i to the partner in
+# M of each of its neighbours: alternating cycles become directed cycles, so (i, j) qualifies
+# exactly if i and the partner of j are in one strongly connected component. M by Hopcroft and
+# Karp.
+
+
+def in_perfect_matching(left: Ints, right: Ints, block: Ints) -> Bools:
+    """For each edge (left, right) whether some perfect matching of its block has it.
+
+    Both sides have the vertices 0 to len(block)-1, and edges stay inside a block. A block without
+    a perfect matching has no such edge; other blocks do not suffer from it.
+    """
+    size = len(block)
+    partner = maximum_bipartite_matching(_graph(left, right, size), perm_type="column")
+    broken = np.zeros(int(block.max(initial=-1)) + 1, dtype=bool)
+    broken[block[partner < 0]] = True
+    whole = ~broken[block[left]]
+    holder = np.zeros(size, dtype=np.int64)
+    matched = np.flatnonzero(partner >= 0)
+    holder[partner[matched]] = matched
+    onward = holder[right]
+    arcs = _graph(left[whole], onward[whole], size)
+    _, component = connected_components(arcs, directed=True, connection="strong")
+    same: Bools = whole & (component[left] == component[onward])
+    return same
+
+
+def _graph(start: Ints, end: Ints, size: int) -> csr_array:
+    ones = np.ones(len(start), dtype=np.int8)
+    return csr_array((ones, (start, end)), shape=(size, size))
+
 
 TRIES = 20_000_000
 """How many (row, bucket) pairs step 5 looks at, in all; at least 100 buckets for each row."""

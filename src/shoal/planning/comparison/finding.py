@@ -28,8 +28,7 @@ from shoal.errors import InputError
 from shoal.groups import Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.planning.comparison.trial import Trial, equip
-from shoal.planning.recodings import ROWS, cells_of
-from shoal.planning.settings import SMALLER_R, Setting, at_most, settings
+from shoal.planning.settings import ROWS, SMALLER_R, Setting, at_most, cells_of, settings
 from shoal.release.utility import Workload
 from shoal.wording import percent, verdict_words, visible
 

@@ -21,7 +21,7 @@ from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.knowledge import Knowledge, Sides
-from shoal.planning.recodings import few_events, without_each
+from shoal.planning.settings import few_events, without_each
 from shoal.planning.supply import Supply
 from shoal.wording import plain_percent
 

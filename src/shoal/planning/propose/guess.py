@@ -27,8 +27,7 @@ from shoal.planning.propose.feasible import Feasible, feasible, without_rare
 from shoal.planning.propose.naming import ENOUGH_ROWS as NAMING_ROWS
 from shoal.planning.propose.naming import MOST_ALONE
 from shoal.planning.propose.proposal import Guess, Proposal, ProposedRecoding, Role, Shares
-from shoal.planning.propose.values import YesNo, held_by_one, is_nominal, missing_codes, yes_no
-from shoal.planning.propose.words import (
+from shoal.planning.propose.values import (
     CODE_WORDS,
     COUNTING_WORDS,
     NAMING_WORDS,
@@ -37,8 +36,13 @@ from shoal.planning.propose.words import (
     SAMPLING_WORDS,
     SENSITIVE_WORDS,
     WEIGHING_WORDS,
+    YesNo,
+    held_by_one,
     illness_in,
+    is_nominal,
+    missing_codes,
     words_of,
+    yes_no,
 )
 from shoal.wording import plain_percent
 

@@ -21,7 +21,7 @@ from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Grouping
 from shoal.knowledge import attribute_qi
-from shoal.knowledge.quantiles import named_quantiles
+from shoal.knowledge.attributes import named_quantiles
 from shoal.memory import read_text
 from shoal.plain import plain
 from shoal.release import Release

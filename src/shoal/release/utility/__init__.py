@@ -5,11 +5,10 @@ from __future__ import annotations
 from shoal.release.utility.classes import ClassError, ClassErrors, KnownClasses
 from shoal.release.utility.count import Between, count
 from shoal.release.utility.errors import Estimate
-from shoal.release.utility.estimate import estimate_counts, exact_counts
 from shoal.release.utility.published import Published
 from shoal.release.utility.sql import sql_for_count
 from shoal.release.utility.summary import ErrorSummary, Utility, measure_errors, summarize
-from shoal.release.utility.workload import Queries, Workload
+from shoal.release.utility.workload import Queries, Workload, estimate_counts, exact_counts
 
 __all__ = [
     "Between",

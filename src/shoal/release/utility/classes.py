@@ -21,9 +21,8 @@ from shoal.data.table.bands import bands_of
 from shoal.errors import InputError, InternalError
 from shoal.knowledge import Knowledge, View, attribute_codes, attribute_qi, count_values
 from shoal.release.utility.errors import Estimate
-from shoal.release.utility.estimate import estimate_counts, estimate_errors
 from shoal.release.utility.published import Published
-from shoal.release.utility.workload import Queries
+from shoal.release.utility.workload import Queries, estimate_counts, estimate_errors
 
 ENOUGH_CASES = 100
 """Classes with fewer carriers of an event are counted, not judged: chance alone moves them."""

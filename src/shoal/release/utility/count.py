@@ -23,8 +23,8 @@ from shoal.errors import InputError, nearest, unknown
 from shoal.groups.generalization import has_order
 from shoal.release.forms import form_named
 from shoal.release.utility.errors import Estimate
-from shoal.release.utility.estimate import answer_queries
 from shoal.release.utility.published import Published
+from shoal.release.utility.workload import answer_queries
 
 if TYPE_CHECKING:
     from shoal.release import Release

@@ -16,9 +16,8 @@ from shoal.engines import Runs
 from shoal.release.utility.classes import ClassErrors, KnownClasses
 from shoal.release.utility.count import has_survey_weights, survey_weights
 from shoal.release.utility.distance import total_variations
-from shoal.release.utility.estimate import estimate_counts, exact_counts
 from shoal.release.utility.published import Published
-from shoal.release.utility.workload import Queries, Workload
+from shoal.release.utility.workload import Queries, Workload, estimate_counts, exact_counts
 
 if TYPE_CHECKING:
     from shoal.release import Release

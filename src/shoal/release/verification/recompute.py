@@ -41,7 +41,6 @@ from shoal.release.forms import form_named
 from shoal.release.pair import ROW_GROUPS
 from shoal.release.record import Record, rows_recorded
 from shoal.release.utility.published import same_groups
-from shoal.release.verification.absence import check_absence
 from shoal.release.verification.after import (
     each_apart,
     earlier_of,
@@ -50,9 +49,8 @@ from shoal.release.verification.after import (
 )
 from shoal.release.verification.files import Claim, same_figure, same_figures
 from shoal.release.verification.models import with_models
-from shoal.release.verification.population import check_population
 from shoal.release.verification.values import PublishedLines, check_values
-from shoal.release.verification.weights import check_weights_of
+from shoal.release.verification.weights import check_absence, check_population, check_weights_of
 from shoal.wording import WHOLE, verdict_words
 
 AGREEMENT = 1e-9

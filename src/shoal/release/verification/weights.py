@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from shoal.arrays import Floats, Ints
+from shoal.auditing.adversaries.judging import Case
+from shoal.auditing.counting import count_missing
 from shoal.data.table import Table, code_column, factorize
 from shoal.engines import Runs
 from shoal.errors import InputError
+from shoal.groups.lookup import Population
 from shoal.groups.ragged import Ragged
 from shoal.knowledge import Knowledge
 from shoal.knowledge.entropy import all_counts
 from shoal.release import Release
 from shoal.release.record import Record
 from shoal.release.utility.published import event_numbers, same_groups
-from shoal.release.verification.files import Claim
+from shoal.release.verification.files import Claim, same_figures
 from shoal.release.verification.values import PublishedLines
 from shoal.release.weights import (
     DIGITS,
@@ -27,6 +31,7 @@ from shoal.release.weights import (
     rounded_down,
     weight_column,
 )
+from shoal.wording import REFERENCE
 
 NAME, NAME_OF_TABLE = "weights", "weights of the table"
 
@@ -187,3 +192,55 @@ def _split(lines: PublishedLines, qi: Runs) -> Ints:
     group = np.searchsorted(lines.ids, qi.first, side="right") - 1
     people = Ragged.of_owners(lines.group, len(lines.ids)).entries(group)[1]
     return lines.signature[people].astype(np.int64)
+
+
+# What the missing people of a release tell, counted again.
+
+NOT_RECOMPUTED = "not recomputed: who is missing is in the private folder"
+
+
+def check_absence(
+    case: Case, known: Knowledge, certificate: Mapping[str, Any], record: Record | None
+) -> Claim:
+    """With the publisher's own record class by class.
+    Without it, it is known only how many people are missing and how many of them carry what."""
+    claimed, counts = certificate["audit"]["absence"], certificate["rows"]
+    if record is not None:
+        mine = count_missing(case, known, record.missing(case.table))
+        return same_figures("absence", {"kept": mine.kept, "carriers": mine.carriers}, claimed)
+    told = "" if counts["values_changed"] or not claimed["kept"] else _told_by_all(case)
+    if told or not counts["suppressed"]:
+        return Claim("absence", not told, told)
+    return Claim("absence", True, NOT_RECOMPUTED)
+
+
+def _told_by_all(case: Case) -> str:
+    """The event that too many of all missing people carry, or an empty text."""
+    table, part = case.table, case.partition
+    missing = table.rows - part.published
+    for number, r in enumerate(case.event_r):
+        carriers = int(table.event_rows[number])
+        often = part.values.times(part.copies)
+        gone = carriers - int(often[table.holds(number)[part.values.code]].sum())
+        above = gone * r > missing
+        if case.limit == "prior":
+            above &= gone * table.rows > carriers * missing
+        if above:
+            return f'of {missing:,} missing people {gone:,} have "{table.events[number].label}"'
+    return ""
+
+
+# How many people who are alone in a release are so in the population.
+
+
+def check_population(release: Release, table: Table, lines: PublishedLines) -> list[Claim]:
+    """How many who are alone are so in the population, where survey weights tell it. A reference
+    table is the publisher's."""
+    looked = release.judged.lookup
+    claimed = None if looked is None else looked.population
+    if looked is None or (claimed is not None and claimed.by == REFERENCE):
+        return []
+    people = np.bincount(lines.signature, lines.everybody, len(table.signatures)).astype(np.int64)
+    found = None if release.form == "generalized" else Population.of(table, people)
+    same = found == claimed
+    return [Claim("alone in the population", same, "" if same else f"it is {found}")]

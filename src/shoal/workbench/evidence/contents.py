@@ -20,7 +20,7 @@ from shoal.workbench.evidence.statements import By, reason_by
 from shoal.workbench.evidence.values import KnownValue, known_values
 from shoal.workbench.project import Project, Run
 from shoal.workbench.project.context import Context
-from shoal.workbench.project.hashes import is_as_left
+from shoal.workbench.project.files import is_as_left
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from shoal.release.pair import belong_together
 from shoal.release.stated import read_certificate
 from shoal.workbench.project import Run
 from shoal.workbench.project.decision import DECISION_FILE, certificate_hash, is_damaged, stated_now
-from shoal.workbench.project.hashes import HASHES, changed_files, file_hash
+from shoal.workbench.project.files import HASHES, changed_files, file_hash
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from itertools import compress
 from shoal.auditing.check_words import words
 from shoal.release.facts import Facts
 from shoal.release.facts.bins import Record
+from shoal.report.public import judged
 from shoal.report.sentences import checks_said, known_sentence, lookup_sentence
-from shoal.report.words import judged
 from shoal.wording import people, percent, quoted, readable_words
 from shoal.workbench.evidence.contents import Attacked, Evidence
 from shoal.workbench.evidence.values import KnownValue

@@ -7,8 +7,7 @@ from functools import partial
 from starlette.responses import Response
 
 from shoal.errors import InputError, ShoalError
-from shoal.workbench.asked import Asked, after_roles, begin
-from shoal.workbench.bench import Visit, go
+from shoal.workbench.bench import Asked, Visit, after_roles, begin, go
 from shoal.workbench.blame import AUDIT, beside, failed_before
 from shoal.workbench.inside import inside, table_files
 from shoal.workbench.project import audit_steps

@@ -11,12 +11,11 @@ from starlette.responses import Response
 from shoal.data.spec import MISSING
 from shoal.errors import ShoalError
 from shoal.workbench import drafting
-from shoal.workbench.asked import Asked, after_roles
-from shoal.workbench.bench import Visit, go
+from shoal.workbench.bench import Asked, Visit, after_roles, go
 from shoal.workbench.blame import COARSER, beside
 from shoal.workbench.coarsening import Coarsening, Effect, groups_of, keep_groups
-from shoal.workbench.drawing import span
 from shoal.workbench.held import key_of
+from shoal.workbench.rendering import span
 
 MOST_GROUPED, SHOWN_VALUES, SHOWN_MEMBERS = 200, 60, 8
 

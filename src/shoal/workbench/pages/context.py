@@ -8,8 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal.errors import ShoalError
-from shoal.workbench.asked import last_run
-from shoal.workbench.bench import Visit, go
+from shoal.workbench.bench import Visit, go, last_run
 from shoal.workbench.blame import CONTEXT, beside
 from shoal.workbench.evidence.statements import proposals
 from shoal.workbench.held import key_of

@@ -12,13 +12,12 @@ from shoal.data.spec import Spec
 from shoal.data.spec.checks import number_or_text
 from shoal.errors import InputError, ShoalError
 from shoal.report.charts.found import found_chart
-from shoal.workbench.asked import Asked, after_roles, begin, last_run
-from shoal.workbench.bench import Visit, go
+from shoal.workbench.bench import Asked, Visit, after_roles, begin, go, last_run
 from shoal.workbench.blame import FIND, beside
-from shoal.workbench.drawing import drawn
 from shoal.workbench.held import key_of
 from shoal.workbench.project import Run, find_steps
 from shoal.workbench.project.commands import options_of
+from shoal.workbench.rendering import drawn
 from shoal.workbench.same import same_as
 from shoal.workbench.texts import say
 

@@ -16,11 +16,10 @@ from shoal.knowledge import Knowledge
 from shoal.release import Release
 from shoal.release.pair import ROW_GROUPS
 from shoal.workbench import looking
-from shoal.workbench.asked import last_run
-from shoal.workbench.bench import Visit, go
-from shoal.workbench.drawing import counted, span
+from shoal.workbench.bench import Visit, go, last_run
 from shoal.workbench.held import Held
 from shoal.workbench.project import Run
+from shoal.workbench.rendering import counted, span
 from shoal.workbench.texts import say
 from shoal.workbench.verdicts import facts_of
 

@@ -10,13 +10,11 @@ from starlette.responses import Response
 from shoal.data.spec import Spec, checked_r
 from shoal.errors import InputError, ShoalError
 from shoal.report.charts.plan import plan_chart
-from shoal.workbench.asked import Asked, after_roles, begin, last_run
-from shoal.workbench.bench import Visit, go
+from shoal.workbench.bench import Asked, Visit, after_roles, begin, go, last_run
 from shoal.workbench.blame import PLAN, beside
-from shoal.workbench.drawing import drawn
 from shoal.workbench.project import Run, plan_steps
 from shoal.workbench.project.run import option_of
-from shoal.workbench.rendering import shown_number
+from shoal.workbench.rendering import drawn, shown_number
 from shoal.workbench.same import same_as
 from shoal.workbench.texts import say
 

@@ -16,8 +16,7 @@ from shoal.errors import InputError, ShoalError
 from shoal.methods.registry import make_method, method_names, parameters_of
 from shoal.names import ADVERSARIES, MODELS
 from shoal.release.ledger import CHAIN
-from shoal.workbench.asked import Asked, after_roles, begin
-from shoal.workbench.bench import Visit, go
+from shoal.workbench.bench import Asked, Visit, after_roles, begin, go
 from shoal.workbench.blame import RUN, beside, failed_before
 from shoal.workbench.drafting import put
 from shoal.workbench.held import key_of

@@ -12,10 +12,10 @@ from shoal.report.charts.found import found_chart
 from shoal.workbench import verdicts
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import DECISION, beside
-from shoal.workbench.drawing import drawn
 from shoal.workbench.evidence import EVIDENCE_FILE, unfitting, write_evidence
 from shoal.workbench.pages.files import there
 from shoal.workbench.project import Run, summary
+from shoal.workbench.rendering import drawn
 from shoal.workbench.same import same_as_run, same_as_runs
 from shoal.workbench.texts import say
 

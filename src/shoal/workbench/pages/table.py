@@ -14,9 +14,8 @@ from shoal.names import READING
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import CHOSEN, DATABASE, UPLOADED, Fields, beside, failed_before
 from shoal.workbench.drafting import fits, proposed
-from shoal.workbench.held import Held
+from shoal.workbench.held import BINS, FEW, Held, Profile
 from shoal.workbench.inside import inside, table_files
-from shoal.workbench.profiles import BINS, FEW, Profile
 from shoal.workbench.project import Source
 from shoal.workbench.same import same_as_init
 from shoal.workbench.texts import say

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from shoal.errors import InputError, ShoalError
 from shoal.file_names import CERTIFICATE
-from shoal.workbench.asked import begin
-from shoal.workbench.bench import Visit, go
+from shoal.workbench.bench import Visit, begin, go
 from shoal.workbench.blame import VERIFY, beside, failed_before
 from shoal.workbench.inside import folders_with, inside, table_files
 from shoal.workbench.project import Run, Source, verify_steps

@@ -18,9 +18,8 @@ from shoal.workbench.project.commands import (
 )
 from shoal.workbench.project.context import Context
 from shoal.workbench.project.project import Project
-from shoal.workbench.project.run import Run, RunProgress
+from shoal.workbench.project.run import Run, RunProgress, summary
 from shoal.workbench.project.source import Source
-from shoal.workbench.project.summary import summary
 
 __all__ = [
     "Context",

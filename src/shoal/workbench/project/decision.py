@@ -10,8 +10,7 @@ from typing import Any
 from shoal.data.spec.toml_text import read_toml
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
-from shoal.workbench.project.files import now, read_json, write_json
-from shoal.workbench.project.hashes import HASHES, file_hash
+from shoal.workbench.project.files import HASHES, file_hash, now, read_json, write_json
 
 DECISION_FILE = "decision.json"
 DECISIONS = ("approved", "refused")

@@ -16,9 +16,16 @@ from shoal.data.spec.toml_text import read_toml, toml_text
 from shoal.errors import InputError
 from shoal.workbench.project.commands import Steps
 from shoal.workbench.project.context import TEXTS, Context
-from shoal.workbench.project.files import now, read_json, write_json, write_text
+from shoal.workbench.project.files import (
+    now,
+    read_json,
+    take,
+    tell,
+    waiting_for,
+    write_json,
+    write_text,
+)
 from shoal.workbench.project.journal import Journal, State
-from shoal.workbench.project.locks import take, tell, waiting_for
 from shoal.workbench.project.run import KINDS, Run
 from shoal.workbench.project.source import Source
 

@@ -18,9 +18,16 @@ from typing import Any, Literal
 from shoal.errors import InputError
 from shoal.workbench.project.commands import FOUND, options_of, python_of, typed
 from shoal.workbench.project.decision import keep_decision, read_decision
-from shoal.workbench.project.files import now, read_json, read_lines
-from shoal.workbench.project.hashes import HASHES, file_hash
-from shoal.workbench.project.locks import is_held, take, tell
+from shoal.workbench.project.files import (
+    HASHES,
+    file_hash,
+    is_held,
+    now,
+    read_json,
+    read_lines,
+    take,
+    tell,
+)
 from shoal.workbench.project.source import Source
 
 State = Literal["waiting", "running", "done", "failed", "stopped", "lost"]
@@ -350,3 +357,27 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+# A run in one line: what was asked for, and what came of it.
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """What the list of all runs says of one. `robust` is None where no verdict could be reached,
+    and `judged` says whether one was asked for."""
+    made, state = run.made, run.state
+    found = (run.result(1) if state == "done" else None) or {}
+    checked = run.result("verify") or {}
+    return {
+        "run": run.name,
+        "kind": made["kind"],
+        "title": made.get("title", ""),
+        "made": made["made"],
+        "state": state,
+        "r": made["spec"].get("r") if made["kind"] in ("anonymize", "audit") else None,
+        "method": option_of(run.steps[0], "method"),
+        "judged": "robust" in found,
+        "robust": run.robust,
+        "confirmed": checked.get("confirmed"),
+        "decision": run.decision,
+    }

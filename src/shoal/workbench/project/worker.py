@@ -16,8 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from shoal.workbench.project.files import read_lines, write_json, write_text
-from shoal.workbench.project.hashes import file_hash, keep_hashes
+from shoal.workbench.project.files import file_hash, keep_hashes, read_lines, write_json, write_text
 from shoal.workbench.project.run import OUTCOME, STEPS, STOP, TABLE, Run
 
 LOOKS = 0.1
