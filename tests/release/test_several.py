@@ -16,8 +16,10 @@ from shoal.data.spec import OTHER, Spec
 from shoal.data.table import Table
 from shoal.knowledge import Knowledge
 from shoal.release import Release
-from shoal.release.utility import summarize
+from shoal.release.facts import loss
+from shoal.release.utility import Workload
 from shoal.release.utility.sql import sql_for_count
+from shoal.release.utility.summary import errors_of
 from tests.forging import mend
 
 duckdb = pytest.importorskip("duckdb")
@@ -88,10 +90,10 @@ def test_one_column_of_a_release_is_a_release(release: Release) -> None:
 
 
 def test_the_loss_is_measured_column_by_column(release: Release) -> None:
-    found = summarize(release.made.table, release)
-    assert set(found.attributes["attribute"]) == {*ILLNESSES_QI, *NAMES}
-    assert found.classes.classes
-    assert all(one.event.startswith(NAMES) for one in found.classes.classes)
+    assert set(loss.moved(release.made.table, release)) == {*ILLNESSES_QI, *NAMES}
+    _, _, found = errors_of(release.made.table, release, Workload())
+    assert found.classes
+    assert all(one.event.startswith(NAMES) for one in found.classes)
 
 
 def test_a_weighted_table_has_all_columns(release: Release) -> None:

@@ -16,7 +16,7 @@ from shoal.groups import FormName, Grouping
 from shoal.knowledge import Knowledge
 from shoal.planning.comparison.trial import CLASS_ERRORS, Trial
 from shoal.release import Release
-from shoal.release.utility import ClassErrors, KnownClasses, Workload, summarize
+from shoal.release.utility import ClassErrors, KnownClasses
 from shoal.release.utility.classes import ENOUGH_CASES
 from tests.release.utility.test_estimate import random_groups, release_of
 
@@ -102,13 +102,12 @@ def test_classes_equal_the_slow_twin(table: Table, form: FormName) -> None:
 
 
 def test_a_release_of_single_people_is_right_in_every_class(table: Table) -> None:
-    used = summarize(table, release_of(table, np.arange(table.rows)), Workload(queries=50))
-    plain = used.to_dict()
-    found = plain["classes"]
-    assert found["classes"] == len(used.classes.classes) == 20
-    assert found["average"] == pytest.approx(0, abs=1e-12)
-    assert (found["far_off"], found["covered"]) == (0, 1)
-    worst = plain["classes"]["worst"][0]
+    published = release_of(table, np.arange(table.rows)).coded
+    found = KnownClasses.of(table).errors(published)
+    assert len(found.classes) == 20
+    assert found.average == pytest.approx(0, abs=1e-12)
+    assert (found.far_off, found.covered) == (0, 1)
+    worst = found.classes[0].to_dict()
     assert set(worst) == {"class", "event", "carriers", "estimate", "standard_error", "error"}
 
 

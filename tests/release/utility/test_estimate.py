@@ -19,6 +19,7 @@ from shoal.errors import InputError
 from shoal.groups import FormName, Grouping
 from shoal.groups.generalization import generalize
 from shoal.release import Release
+from shoal.release.facts.loss import variations
 from shoal.release.tables import build_tables, canonical
 from shoal.release.utility import (
     Between,
@@ -27,8 +28,8 @@ from shoal.release.utility import (
     Workload,
     estimate_counts,
     exact_counts,
+    measure_errors,
     sql_for_count,
-    summarize,
 )
 
 EVENT = Event(("HIV", "Schizophrenia"), "protected")
@@ -155,37 +156,29 @@ def test_exact_counts_equal_filters(table: Table) -> None:
 
 def test_nothing_grouped_gives_no_error(table: Table) -> None:
     open_table = Table.from_frame(table.native, SPEC.with_(publish_members=True))
-    used = summarize(
-        open_table, release_of(open_table, np.arange(table.rows)), Workload(queries=500)
-    )
-    assert used.all_queries.average == 0
-    assert used.protected_queries.percentile_95 == 0
-    assert used.attributes["total_variation"].to_list() == pytest.approx([0] * 4, abs=1e-12)
-    assert used.pairs["total_variation"].to_list() == pytest.approx([0] * 6, abs=1e-12)
-    assert used.group_sizes["single"] == table.rows
+    published = release_of(open_table, np.arange(table.rows)).coded
+    every, protected = measure_errors(open_table, published, Workload(queries=500))
+    assert every.average == 0
+    assert protected.percentile_95 == 0
+    moved = variations(open_table, published)
+    assert list(moved.values()) == pytest.approx([0] * 4, abs=1e-12)
 
 
-def test_summary_sees_lost_rows_and_broken_links(table: Table) -> None:
-    used = summarize(
-        table, release_of(table, random_groups(table, 20, lost=60)), Workload(queries=500)
-    )
-    assert used.rows_lost == 60
-    assert used.all_queries.average is not None
-    assert used.all_queries.average > 0.05
-    single = dict(used.attributes.iter_rows())
-    pairs = {(a, b): tv for a, b, tv in used.pairs.iter_rows()}
-    assert single["age"] < 0.1
-    assert pairs[("age", "diagnosis")] > 2 * pairs[("age", "sex")]
-    assert used.group_sizes["groups"] == 20
-    assert used.to_dict()["rows_lost"] == 60
+def test_errors_see_lost_rows_and_broken_links(table: Table) -> None:
+    published = release_of(table, random_groups(table, 20, lost=60)).coded
+    every, _ = measure_errors(table, published, Workload(queries=500))
+    assert every.average is not None
+    assert every.average > 0.05
+    assert 0 < variations(table, published)["age"] < 0.1
 
 
 def test_zero_count_queries_are_left_out_and_counted() -> None:
     frame = pl.DataFrame({"a": ["p", "p", "q", "q"], "x": ["1", "1", "2", "2"]})
     made = Table.from_frame(frame, Spec(qi=("a",), sensitive="x", r=2))
-    used = summarize(made, release_of(made, [0, 1, 2, 3]), Workload(queries=400, selectivity=0.2))
-    assert 0.3 < used.all_queries.zero_share < 0.7
-    assert used.all_queries.average == 0
+    published = release_of(made, [0, 1, 2, 3]).coded
+    every, _ = measure_errors(made, published, Workload(queries=400, selectivity=0.2))
+    assert 0.3 < every.zero_share < 0.7
+    assert every.average == 0
 
 
 # --- The recipient's estimator -----------------------------------------------------------

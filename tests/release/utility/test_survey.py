@@ -21,7 +21,8 @@ from shoal.data.datasets import hospital
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.release.facts import release_facts
-from shoal.release.utility import Workload, summarize
+from shoal.release.utility import Workload
+from shoal.release.utility.summary import population_errors
 from tests.release.utility.test_errors import release_of
 
 Floats = NDArray[np.float64]
@@ -211,7 +212,7 @@ def test_the_report_says_how_far_counts_of_the_population_are_off(release: Relea
     """By the same queries, plainly: each by the rows of the table and by `count`."""
     assert release.made is not None
     table, workload = release.made.table, Workload(queries=40, seed=3)
-    found = summarize(table, release, workload).population
+    found = population_errors(table, release, workload)
     queries = workload.draw(table)
     actual, estimate = [], []
     for number in range(len(queries)):
@@ -234,4 +235,4 @@ def test_the_report_says_how_far_counts_of_the_population_are_off(release: Relea
     assert told is not None
     assert [one["name"] for one in told["lines"]][-1] == "about the population"
     bare = shoal.anonymize(FRAME, SPEC.with_(qi=["sex", "region"]), seed=1)
-    assert summarize(bare.made.table, bare, workload).population is None
+    assert population_errors(bare.made.table, bare, workload) is None

@@ -15,9 +15,8 @@ from shoal.release import Release
 from shoal.release.facts.bins import Record
 from shoal.release.forms import form_named
 from shoal.release.forms.bucketized import true_values
-from shoal.release.utility import ClassErrors, ErrorSummary, Workload
+from shoal.release.utility import ClassErrors, ErrorSummary, Published, Workload
 from shoal.release.utility.classes import ENOUGH_CASES
-from shoal.release.utility.distance import variations
 from shoal.release.utility.summary import columns_of, errors_of, population_errors
 
 MOST_VALUES = 12
@@ -136,6 +135,44 @@ def moved(table: Table, release: Release) -> dict[str, float]:
     """Each column's total variation distance."""
     parts = columns_of(table, release)
     return dict(ChainMap(*(variations(one, alone.coded) for one, alone in parts)))
+
+
+def variations(table: Table, published: Published) -> dict[str, float]:
+    """How far the distribution of each attribute moved: half the sum of |p - q|, the largest
+    difference that the share of any set of values can have. A published range is spread evenly over
+    what it covers, a group's values over all of its tuples, as for count queries."""
+    cells, true = published.cells, table.member_cells
+    spread = [
+        _spread(shown.labels, column.labels)
+        for shown, column in zip(published.columns, table.qi, strict=True)
+    ]
+    spread = form_named(published.form).spread(published, spread)
+    people = cells.summed(cells.count)
+    before = {
+        column.name: np.bincount(table.signatures[true.signature, place], true.rows, len(column))
+        for place, column in enumerate(table.qi)
+    }
+    after = [
+        np.bincount(published.coded[:, place], people, len(shown)) @ shown
+        for place, shown in enumerate(spread)
+    ]
+    before[table.members.name] = np.bincount(true.value, true.rows, len(table.members))
+    held = np.bincount(cells.code, cells.count, len(published.values))
+    after.append(held @ published.value_shares(table.members.labels))
+    return {
+        name: float(np.abs(p / p.sum() - q / max(q.sum(), 1e-300)).sum() / 2)
+        for (name, p), q in zip(before.items(), after, strict=True)
+    }
+
+
+def _spread(published: tuple[str, ...], known: tuple[str, ...]) -> Floats:
+    """published x table domain: a published value stands for itself."""
+    position = {label: code for code, label in enumerate(known)}
+    spread = np.zeros((len(published), len(known)))
+    for row, label in enumerate(published):
+        if label in position:
+            spread[row, position[label]] = 1.0
+    return spread
 
 
 def query_errors(table: Table, release: Release) -> Record:

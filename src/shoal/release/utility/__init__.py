@@ -1,4 +1,4 @@
-"""What is left of the data: count queries, their estimates from a release, and a summary."""
+"""What is left of the data: count queries, and their estimates from a release."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from shoal.release.utility.count import Between, count
 from shoal.release.utility.errors import Estimate
 from shoal.release.utility.published import Published
 from shoal.release.utility.sql import sql_for_count
-from shoal.release.utility.summary import ErrorSummary, Utility, measure_errors, summarize
+from shoal.release.utility.summary import ErrorSummary, measure_errors
 from shoal.release.utility.workload import Queries, Workload, estimate_counts, exact_counts
 
 __all__ = [
@@ -19,12 +19,10 @@ __all__ = [
     "KnownClasses",
     "Published",
     "Queries",
-    "Utility",
     "Workload",
     "count",
     "estimate_counts",
     "exact_counts",
     "measure_errors",
     "sql_for_count",
-    "summarize",
 ]

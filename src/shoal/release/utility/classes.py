@@ -28,7 +28,6 @@ ENOUGH_CASES = 100
 """Classes with fewer carriers of an event are counted, not judged: chance alone moves them."""
 FAR_OFF = 0.25
 """An estimate that is off by more than this part of the truth is called far off."""
-MOST_NAMED = 10
 EIGHTHS = 8
 
 
@@ -118,17 +117,6 @@ class ClassErrors:
     @property
     def _errors(self) -> Floats:
         return np.array([one.error for one in self.classes])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for machines."""
-        return {
-            "classes": len(self.classes),
-            "smaller": self.smaller,
-            "average": self.average,
-            "far_off": self.far_off_share,
-            "covered": self.covered,
-            "worst": [one.to_dict() for one in self.classes[:MOST_NAMED]],
-        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,21 +1,18 @@
-"""Summary: what is left of a table in its release, measured in five ways."""
+"""How far count queries are off in a release, all of them and those that ask for an event."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from shoal.arrays import Floats
 from shoal.data.table import Table
-from shoal.engines import Runs
 from shoal.release.utility.classes import ClassErrors, KnownClasses
 from shoal.release.utility.count import has_survey_weights, survey_weights
-from shoal.release.utility.distance import total_variations
 from shoal.release.utility.published import Published
 from shoal.release.utility.workload import Queries, Workload, estimate_counts, exact_counts
 
@@ -49,60 +46,6 @@ class ErrorSummary:
             queries=len(actual),
             zero_share=zero,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Utility:
-    """What is left of a table in one of its releases."""
-
-    all_queries: ErrorSummary
-    protected_queries: ErrorSummary
-    """Queries that ask for a protected event."""
-    population: ErrorSummary | None
-    """All queries about the population, where survey weights are published."""
-    rows: int
-    rows_lost: int
-    attributes: pl.DataFrame
-    """attribute, total_variation: how far each distribution moved, from 0 to 1."""
-    pairs: pl.DataFrame
-    """attribute, other, total_variation; pairs with too many combinations are left out."""
-    group_sizes: dict[str, float]
-    classes: ClassErrors
-    """Carriers by class of people, as `Release.count` has them."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for machines."""
-        return {
-            "relative_error": asdict(self.all_queries),
-            "relative_error_protected": asdict(self.protected_queries),
-            **({"relative_error_population": asdict(one)} if (one := self.population) else {}),
-            "rows": self.rows,
-            "rows_lost": self.rows_lost,
-            "group_sizes": self.group_sizes,
-            "classes": self.classes.to_dict(),
-            "total_variation": self.attributes.to_dicts(),
-            "total_variation_of_pairs": self.pairs.to_dicts(),
-        }
-
-
-def summarize(table: Table, release: Release, workload: Workload | None = None) -> Utility:
-    """Measures a release against the table that it was made from; several sensitive columns one
-    by one, each with its share of the queries."""
-    every, protected, classes = errors_of(table, release, workload or Workload())
-    moved = [total_variations(one, alone.coded) for one, alone in columns_of(table, release)]
-    return Utility(
-        all_queries=every,
-        protected_queries=protected,
-        population=population_errors(table, release, workload or Workload()),
-        rows=table.rows,
-        rows_lost=table.rows - release.qi_runs.height,
-        attributes=pl.concat([one for one, _ in moved]).unique("attribute", maintain_order=True),
-        pairs=pl.concat([two for _, two in moved]).unique(
-            ["attribute", "other"], maintain_order=True
-        ),
-        group_sizes=_group_sizes(release.qi_runs),
-        classes=classes,
-    )
 
 
 def columns_of(table: Table, release: Release) -> list[tuple[Table, Release]]:
@@ -157,18 +100,3 @@ def _errors(
         error([workload.draw(table) for table in tables]),
         error([workload.draw_protected(table) for table in tables]),
     )
-
-
-def _group_sizes(qi: Runs) -> dict[str, float]:
-    order = np.argsort(qi.sizes, kind="stable")
-    sizes, below = qi.sizes[order], np.cumsum(qi.copies[order])
-    groups = int(below[-1])
-    middle = np.searchsorted(below, [(groups - 1) // 2, groups // 2], side="right")
-    return {
-        "groups": groups,
-        "single": int(qi.copies[qi.sizes == 1].sum()),
-        "smallest": int(sizes[0]),
-        "median": float(sizes[middle].mean()),
-        "mean": qi.height / groups,
-        "largest": int(sizes[-1]),
-    }
