@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from shoal.api.inputs import Known, frame_of, table_of
-from shoal.auditing.adversaries.adversary import USUAL, Adversaries
+from shoal.auditing.adversaries.adversary import USUAL, Adversaries, as_adversaries, by_view
 from shoal.data.spec import Spec
 from shoal.data.table.hierarchy import Hierarchy
+from shoal.errors import InputError
 from shoal.groups import Progress, silent
 from shoal.knowledge import Knowledge
-from shoal.methods.registry import PAPER_METHODS
-from shoal.planning.comparison import Comparison
-from shoal.planning.comparison import compare as compare_on
+from shoal.methods.registry import PAPER_METHODS, inform
+from shoal.planning.comparison.comparison import (
+    MEASURES,
+    Comparison,
+    Line,
+    averaged,
+    check_compared,
+    machine_note,
+    released_trial,
+)
+from shoal.planning.comparison.trial import Trial, equip, warm_up
 from shoal.release.utility import Workload
 
 
@@ -69,19 +79,36 @@ def compare(
     >>> found.to_frame().select("method", "robust").rows()
     [('art', True), ('anatomy', False)]
     """
+    parameters = parameters or {}
     table = table_of(data, spec, knowledge=knowledge, publish=True)
-    return compare_on(
-        table,
-        methods=methods,
-        parameters=parameters,
-        hierarchies=hierarchies,
-        released={name: frame_of(other) for name, other in (released or {}).items()},
-        key=key,
-        knowledge=knowledge if isinstance(knowledge, Knowledge) else None,
-        workload=workload,
-        adversary=adversary,
-        repeat=repeat,
-        seed=seed,
-        attack=attack,
-        progress=progress,
-    )
+    others = {name: frame_of(other) for name, other in (released or {}).items()}
+    check_compared(table, methods, parameters, repeat)
+    told = knowledge if isinstance(knowledge, Knowledge) else None
+    known = Knowledge.of(table, told)
+    queries = workload or Workload(seed=seed)
+    queries.qd(table)
+    anonymizers = {name: equip(name, parameters.get(name, {}), hierarchies) for name in methods}
+    warm_up(table, anonymizers.values())
+    judges = by_view(as_adversaries(adversary)) or None
+    for name, one in anonymizers.items():
+        own = "readers" in parameters.get(name, {})
+        anonymizers[name] = inform(one, knowledge=told, readers=None if own else judges)
+    lines = list[Line]()
+    everybody = [*anonymizers.items(), *((name, None) for name in others)]
+    for done, (name, method) in enumerate(everybody):
+        progress(name, done, len(everybody))
+        seeds = () if method is None else tuple(range(seed, seed + repeat))
+        try:
+            trials = [Trial.run(table, method, seed=one) for one in seeds if method is not None]
+            trials = trials or [released_trial(table, others[name], key)]
+            known_of_it = known if seeds else Knowledge.of(trials[0].table, told)
+        except InputError as error:
+            lines.append(Line(name, dict.fromkeys(MEASURES), seeds, failed=str(error)))
+            continue
+        line = averaged(name, trials, known_of_it, adversary, queries, seeds)
+        if attack:
+            team = trials[0].attacked(known_of_it, method, seed=seed, progress=progress)
+            line = replace(line, attack=team)
+        lines.append(line)
+    progress("done", len(lines), len(lines))
+    return Comparison(tuple(lines), table.rows, table.spec.r, known.source, queries, machine_note())

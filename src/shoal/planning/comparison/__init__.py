@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from shoal.planning.comparison.comparison import MEASURES, Comparison, Line, average, compare
+from shoal.planning.comparison.comparison import MEASURES, Comparison, Line, average
 
-__all__ = ["MEASURES", "Comparison", "Line", "average", "compare"]
+__all__ = ["MEASURES", "Comparison", "Line", "average"]

@@ -13,18 +13,16 @@ import polars as pl
 
 from shoal._version import versions
 from shoal.attacks import Attack
-from shoal.auditing.adversaries.adversary import USUAL, Adversaries, as_adversaries, by_view
+from shoal.auditing.adversaries.adversary import Adversaries
 from shoal.auditing.align import align_release
 from shoal.data.table import Table, code_column
 from shoal.data.table.frames import to_polars
-from shoal.data.table.hierarchy import Hierarchy
 from shoal.display import card, counted
 from shoal.display import number as figure
 from shoal.errors import InputError
-from shoal.groups import Progress, Recoding, silent
+from shoal.groups import Recoding
 from shoal.knowledge import Knowledge
-from shoal.methods.registry import PAPER_METHODS, inform
-from shoal.planning.comparison.trial import CLASS_ERRORS, RISKS, Trial, equip, warm_up
+from shoal.planning.comparison.trial import CLASS_ERRORS, RISKS, Trial
 from shoal.release.utility import Workload
 from shoal.wording import verdict_words, visible
 
@@ -129,69 +127,10 @@ MEASURES = (
 )
 
 
-def compare(
-    table: Table,
-    *,
-    methods: Sequence[str] = PAPER_METHODS,
-    parameters: Mapping[str, Mapping[str, Any]] | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    released: Mapping[str, Any] | None = None,
-    key: str | None = None,
-    knowledge: Knowledge | None = None,
-    workload: Workload | None = None,
-    adversary: Adversaries = USUAL,
-    repeat: int = 1,
-    seed: int = 0,
-    attack: bool = False,
-    progress: Progress = silent,
-) -> Comparison:
-    """Runs each method `repeat` times (seeds `seed`, `seed+1`, ..) and measures what it gives.
-
-    `parameters` go by method; `released` holds files of other tools as frames by name, aligned row
-    by row or by `key`; `adversary` says who judges, `attack` whether the red team tries too. A
-    method that cannot treat the table is a line that says why.
-    """
-    _check(methods, parameters or {}, repeat)
-    if table.several is not None:
-        raise InputError(
-            "compare-several",
-            f"Methods are compared on one sensitive column, and there are "
-            f"{len(table.several.columns)}.",
-            "Compare them on a spec with one of them.",
-        )
-    known = Knowledge.of(table, knowledge)
-    queries = workload or Workload(seed=seed)
-    queries.qd(table)
-    anonymizers = {
-        name: equip(name, (parameters or {}).get(name, {}), hierarchies) for name in methods
-    }
-    warm_up(table, anonymizers.values())
-    judges = by_view(as_adversaries(adversary)) or None
-    for name, one in anonymizers.items():
-        own = "readers" in (parameters or {}).get(name, {})
-        anonymizers[name] = inform(one, knowledge=knowledge, readers=None if own else judges)
-    lines, others = list[Line](), released or {}
-    everybody = [*anonymizers.items(), *((name, None) for name in others)]
-    for done, (name, method) in enumerate(everybody):
-        progress(name, done, len(everybody))
-        seeds = () if method is None else tuple(range(seed, seed + repeat))
-        try:
-            trials = [Trial.run(table, method, seed=one) for one in seeds if method is not None]
-            trials = trials or [released_trial(table, others[name], key)]
-            known_of_it = known if seeds else Knowledge.of(trials[0].table, knowledge)
-        except InputError as error:
-            lines.append(Line(name, dict.fromkeys(MEASURES), seeds, failed=str(error)))
-            continue
-        line = _line(name, trials, known_of_it, adversary, queries, seeds)
-        if attack:
-            team = trials[0].attacked(known_of_it, method, seed=seed, progress=progress)
-            line = replace(line, attack=team)
-        lines.append(line)
-    progress("done", len(lines), len(lines))
-    return Comparison(tuple(lines), table.rows, table.spec.r, known.source, queries, machine_note())
-
-
-def _check(methods: Sequence[str], parameters: Mapping[str, Any], repeat: int) -> None:
+def check_compared(
+    table: Table, methods: Sequence[str], parameters: Mapping[str, Any], repeat: int
+) -> None:
+    """An InputError for what cannot be compared."""
     if repeat < 1:
         raise InputError("whole-number", f"repeat is {repeat}.", "Give at least 1.")
     if len(set(methods)) < len(methods):
@@ -203,9 +142,16 @@ def _check(methods: Sequence[str], parameters: Mapping[str, Any], repeat: int) -
                 f'There are parameters for "{name}", which is not compared.',
                 "Name it among the methods, or leave them out.",
             )
+    if table.several is not None:
+        raise InputError(
+            "compare-several",
+            f"Methods are compared on one sensitive column, and there are "
+            f"{len(table.several.columns)}.",
+            "Compare them on a spec with one of them.",
+        )
 
 
-def _line(
+def averaged(
     name: str,
     trials: Sequence[Trial],
     knowledge: Knowledge,
@@ -213,6 +159,7 @@ def _line(
     workload: Workload,
     seeds: tuple[int, ...],
 ) -> Line:
+    """What the runs of one method come to."""
     measured: list[dict[str, Any]] = []
     unjudged = None
     for number, trial in enumerate(trials):
