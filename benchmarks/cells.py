@@ -22,7 +22,22 @@ from benchmarks.memory import SMALL_SUPPORT, peak, start_counting
 from benchmarks.settings import hospital_spec
 from shoal.auditing.adversaries.adversary import BOTH
 from shoal.auditing.audit import audit
-from shoal.data.datasets.hospital import hospital_cells
+from shoal.data.datasets.hospital import (
+    AGES,
+    DIAGNOSES,
+    FEMALE_SHARE,
+    INSURANCES,
+    OCCUPATIONS,
+    REGIONS,
+    SEXES,
+    _age_weights,
+    _band_of_age,
+    _diagnosis_probabilities,
+    _insurance_weights,
+    _names,
+    _occupation_weights,
+    _shares,
+)
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.errors import InputError
@@ -99,6 +114,34 @@ def wide_spec() -> Spec:
 def _skewed(size: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     share = 1.0 / np.arange(1, size + 1) ** SKEW
     return np.asarray(share / share.sum())
+
+
+def hospital_cells(rows: int, seed: int = 0) -> pl.DataFrame:
+    """Counted cells of a hospital of that many patients, whose rows are never made: how many (in
+    the column `rows`) have which QI values and diagnosis. For tables too large to be written."""
+    sexes = np.array([FEMALE_SHARE, 1 - FEMALE_SHARE])
+    band, (ages, jobs) = _band_of_age(), (_age_weights(), _occupation_weights())
+    regions, insurances = np.array(list(REGIONS.values())), _insurance_weights()
+    sex, age, region, job, insurance, diagnosis = np.indices(
+        (2, len(AGES), len(REGIONS), len(OCCUPATIONS), len(INSURANCES), len(DIAGNOSES)), np.int16
+    ).reshape(6, -1)
+    among = band[age] * 2 + sex
+    chance = sexes[sex] * _shares(ages)[sex, age] * _shares(jobs)[among, job]
+    chance *= _shares(regions[None])[0, region] * _shares(insurances)[job, insurance]
+    chance *= _diagnosis_probabilities()[among * len(OCCUPATIONS) + job, diagnosis]
+    drawn = np.random.default_rng(seed).multinomial(rows, chance / chance.sum())
+    there = np.flatnonzero(drawn)
+    return pl.DataFrame(
+        {
+            "age": AGES[age[there]],
+            "sex": _names(SEXES, sex[there]),
+            "region": _names(tuple(REGIONS), region[there]),
+            "occupation": _names(tuple(OCCUPATIONS), job[there]),
+            "insurance": _names(INSURANCES, insurance[there]),
+            "diagnosis": _names(tuple(DIAGNOSES), diagnosis[there]),
+            "rows": drawn[there],
+        }
+    )
 
 
 def main(name: str, rows: str) -> None:

@@ -124,34 +124,6 @@ def hospital(rows: int, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def hospital_cells(rows: int, seed: int = 0) -> pl.DataFrame:
-    """Counted cells of a hospital of that many patients, whose rows are never made: how many (in
-    the column `rows`) have which QI values and diagnosis. For tables too large to be written."""
-    sexes = np.array([FEMALE_SHARE, 1 - FEMALE_SHARE])
-    band, (ages, jobs) = _band_of_age(), (_age_weights(), _occupation_weights())
-    regions, insurances = np.array(list(REGIONS.values())), _insurance_weights()
-    sex, age, region, job, insurance, diagnosis = np.indices(
-        (2, len(AGES), len(REGIONS), len(OCCUPATIONS), len(INSURANCES), len(DIAGNOSES)), np.int16
-    ).reshape(6, -1)
-    among = band[age] * 2 + sex
-    chance = sexes[sex] * _shares(ages)[sex, age] * _shares(jobs)[among, job]
-    chance *= _shares(regions[None])[0, region] * _shares(insurances)[job, insurance]
-    chance *= _diagnosis_probabilities()[among * len(OCCUPATIONS) + job, diagnosis]
-    drawn = np.random.default_rng(seed).multinomial(rows, chance / chance.sum())
-    there = np.flatnonzero(drawn)
-    return pl.DataFrame(
-        {
-            "age": AGES[age[there]],
-            "sex": _names(SEXES, sex[there]),
-            "region": _names(tuple(REGIONS), region[there]),
-            "occupation": _names(tuple(OCCUPATIONS), job[there]),
-            "insurance": _names(INSURANCES, insurance[there]),
-            "diagnosis": _names(tuple(DIAGNOSES), diagnosis[there]),
-            "rows": drawn[there],
-        }
-    )
-
-
 def _shares(weights: Floats) -> Floats:
     """Rows that sum to one."""
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
