@@ -30,7 +30,6 @@ from shoal.auditing.adversaries.aspects import for_table, readings, two_valued
 from shoal.auditing.adversaries.even import Even
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.adversaries.judging import Case, Earlier, Judgement
-from shoal.auditing.beside import judge_beside
 from shoal.auditing.counting import certain_people, count_classes, count_missing
 from shoal.auditing.measures import (
     counted,
@@ -47,7 +46,7 @@ from shoal.auditing.models import other_models
 from shoal.auditing.persons import ByPerson, PersonVerdict
 from shoal.auditing.releases import Shown, judge_releases
 from shoal.auditing.row_risks import KnownRows
-from shoal.auditing.seen import Lens, Seen
+from shoal.auditing.seen import Lens, Seen, judge_beside
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import Limit, checked_r, checked_seed
 from shoal.data.table import Table

@@ -22,8 +22,7 @@ from shoal.file_names import CERTIFICATE
 from shoal.release import GID, Release
 from shoal.release.labelled import LABELLED, Labelled
 from shoal.release.ledger import write_chain
-from shoal.release.pair import PAIR, SEED, belong_together, name_release
-from shoal.release.parts import files_of, parts_among
+from shoal.release.pair import PAIR, SEED, belong_together, files_of, name_release, parts_among
 from shoal.release.people import beside, met, refuse_met
 from shoal.release.private import facts_of, keep_ledger, keeper, save_private, whose_people
 from shoal.release.readme import readme_text

@@ -21,7 +21,7 @@ from shoal.release.certificate import contradiction
 from shoal.release.codes import pooled_line
 from shoal.release.folder import FORMATS, README, TABLES, sha256
 from shoal.release.forms import fits_form
-from shoal.release.parts import is_part, parts_among, without_gaps
+from shoal.release.pair import is_part, parts_among, without_gaps
 from shoal.release.typed import PACKAGE
 from shoal.release.utility.published import same_groups
 

@@ -16,12 +16,12 @@ from shoal.auditing.adversaries.adversary import Anybody, as_adversaries, reads_
 from shoal.auditing.adversaries.aspects import readings, two_valued
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.adversaries.judging import Case
-from shoal.auditing.beside import judge_beside
 from shoal.auditing.checks import BEFORE_CHECKS, Check, checks_of, verdict
 from shoal.auditing.counting import certain_people, count_classes
 from shoal.auditing.findings import Counted, Counter, Judge, Judged, JudgedTogether, Unit
 from shoal.auditing.measures import Lens, adversary_verdict
 from shoal.auditing.persons import ByPerson, PersonVerdict
+from shoal.auditing.seen import judge_beside
 from shoal.auditing.verdict import AdversaryVerdict
 from shoal.data.table import Table
 from shoal.data.table.combining import with_pairs
