@@ -37,13 +37,12 @@ from shoal.methods.art.safety import safe_groups
 FEWEST, TRIED = 25, 40_000
 """Groups that one is tried with, the best ones first; and pairs that are tried at the same time,
 where that is more."""
-HOPELESS, FALLS, STILL = 40, 0.8, 3
-"""More groups with somebody too sure must become fewer by this in a round, or it was the last; as
-it is where, after some rounds, no fewer people are too sure."""
-EARLY = (0.6, *(0.9,) * 8)
+HOPELESS, FALLS = 40, 0.8
+"""More groups with somebody too sure must become fewer by this in a round, or it was the last."""
+EARLY, LATER = (0.6, *(0.9,) * 12), (0.9,) * 4
 """As long as somebody is too sure, groups are joined in which anybody is nearly so, in parts of the
 most that may be, round by round: with those that were joined the puzzle is another, and others come
-out."""
+out. The second is for groups that were joined before."""
 DOUBTED, EVEN, DOUBTS = 0.4, 0.5, 2
 """Nobody whose limit is below the first should be likelier than the second, which is less than is
 promised: so many rounds are for that, if need be."""
@@ -62,8 +61,8 @@ def join_revealing(groups: Assembly, asked: Asked, *, first: bool = True) -> NDA
     left = np.zeros(len(asked.table.signatures), bool)
     for event in range(len(asked.promises) if strata.views else 0):
         outset = all_counts(asked.whole, asked.knowledge).factors[event]
-        factors, before, broken = outset, np.inf, np.inf
-        for turn, early in enumerate((*EARLY[not first :], None)):
+        factors, before = outset, np.inf
+        for turn, early in enumerate((*(EARLY if first else LATER), None)):
             found = _read(groups, asked, strata, event, factors)
             number = int((found.sure > 1.0).sum())
             if not number or (turn >= DOUBTS and not found.broken):
@@ -73,8 +72,7 @@ def join_revealing(groups: Assembly, asked: Asked, *, first: bool = True) -> NDA
                 number = int((found.sure > 1.0).sum())
             factors = found.factors
             hopeless = number > HOPELESS and FALLS * before < number
-            hopeless |= turn >= STILL and len(found.whom) >= broken
-            before, broken = number, len(found.whom)
+            before = number
             if hopeless or early is None or not _join_once(groups, asked, event, found, early):
                 left[found.whom] = True
                 break
