@@ -363,14 +363,15 @@ def test_by_the_table_nobody_is_above_one_in_r_and_what_was_known(tmp_path: Path
     assert ("weights of the table", "they put 1 people above their limit") in found
 
 
-def test_with_the_limit_prior_nobody_is_above_what_all_counts_say(tmp_path: Path) -> None:
-    """All counts say .6 of a, and .2 of b: for these 1/r is the limit."""
+def test_nobody_counts_as_more_than_one_in_r_or_far_more_than_known(tmp_path: Path) -> None:
+    """All counts say .6 of a, whose limit is 6/7, and .2 of b, whose limit is 1/r."""
     frame = pl.DataFrame({"q": ["a"] * 5 + ["b"] * 10, "v": list("xxxyy") + list("xx") + ["y"] * 8})
     spec = shoal.Spec(qi=("q",), sensitive="v", protect=("x",), r=2, min_support=2, limit="prior")
     for name, weights, above in (
         ("within", [0.59] * 5 + [0.205] * 10, 0),
         ("above", [0.1] * 5 + [0.5625] * 8 + [0.0] * 2, 8),
-        ("by chance", [0.8] * 5 + [0.1] * 10, 5),
+        ("by chance", [0.85] * 5 + [0.075] * 10, 0),
+        ("by far", [0.86] * 5 + [0.07] * 10, 5),
     ):
         made = shoal.anonymize(frame, spec, method=All(tuple(weights)), seed=1)
         made.save(tmp_path / name, private=tmp_path / f"{name}-private", alone=True)

@@ -140,6 +140,15 @@ def most_believed(limit: Floats) -> Floats:
     return np.where(limit > KNOWN, 1.0, np.minimum(SURE, odds / (odds + 1.0 - limit)))
 
 
+def most_counted(table: Table, chance: Floats) -> Floats:
+    """signatures x events: how much of a case somebody may count as whom the counts alone give that
+    chance: 1/r, or, if these say more, as sure as all counts may be. To cut such people off at
+    their chance would miscount all like them. (With several rows a person's add up, and stay.)"""
+    least = np.broadcast_to(1.0 / table.event_r, chance.shape)
+    more = most_believed(chance) if table.persons is None else chance
+    return np.where(chance > least, more, least)
+
+
 def event_cases(table: Table, event: int) -> Floats:
     """How many people of each signature carry an event."""
     signature, value, rows = table.cells

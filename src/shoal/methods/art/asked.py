@@ -21,7 +21,7 @@ from shoal.knowledge import (
     event_chances,
     value_chances,
 )
-from shoal.knowledge.entropy import all_counts
+from shoal.knowledge.entropy import all_counts, most_counted
 from shoal.methods.art.limits import strengths
 from shoal.methods.art.masks import Masks
 
@@ -171,6 +171,10 @@ class Asked:
     def most(self, event: int) -> Floats:
         """Of each signature: how far a link may go for whoever takes all counts together."""
         return np.maximum(1.0 / float(self.whole.event_r[event]), self._counts[:, event])
+
+    def most_counted(self, event: int) -> Floats:
+        """Of each signature: how much of a case one of its people may count as."""
+        return most_counted(self.whole, self._counts)[:, event]
 
     @cached_property
     def masks(self) -> Masks | None:

@@ -35,7 +35,7 @@ def member_weights(members: Members, cells: Cells, asked: Asked, rate: float) ->
             some.number,
             some.is_sampled,
             asked.sample_odds(int(number), rate * float(asked.table.event_r[number]))[signature],
-            asked.most(int(number))[signature],
+            asked.most_counted(int(number))[signature],
             carriers[mine],
             answer,
         )

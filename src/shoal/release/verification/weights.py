@@ -17,7 +17,7 @@ from shoal.errors import InputError
 from shoal.groups.lookup import Population
 from shoal.groups.ragged import Ragged
 from shoal.knowledge import Knowledge
-from shoal.knowledge.entropy import all_counts
+from shoal.knowledge.entropy import all_counts, most_counted
 from shoal.release import Release
 from shoal.release.record import Record
 from shoal.release.utility.published import event_numbers, same_groups
@@ -125,14 +125,14 @@ def check_weights_of(
     record: Record | None,
     told: Ints | None,
 ) -> Claim:
-    """By the table: nobody's weight is above 1/r and above what all counts together say of them,
-    and nobody with an event has none; as far as it is known who has which weight. Those in groups
-    that earlier releases `told`, by their gids, have the weights of then."""
+    """By the table: nobody's weight is above its limit (`most_counted`), and nobody with an event
+    has none; as far as it is known who has which weight. Those in groups that earlier releases
+    `told`, by their gids, have the weights of then."""
     found = _Weighed.of(release)
     bucketized = release.form == "bucketized"
     changed = release.certificate["rows"]["values_changed"]
     if bucketized:
-        most = np.maximum(1.0 / table.event_r, all_counts(table, known).chance)[lines.signature]
+        most = most_counted(table, all_counts(table, known).chance)[lines.signature]
         if told is not None:
             copies = Ragged.of_lengths(lines.copies)
             gid = copies.spread(lines.ids) + copies.nth
