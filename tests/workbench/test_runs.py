@@ -364,6 +364,20 @@ def test_a_limit_that_attackers_beat_is_nowhere_green(
     assert "Verdict not robust" in walked.get("/compare?runs=0002").words
 
 
+def test_attackers_with_too_few_tries_were_asked(
+    walked: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = load_facts(walked.project.run("0002").folder / "private")
+    told = {"attackers": [{"attacker": "likeliest"}], "not_run": [], "beaten_by": [],
+            "withstood": None, "too_few_tries": ["likeliest"]}  # fmt: skip
+    monkeypatch.setattr(
+        "shoal.workbench.verdicts.load_facts", lambda _: replace(facts, attack=told)
+    )
+    page = walked.get("/runs/0002")
+    assert f"Attacks {TEXTS['verdict.few']} 1 attacker tried to name people" in page.words
+    assert TEXTS["verdict.untried"] not in page.words
+
+
 def test_what_is_not_robust_says_what_can_be_done(walked: Visitor) -> None:
     answer, kept = walked.get("/runs/0003"), walked.get("/runs/0002")
     assert f"{TEXTS['verdict.remedy']} Make the release with ART" in answer.words

@@ -189,6 +189,7 @@ JUDGING = {
     "verdict.yes": "robust",
     "verdict.no": "not robust",
     "verdict.open": "not shown to be robust",
+    "verdict.few": "too few tries",
     "verdict.lookup": "On the page Roles, k asks that so many share each.",
     "verdict.more": "Who is at risk, what was lost and each attacker: the report",
     "verdict.remedy": "What can be done:",
