@@ -216,3 +216,22 @@ def test_another_process_helps_only_where_something_is_compiled(
         numba.njit(lambda one: one + 1)(1)
         numba.njit(lambda one: one + 2)(1)
     assert [process.poll() is not None for process in began] == [True]
+
+
+HOMELESS = """
+from numba.core.caching import CacheImpl
+CacheImpl._locator_classes = []  # nobody finds a folder that can be written to
+from shoal.auditing.adversaries.joint import binary_posterior
+from shoal.compiling import kernel
+import numpy as np
+@kernel
+def twice(number):
+    return 2 * number
+print(twice(21), binary_posterior([0.5, 0.25], 1))
+"""
+
+
+def test_where_nothing_can_be_kept_it_is_compiled_in_every_run() -> None:
+    done = subprocess.run([sys.executable, "-c", HOMELESS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("42 ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal, TypeVar, cast
 
 import numba
@@ -52,7 +52,6 @@ def _compile(
     if function.__name__.startswith("_"):
         return _part(function, fastmath=fastmath)
     dispatcher = numba.njit(  # type: ignore[call-overload]
-        cache=True,
         nogil=True,
         error_model="numpy",
         fastmath=fastmath,
@@ -60,7 +59,9 @@ def _compile(
         no_cfunc_wrapper=True,
     )(function)
     if isinstance(dispatcher, Dispatcher):
-        dispatcher._cache._cache_file.__class__ = _Index  # type: ignore[attr-defined]
+        with suppress(RuntimeError):  # nowhere to keep it: it is compiled in every run
+            dispatcher.enable_caching()  # type: ignore[no-untyped-call]
+            dispatcher._cache._cache_file.__class__ = _Index
     return cast(F, dispatcher)
 
 
