@@ -60,8 +60,8 @@ def _compile(
     )(function)
     if isinstance(dispatcher, Dispatcher):
         with suppress(RuntimeError):  # nowhere to keep it: it is compiled in every run
-            dispatcher.enable_caching()  # type: ignore[no-untyped-call]
-            dispatcher._cache._cache_file.__class__ = _Index
+            dispatcher.enable_caching()
+            dispatcher._cache._cache_file.__class__ = _Index  # type: ignore[attr-defined]
     return cast(F, dispatcher)
 
 

@@ -136,11 +136,7 @@ def as_command(command: Callable[..., None], *, memory: bool = True) -> Callable
     it runs."""
     own = inspect.signature(command, eval_str=True).parameters
     meanings = _meanings(command)
-    made = {
-        "asked": _spec_options(),
-        "tuned": _method_options(),
-        "reading": [_option(name, str | None, SHARED[name]) for name in READING],
-    }
+    made = {name: options() for name, options in _gathered().items() if name in own}
     shown: list[inspect.Parameter] = []
     for name, one in own.items():
         shown += made.get(name) or [_with_option(one, meanings)]
@@ -150,7 +146,7 @@ def as_command(command: Callable[..., None], *, memory: bool = True) -> Callable
     @functools.wraps(command)
     def run(**given: Any) -> None:
         limit = given.pop("memory", None) if memory else None
-        for name in made.keys() & own.keys():
+        for name in made:
             told = {one.name: given.pop(one.name) for one in made[name]}
             said = {option: value for option, value in told.items() if value is not None}
             given[name] = SpecOptions(said) if name == "asked" else said
@@ -214,6 +210,16 @@ def _plain(kind: Any) -> Any:
     return get_args(kind)[0] if isinstance(kind, UnionType) else kind
 
 
+def _gathered() -> dict[str, Callable[[], list[inspect.Parameter]]]:
+    """What is options behind one name of a command."""
+    return {"asked": _spec_options, "tuned": _method_options, "reading": _reading_options}
+
+
+def _reading_options() -> list[inspect.Parameter]:
+    return [_option(name, str | None, SHARED[name]) for name in READING]
+
+
+@functools.cache
 def _spec_options() -> list[inspect.Parameter]:
     """One option for each field of Spec, and the file that has them all."""
     kinds: dict[str, Any] = {"int | None": int | None, "bool": bool, "Limit": Limit | None}
@@ -230,6 +236,7 @@ def _spec_options() -> list[inspect.Parameter]:
     return [_option("spec", Path | None, SHARED["spec"]), *options]
 
 
+@functools.cache
 def _method_options() -> list[inspect.Parameter]:
     """One option per name: methods that share a parameter's name share the option."""
     kinds: dict[str, Any] = {}
