@@ -137,6 +137,8 @@ class JudgedTogether(Unit):
     told: int
     """People of earlier groups above their limit, or not decided, by what is known today, whatever
     is published now."""
+    told_certain: int | None = field(default=None, metadata=UNSAID)
+    """Those of them who are certain."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -72,6 +72,7 @@ def test_what_was_told_before_is_not_held_against_a_release_that_adds_nothing(
     found = shoal.audit_releases(frame, again, earlier=2)
     assert (found.robust, found.above, found.certain) == (True, 0, 0)
     assert found.told == whole.above + whole.undecided > 0
+    assert found.told_certain == whole.certain > 0
     assert shoal.audit_releases(frame, twice, earlier=1).robust is False
 
 

@@ -91,6 +91,7 @@ def judge_releases(
         above=int((state == ABOVE).sum()),
         undecided=int((state == OPEN).sum()),
         told=told_before,
+        told_certain=int((found.sure & ~about).sum()),
         worst=found.worst,
         groups_alone=int((many == 1).sum()),
         groups_exact=int(of_overlap[np.isin(overlap, exact)].sum()),

@@ -33,6 +33,8 @@ class ReleasesVerdict:
     told: int
     """People above their limit, or not decided, by releases before the last alone, about whom the
     last adds nothing."""
+    told_certain: int
+    """Those of them who are certain."""
     worst: float
     """The largest posterior that is known exactly."""
     groups_alone: int
@@ -66,7 +68,7 @@ class ReleasesVerdict:
 
     def public(self) -> dict[str, Any]:
         """The figures of a certificate."""
-        named = ("above", "undecided", "told")
+        named = ("above", "undecided", "told", "told_certain")
         return {"kept": self.robust, **{name: getattr(self, name) for name in named}}
 
     def to_dict(self) -> dict[str, Any]:
