@@ -1,7 +1,7 @@
 """Runs the benchmarks, shows them, and keeps them in benchmarks/results/latest.json.
 
 python -m benchmarks [--only stages|ratios|every|arx|undecided|methods|models|several|redteam|
-    worst-case|neighbours|cells|large|spark|sparkfile|workbench]
+    worst-case|chains|neighbours|cells|large|spark|sparkfile|workbench]
     [--rows 100000,1000000] [--peers]
 """
 
@@ -30,6 +30,7 @@ SECTIONS = (
     "several",
     "redteam",
     "worst-case",
+    "chains",
     "neighbours",
     "cells",
     "large",
@@ -37,9 +38,9 @@ SECTIONS = (
     "sparkfile",
     "workbench",
 )
-RESUMED, PEERS = "worst-case", "peers"
-"""Its runs are kept one by one; the other fetches tools, and so runs only if it is asked for."""
-WARM = ([RESUMED], [PEERS])
+PEERS = "peers"
+"""It fetches tools, and so runs only if it is asked for."""
+WARM = (["worst-case"], ["chains"], [PEERS])
 """For these alone nothing is compiled beforehand."""
 NEED_ADULT = ("every", "arx", "undecided", "methods", "models", "redteam")
 
@@ -77,6 +78,7 @@ def main(arguments: Sequence[str]) -> None:
 def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str, Any]:
     from benchmarks import achieved
     from benchmarks.cells import measure_cells
+    from benchmarks.chains import measure_chains
     from benchmarks.large import measure_large
     from benchmarks.models import measure_models
     from benchmarks.neighbours import measure_neighbours
@@ -114,7 +116,8 @@ def _run(chosen: Sequence[str], sizes: Sequence[int], command: str) -> dict[str,
         "models": measure_models,
         "several": measure_several,
         "redteam": measure_redteam,
-        RESUMED: measure_worst_case,
+        "worst-case": measure_worst_case,
+        "chains": measure_chains,
         "neighbours": measure_neighbours,
         "cells": measure_cells,
         "large": measure_large,

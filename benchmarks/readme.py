@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.chain_tables import chains
 from benchmarks.tables import BLOCKS
 from benchmarks.worst_tables import runs
 
@@ -35,7 +36,7 @@ BLOCK = re.compile(r"(<!-- bench:(\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 def kept() -> dict[str, Any]:
     """All that was measured."""
-    return {**json.loads(RESULTS.read_text("utf-8")), "worst_case": runs()}
+    return {**json.loads(RESULTS.read_text("utf-8")), "worst_case": runs(), "chains": chains()}
 
 
 def fill(text: str, results: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import attack_tables, sentences, speed_tables, worst_tables
+from benchmarks import attack_tables, chain_tables, sentences, speed_tables, worst_tables
 from benchmarks.markdown import percent, seconds, table
 from shoal.auditing.check_words import LABELS
 from shoal.wording import verdict_words
@@ -148,6 +148,8 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "attackers": worst_tables.named,
     "true": worst_tables.true,
     "counted": worst_tables.counted,
+    "chains": chain_tables.months,
+    "chained": chain_tables.attacked,
     "every": every,
     "arx": arx,
     "surprise": sentences.surprise,
