@@ -216,10 +216,10 @@ def _headline(result: Attack) -> str:
         left = f" {TOO_FEW.capitalize()}: {few}." if few else ""
         return f"BEATEN: the limit falls to {', '.join(result.beaten)}.{left}"
     if few:
-        return f"{TOO_FEW.upper()}: {few}. Nobody is right above the limit beyond their interval."
+        return f"{TOO_FEW.upper()}: {few}. Nobody is right more often than allowed, beyond chance."
     if result.withstood is None:
         return "NOT TRIED: nobody named anybody to whom something is promised."
-    return "NOT BEATEN: no attacker who ran is right above the limit beyond their interval."
+    return "NOT BEATEN: nobody is right more often than allowed, beyond chance."
 
 
 def _show_surest(result: Attack) -> None:

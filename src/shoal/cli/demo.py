@@ -67,16 +67,13 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     before, after = plain.audit, release.audit
     assert before is not None
     assert after is not None
-    say(
-        f"3. Anatomy with l = 5 looks safe, but links somebody with "
-        f"{percent(before.nearest_link)}, and"
-    )
-    say(f"   {percent(before.problematic_share)} of those patients above 20 %.")
+    say(f"3. Anatomy with l = 5 looks safe, but links {percent(before.problematic_share)} of those")
+    say(f"   patients above 20 %, and somebody with {percent(before.nearest_link)}.")
     groups = release.certificate["groups"]
     say(f"4. ART hides each of them among {groups['mean_with_event'] - 1:.1f} others on average:")
     say(
         f"   the link nearest to its limit is {percent(after.nearest_link)}, "
-        f"{release.certificate['rows']['suppressed']:,} rows suppressed, "
+        f"{release.certificate['rows']['suppressed']:,} left out, "
         f"in {sum(release.made.seconds.values()):.1f} s."
     )
     with tempfile.TemporaryDirectory() as scratch:

@@ -26,7 +26,7 @@ def _attacked(found: Record, short: bool) -> str:
     said = (
         f"The limit is beaten beyond chance by {joined(found['beaten_by'])}."
         if found["beaten_by"]
-        else "Nobody is right above the limit beyond chance."
+        else "Nobody is right more often than allowed, beyond chance."
     )
     if found.get("too_few_tries"):
         said += f" There were too few tries to judge {joined(found['too_few_tries'])}."
