@@ -1,4 +1,4 @@
-"""Makes the pictures of the workbench in docs/figures: `python -m tools.screenshots`.
+"""Makes the pictures of workbench and report in docs/figures: `python -m tools.screenshots`.
 
 It is run by hand, after a page has changed; it needs the extra `test`, Chromium and its driver.
 """
@@ -32,6 +32,8 @@ def main() -> None:
             picture(walker, "/plan", "chosen: r = 5", "plan")
             picture(walker, "/runs/0002", "Robust at r = 5", "decide")
             picture(walker, "/look?run=0002", "How each attribute moves the link", "look")
+            browser.get((folder / "runs" / "0002" / "report.html").as_uri())
+            browser.save_screenshot(str(FIGURES / "report.png"))
 
 
 def make(folder: Path) -> None:
