@@ -56,6 +56,28 @@ def test_help_takes_little_more_than_what_it_is_made_with() -> None:
     assert min(float(run.stdout.split()[-1]) for run in runs) < 6
 
 
+def test_a_release_takes_neither_pandas_nor_optimizers(tmp_path: Path) -> None:
+    """Each takes a good part of a second to import."""
+    code = (
+        "import sys\n"
+        "from shoal.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as done:\n    print('CODE', done.code)\n"
+        "heavy = {'pandas', 'scipy.optimize', 'scipy.sparse.csgraph', 'scipy.stats', 'sklearn'}\n"
+        "print('HEAVY', sorted(heavy & set(sys.modules)))\n"
+    )
+    table = tmp_path / "table.csv"
+    shoal.datasets.hospital(2_000, seed=1).write_csv(table)
+    asked = ["anonymize", str(table), *SPEC, "--out", str(tmp_path / "out")]
+    found = subprocess.run(
+        [sys.executable, "-c", code, *asked, "--write-anyway"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert found.stdout.splitlines()[-2:] == ["CODE 0", "HEAVY []"]
+
+
 def test_every_command_explains_itself() -> None:
     for name in ("anonymize", "audit", "verify", "plan"):
         done = shoal_(name, "--help")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ def warm(judge: bool = False) -> None:
     Args:
         judge: Compile only what judges.
     """
+    import tempfile
     import time
 
     from shoal.compiling import clock

@@ -13,8 +13,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from shoal.arrays import Bools, IntArray, Ints
 from shoal.data.table import Table
@@ -156,6 +154,9 @@ class Constraints(Ragged):
     @cached_property
     def component(self) -> IntArray:
         """The component of each group."""
+        from scipy import sparse
+        from scipy.sparse.csgraph import connected_components
+
         ones, others = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         known = np.full(self.table.rows, -1, np.int64)
         for place in self.place:

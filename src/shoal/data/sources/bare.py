@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.arrays import Bools
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,15 +63,13 @@ def _coded(column: pl.Series) -> Any:
     import pyarrow as pa
 
     places, cells = _numbered(column)
-    return pa.DictionaryArray.from_arrays(pa.array(places, mask=_missing(column)), _oldest(cells))
+    return pa.DictionaryArray.from_arrays(_numbers(places, _missing(column)), _oldest(cells))
 
 
 def _bare(column: pl.Series) -> Any:
-    import pyarrow as pa
-
     kind, missing = column.dtype, _missing(column)
     if missing is None and kind in COPIED:
-        return pa.array(column.to_numpy().copy())
+        return _numbers(column.to_numpy().copy())
     if isinstance(kind, pl.Enum) or kind == pl.Categorical:
         places, cells = _numbered(column)
     elif kind.is_numeric() or kind.is_temporal() or kind in (pl.String, pl.Boolean, pl.Null):
@@ -82,7 +81,16 @@ def _bare(column: pl.Series) -> Any:
             f'Column "{column.name}" holds {kind}, which is neither text nor numbers.',
             "Turn it into text or numbers, or leave it out.",
         )
-    return _oldest(cells).take(pa.array(places, mask=missing))
+    return _oldest(cells).take(_numbers(places, missing))
+
+
+def _numbers(numbers: NDArray[Any], missing: Bools | None = None) -> Any:
+    """Numbers as they lie in memory. (`pyarrow.array` imports pandas, if there is one.)"""
+    import pyarrow as pa
+
+    shown = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    buffers, kind = [shown, pa.py_buffer(numbers)], pa.from_numpy_dtype(numbers.dtype)
+    return pa.Array.from_buffers(kind, len(numbers), buffers)
 
 
 def _numbered(column: pl.Series) -> tuple[NDArray[np.integer], pl.Series]:
