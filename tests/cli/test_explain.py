@@ -34,9 +34,9 @@ def test_an_error_that_was_met_is_explained() -> None:
     done = shoal_("explain", code)
     assert done.returncode == 0
     assert f"{code}: an error" in done.stdout
-    _, _, entry = PAGE.partition(f"### `{code}`\n")
-    sentences = [line[2:] for line in entry.partition("###")[0].splitlines() if line[:2] == "- "]
-    assert len(sentences) >= 2
+    (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| `{code}` | ")]
+    sentences = row.strip("| ").split(" | ")[1:]
+    assert len(sentences) == 2
     for sentence in sentences:
         assert sentence.replace("\\", "") in _flat(done.stdout)
     assert shoal_("explain", f"[{code}]").stdout == done.stdout
