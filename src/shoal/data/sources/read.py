@@ -117,7 +117,10 @@ def read_codebook(
     if not isinstance(source, str | Path):
         return {}
     with named():
-        there = found(source, reading.get("sheet"))
+        try:
+            there = found(source, reading.get("sheet"))
+        except InputError:  # an engine's own address, or whoever reads it says what is wrong
+            return {}
         if there.kind not in KINDS:
             return {}
         from shoal.data.sources.statistical import codebook
