@@ -8,13 +8,13 @@ import time
 from typing import Any
 
 import pytest
-from shoal.workbench.drawing import drawn
 
 from shoal.data.spec import Spec
 from shoal.report.charts.found import found_chart
 from shoal.workbench.held import key_of
 from shoal.workbench.project import Run
 from shoal.workbench.project.commands import FOUND
+from shoal.workbench.rendering import drawn
 from shoal.workbench.texts import TEXTS
 from tests.planning.comparison.test_finding import telling
 from tests.workbench.visitor import Visitor
