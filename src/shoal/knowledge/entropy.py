@@ -143,10 +143,11 @@ def most_believed(limit: Floats) -> Floats:
 def most_counted(table: Table, chance: Floats) -> Floats:
     """signatures x events: how much of a case somebody may count as whom the counts alone give that
     chance: 1/r, or, if these say more, as sure as all counts may be. To cut such people off at
-    their chance would miscount all like them. (With several rows a person's add up, and stay.)"""
+    their chance would miscount all like them. Whom counts alone hold for known stays at that, and
+    nobody counts as certain. (With several rows a person's add up, and stay at their chance.)"""
     least = np.broadcast_to(1.0 / table.event_r, chance.shape)
     more = most_believed(chance) if table.persons is None else chance
-    return np.where(chance > least, more, least)
+    return np.where(chance > least, np.minimum(more, np.maximum(chance, SURE)), least)
 
 
 def event_cases(table: Table, event: int) -> Floats:
