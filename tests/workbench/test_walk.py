@@ -343,7 +343,9 @@ def test_keys_alone_lead_from_the_table_to_a_run(way: Way) -> None:
     walker.until(lambda: "ward" in walker.served.project.draft["sensitive"])
     keys.reach("Role of ward").press(Keys.ARROW_DOWN)
     walker.until(lambda: walker.served.project.draft["sensitive"] == "diagnosis")
-    assert "person" not in walker.served.project.draft
+    walker.choose("Role of ward", "not published")
+    walker.until(lambda: walker.served.project.draft["identifiers"] == ["patient"])
+    walker.go("/roles")
     keys.reach("Next: Plan").press(Keys.ENTER)
     walker.until(lambda: walker.path == "/plan")
     keys.reach("Next: Run").press(Keys.ENTER)
