@@ -119,9 +119,9 @@ class Verdict:
 
 def of_run(run: Run) -> Verdict | None:
     """What a run that made or judged a release found; None if it did neither."""
-    audit = run.result("audit")
-    if audit is not None:
-        return of_findings(Findings.of(audit))
+    if run.kind == "audit":  # releases judged together are a step of other runs
+        audit = run.result("audit")
+        return None if audit is None else of_findings(Findings.of(audit))
     figures, facts = run.result("anonymize"), facts_of(run)
     return None if figures is None or facts is None else of_facts(facts, figures)
 
