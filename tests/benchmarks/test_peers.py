@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from benchmarks.peers import HERE, _tried
 
 from benchmarks import peers
+from benchmarks.peers import HERE, _tried
 
 
 def test_a_tool_is_measured_or_says_why_not(tmp_path: Path) -> None:
