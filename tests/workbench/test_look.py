@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -125,6 +126,18 @@ def test_counts_by_attribute_are_the_tables(
         assert one.after.interval[0] <= one.after <= one.after.interval[1]
     within = [one.after.interval[0] <= (one.before or 0) <= one.after.interval[1] for one in lines]
     assert sum(within) >= len(within) / 2
+
+
+def test_ranges_of_numbers_leave_the_missing_apart() -> None:
+    ages = [*range(20, 50), *[None] * 5, *[90] * 12]
+    frame = pl.DataFrame({"age": ages, "ill": ["x", *["y"] * (len(ages) - 1)]})
+    spec = Spec(qi=["age"], sensitive="ill", protect=["x"], r=2, min_support=10)
+    table = Table.from_frame(frame, spec)
+    rows = np.bincount(table.signatures[table.cells.signature, 0], table.cells.rows)
+    *bins, (last, codes) = looking._bins(table.qi[0], rows.astype(int))
+    assert (last, rows[codes].sum()) == ("(missing)", 5)
+    assert [label for label, _ in bins][-1] == "90"
+    assert sum(rows[one].sum() for _, one in bins) == 42
 
 
 def test_counts_by_two_attributes_are_the_tables(

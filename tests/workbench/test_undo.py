@@ -97,6 +97,10 @@ def test_every_change_is_undone_and_redone(
     assert held(asked.project) == after
 
 
+def test_an_address_that_names_no_state_says_nothing(asked: Visitor) -> None:
+    assert asked.get("/table?undone=99999").status == 200
+
+
 def test_a_proposal_in_place_of_all_that_was_typed_is_undone(asked: Visitor) -> None:
     change(asked, **{of("role", "sex"): "unpublished", of("reason", "age"): "Neighbours know it."})
     add_event(asked)

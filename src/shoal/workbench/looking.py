@@ -16,6 +16,7 @@ from shoal.auditing.adversaries.joint import binary_posterior, joint_posterior
 from shoal.data.spec import OTHER
 from shoal.data.table import Column, Table
 from shoal.errors import InputError
+from shoal.groups.generalization import missing_code
 from shoal.knowledge import Knowledge, View
 from shoal.knowledge.knowledge import event_chances, value_chances
 from shoal.release import Release
@@ -251,7 +252,8 @@ def crossed(
 
 
 def _bins(column: Column, rows: Ints) -> list[tuple[str, IntArray]]:
-    """The values of a column, or ranges of about as many people: few enough for bars."""
+    """Few enough for bars: each value; or the commonest and all others; or, of numbers, ranges of
+    about as many people, and the missing."""
     codes = np.flatnonzero(rows > 0)
     if len(codes) <= FEW_BINS:
         return [(column.labels[one], np.array([one])) for one in codes.tolist()]
@@ -259,11 +261,17 @@ def _bins(column: Column, rows: Ints) -> list[tuple[str, IntArray]]:
         order = codes[np.argsort(-rows[codes], kind="stable")]
         few = [(column.labels[one], np.array([one])) for one in order[: FEW_BINS - 1].tolist()]
         return [*few, ("(all others)", order[FEW_BINS - 1 :])]
-    order = codes[np.argsort(column.values.gather(codes).to_numpy(), kind="stable")]
-    part = np.minimum((np.cumsum(rows[order]) - 1) * FEW_BINS // rows.sum(), FEW_BINS - 1).astype(
-        int
-    )
-    pieces = [order[part == one] for one in range(FEW_BINS)]
-    return [
-        (f"{column.labels[one[0]]} to {column.labels[one[-1]]}", one) for one in pieces if len(one)
-    ]
+    missing = missing_code(column)
+    order = codes[codes < missing]  # sorted, as a column's values are
+    part = np.minimum(
+        (np.cumsum(rows[order]) - 1) * FEW_BINS // rows[order].sum(), FEW_BINS - 1
+    ).astype(int)
+    pieces = [order[part == number] for number in range(FEW_BINS)]
+    pieces.append(codes[codes >= missing])
+    return [(_range(column, piece), piece) for piece in pieces if len(piece)]
+
+
+def _range(column: Column, codes: IntArray) -> str:
+    """What values from the first to the last are called."""
+    first, last = (column.labels[code] for code in (codes[0], codes[-1]))
+    return first if first == last else f"{first} to {last}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,3 +97,13 @@ def test_numbers_of_texts_give_the_file_that_the_texts_give(
     assert (tmp_path / "coded.parquet").read_bytes() == (tmp_path / "texts.parquet").read_bytes()
     texts = frame.with_columns(pl.col(pl.Enum).cast(pl.String))
     assert_frame_equal(pl.read_parquet(tmp_path / "coded.parquet"), texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "sign"), [("t.TSV", "\t"), ("t.tsv.gz", "\t"), ("my.tsv.csv", ",")]
+)
+def test_the_last_ending_says_what_separates(name: str, sign: str, tmp_path: Path) -> None:
+    write_table(pl.DataFrame({"a": [1], "b": [2]}), tmp_path / name)
+    packed = (tmp_path / name).read_bytes()
+    text = gzip.decompress(packed) if name.endswith(".gz") else packed
+    assert text.decode().splitlines()[0] == f"a{sign}b"

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.data.sources.formats import is_tabbed
 from shoal.data.sources.text import COPIES, REMEDY, TEXT, TextFile
 from shoal.errors import InputError, unknown
 from shoal.memory import refuse_memory
@@ -201,9 +202,7 @@ def _sniffed(text: str, path: Path) -> str:
         if cut and len(widths) > 1:
             widths.pop()
         rank = (len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0)
-        if rank > best_rank or (
-            rank == best_rank and ".tsv" in path.suffixes and separator == "\t"
-        ):
+        if rank > best_rank or (rank == best_rank and is_tabbed(path) and separator == "\t"):
             best, best_rank = separator, rank
     return best
 

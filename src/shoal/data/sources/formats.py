@@ -53,6 +53,12 @@ def file_kind(path: Path) -> str | None:
     return next((one.kind for one in FORMATS if ending in one.endings), None)
 
 
+def is_tabbed(path: Path) -> bool:
+    """Whether the name, compressed or not, says that tabs separate."""
+    inner = path.with_suffix("") if path.suffix.lower() in STREAMED else path
+    return inner.suffix.lower() == ".tsv"
+
+
 def ending_of(start: bytes) -> str:
     """The ending for a file without a telling name, by the bytes that it starts with."""
     begun = start.removeprefix(BOM_UTF8)

@@ -96,13 +96,17 @@ def _of_values(values: Sequence[KnownValue] | None) -> list[str]:
     """What is concluded of all sensitive values, the unprotected ones among them."""
     if values is None:
         return ["Not computed: how surely values outside the events are concluded."]
-    likely, sure = (sum(getattr(one, name) for one in values) for name in ("likely", "sure"))
-    return [
-        f"Of all {len(values):,} sensitive values, protected or not: {people(likely)} "
-        f"{'is' if likely == 1 else 'are'} linked to some value with more than one half by their "
-        f"attributes and the release alone, and the line of {people(sure)} leaves one value only. "
-        "The table below has every value."
-    ]
+    said = []
+    for column in dict.fromkeys(one.column for one in values):
+        mine = [one for one in values if one.column == column]
+        likely, sure = (sum(getattr(one, name) for one in mine) for name in ("likely", "sure"))
+        said.append(
+            f"Of all {len(mine):,} values of {column}, protected or not: {people(likely)} "
+            f"{'is' if likely == 1 else 'are'} linked to one with more than one half by their "
+            f"attributes and the release alone, and the line of {people(sure)} leaves one value "
+            "only. The table below has every value."
+        )
+    return said
 
 
 def _matched(attacks: Attacks, attacker: str, known: str) -> str:

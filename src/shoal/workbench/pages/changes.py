@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 
 from starlette.responses import Response
 
+from shoal.errors import InputError
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.changes import change_words, differences
 from shoal.workbench.project.journal import Journal, State
@@ -59,7 +61,8 @@ def went(visit: Visit, journal: Journal) -> tuple[str, str] | None:
     for what in ("undone", "redone", "put", "done"):
         number = visit.asked(what)
         if number.isdecimal():
-            return what, change_words(journal, journal.state(int(number)))
+            with suppress(InputError):  # an address that was typed, or a state that is gone
+                return what, change_words(journal, journal.state(int(number)))
     return None
 
 
