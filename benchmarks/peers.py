@@ -55,7 +55,7 @@ PEERS = (
     Peer("pyCANON, k and l", ("pycanon",), "with_pycanon.py", "nothing: measures k and l"),
 )
 OURS = {
-    "art": f"nobody is linked above 1/{K} by one view; counts, all views and absence are checked",
+    "art": f"nobody is linked above 1/{K} by one view; counts, all views, the missing are checked",
     "mondrian": f"{K} people share what is shown of their QIs; judged as ART is",
 }
 

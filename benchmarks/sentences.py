@@ -11,12 +11,11 @@ def surprise(results: dict[str, Any]) -> str:
     """What the audit of ARX's 10-diverse file says of those who have the event."""
     (line,) = [one for one in results["arx"]["lines"] if one["adversary"] == "joint"]
     return (
-        f"**{percent(line['problematic_share'])} of the people with less than secondary "
-        f"education** ({line['problematic_carriers']:,} of {line['carriers']:,}) are linked "
-        f"to it above {percent(1 / line['r'], 0)} by UCI's Adult data as ARX 3.9.2 made it "
-        "*10-diverse*; the "
-        f"surest link is {percent(line['worst_posterior'], 0)}. People of one group differ in how "
-        "likely it is for them.\n"
+        f"ARX 3.9.2 made UCI's Adult data *10-diverse*. **{percent(line['problematic_share'])} of "
+        f"the people with less than secondary education** ({line['problematic_carriers']:,} of "
+        f"{line['carriers']:,}) can still be linked to it with more than "
+        f"{percent(1 / line['r'], 0)}, one with {percent(line['worst_posterior'], 0)}: people of "
+        "one group differ in how likely it is for them.\n"
     )
 
 

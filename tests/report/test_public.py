@@ -163,7 +163,7 @@ def test_public_edition_has_no_figure_measured_with_the_truth(
     inside, outside = (
         Page(report.render(facts, edition=edition)).text for edition in ("internal", "public")
     )
-    assert f"is right in {guess} of cases" in inside.replace("\u00a0", " ")
+    assert f"is right in {guess} of the groups" in inside.replace("\u00a0", " ")
     assert "with the truth in hand" not in outside
     assert "Count queries" in inside
     assert "Count queries" not in outside

@@ -60,15 +60,15 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     event = " or ".join(datasets.HOSPITAL_EVENT)
     say(f"1. A hospital has {rows:,} patients; {table.carriers:,} have {event}.")
     say(f"2. It wants to publish {', '.join(spec.qi)} and {spec.sensitive}, and asks for r = 5:")
-    say("   nobody may be linked to those diagnoses with more than 20 %.")
+    say("   by one group and one set of attributes, nobody may be linked to them above 20 %.")
     with helped(), progress_bar() as progress:
         release = anonymize(table, spec, seed=seed, progress=progress)
         plain = anonymize(table, spec, method="anatomy", seed=seed, progress=progress)
     before, after = plain.audit, release.audit
     assert before is not None
     assert after is not None
-    say(f"3. Anatomy with l = 5 looks safe, but links {percent(before.problematic_share)} of those")
-    say(f"   patients above 20 %, and somebody with {percent(before.nearest_link)}.")
+    say(f"3. Anatomy with l = 5 looks safe, but {percent(before.problematic_share)} of those")
+    say(f"   patients are linked above 20 %, and somebody with {percent(before.nearest_link)}.")
     groups = release.certificate["groups"]
     say(f"4. ART hides each of them among {groups['mean_with_event'] - 1:.1f} others on average:")
     say(

@@ -157,8 +157,8 @@ def meaning(facts: Facts) -> str:
 def _weights(facts: Facts) -> str:
     told = (facts.queries or {}).get("classes", {}).get("weights")
     return (
-        " Also each person's weight, for estimates: the part of their group's cases that they "
-        "count as, which is nowhere above the limit."
+        " Also a weight for each person, for estimates: how much of a case they count as, which "
+        "is nowhere above a limit."
         if told
         else ""
     )
@@ -278,8 +278,8 @@ def _combined(adversaries: Sequence[str]) -> tuple[str, str]:
         "than any single view says."
     )
     if WHOLE in adversaries:
-        told += f" The {WHOLE} adversary does, by counts, and is part of the verdict."
-    return "Views are taken one at a time.", told
+        told += f" The {WHOLE} adversary does, by counts, within a wider limit: see the verdict."
+    return "The limit of one view holds for one view at a time.", told
 
 
 _READERS = ("joint", "binary", WHOLE)
@@ -296,9 +296,9 @@ def _reasoning(reasoning: Mapping[str, str]) -> str:
     ]
     if WHOLE in reasoning:
         told.append(
-            f"The limit of the {WHOLE} adversary is what all counts together say of a person "
-            "before publication, where that is above 1/r; its figures are estimates of largest "
-            "entropy."
+            f"The limit of the {WHOLE} adversary is four times the odds of 1/r, or of what all "
+            "counts together say of a person before publication, if that is more; its figures are "
+            "those of the distribution of largest entropy."
         )
     return " ".join(told)
 
@@ -322,13 +322,13 @@ def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
     known = hidden_count(found.known_before, public=public)
     lines = [
         (
-            "Groups are judged one by one.",
-            "Somebody who knows how groups are formed may do better." + _measured_guess(found),
+            "Nobody is taken to know how groups are made.",
+            "Somebody who does may be surer (“shoal attack” measures it)." + _measured_guess(found),
         ),
         (
             "What is known already stays known.",
             f"{known} published people were linked to an event above {limit} by public statistics "
-            "alone, before anything was published. No truthful release can change that.",
+            "alone, before anything was published. To withhold the release would not undo that.",
         ),
         _combined(found.names),
         ("Missing people are judged by the table.", _missing(found, public=public)),
@@ -355,8 +355,8 @@ def _measured_guess(found: PublicFindings) -> str:
     if not isinstance(found, Findings):
         return ""
     return (
-        " Measured here with the truth in hand: pointing at the likeliest member of each group is "
-        f"right in {percent(found.guess_rate)} of cases, in the worst view."
+        " A simple guess, the likeliest member of each group in one view, is right in "
+        f"{percent(found.guess_rate)} of the groups, in the worst view."
     )
 
 
