@@ -67,4 +67,4 @@ def test_frames_whose_content_cannot_be_read(frame: Any, reason: str) -> None:
     assert raised.value.code == "frame"
     assert raised.value.problem.startswith("The data frame cannot be read: ")
     assert "\n" not in str(raised.value)
-    assert raised.value.remedy == "Give every column a name of its own and one kind of value."
+    assert raised.value.remedy == "Give every column a name of its own and one type of value."

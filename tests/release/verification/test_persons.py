@@ -1,4 +1,4 @@
-"""verify judges anew what all rows of a person tell together, with the record of rows."""
+"""verify judges anew what all rows of a person reveal together, with the record of rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPEC = Spec(
     r=3,
     person="patient",
 )
-TRUST, CHECK = "what all rows of a person tell together", "all rows of a person"
+TRUST, CHECK = "what all rows of a person reveal together", "all rows of a person"
 
 
 @pytest.fixture(scope="module")
