@@ -61,3 +61,5 @@ def test_it_names_the_link_that_the_verdict_names(tmp_path: Path) -> None:
     (one,) = (check for check in told["audit"]["checks"] if check["name"] == "one-view")
     named = f"the link nearest to its limit is {plain_percent(one['worst'])}, "
     assert named in done.stdout
+    (every,) = (check for check in told["audit"]["checks"] if check["name"] == "all-views")
+    assert f"By all statistics together it is {plain_percent(every['worst'])}, " in done.stdout

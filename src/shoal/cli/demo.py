@@ -12,6 +12,7 @@ from shoal.cli.report import check_reports, placed_together
 from shoal.cli.show import progress_bar
 from shoal.cli.warm import helped
 from shoal.data.spec import checked_seed
+from shoal.wording import WHOLE
 from shoal.wording import plain_percent as percent
 
 TABLE_FILE = "hospital.csv"
@@ -37,6 +38,7 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     import tempfile
 
     from shoal.api.anonymize import anonymize
+    from shoal.compiling import clock
     from shoal.data import datasets
     from shoal.data.sources import write_table
     from shoal.data.spec import Event, Spec
@@ -62,7 +64,9 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     say(f"2. It wants to publish {', '.join(spec.qi)} and {spec.sensitive}, and asks for r = 5:")
     say("   by one group and one set of attributes, nobody may be linked to them above 20 %.")
     with helped(), progress_bar() as progress:
-        release = anonymize(table, spec, seed=seed, progress=progress)
+        with clock() as spent:
+            release = anonymize(table, spec, seed=seed, progress=progress)
+            seconds = spent()
         plain = anonymize(table, spec, method="anatomy", seed=seed, progress=progress)
     before, after = plain.audit, release.audit
     assert before is not None
@@ -73,9 +77,14 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     say(f"4. ART hides each of them among {groups['mean_with_event'] - 1:.1f} others on average:")
     say(
         f"   the link nearest to its limit is {percent(after.nearest_link)}, "
-        f"{release.certificate['rows']['suppressed']:,} left out, "
-        f"in {sum(release.made.seconds.values()):.1f} s."
+        f"{release.certificate['rows']['suppressed']:,} left out, in {seconds:.1f} s."
     )
+    for check in after.checks:
+        if check.name == WHOLE and check.worst is not None and check.limit is not None:
+            say(
+                f"   By all statistics together it is {percent(check.worst)}, where "
+                f"{percent(check.limit)} is allowed."
+            )
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "release"
         release.save(folder)
