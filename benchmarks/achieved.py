@@ -26,6 +26,7 @@ from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.methods.art import Art
 from shoal.planning.comparison.trial import Trial, equip
+from shoal.release.tables import canonical
 
 
 def measure_every(say: Say) -> list[dict[str, Any]]:
@@ -106,7 +107,7 @@ def measure_methods(say: Say) -> list[dict[str, Any]]:
                 method = equip(name, {}, adult_hierarchies())
                 made = lambda: method.anonymize(table, seed=0)  # noqa: B023, E731
                 grouping, seconds = best(made, time.process_time)
-                trial = Trial.of(table, grouping, seconds=seconds)
+                trial = Trial.of(table, canonical(table, grouping), seconds=seconds)
                 found = audit(table, trial.grouping, knowledge=knowledge)
                 line |= trial.losses() | {
                     "robust": found.robust,

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 EXIT_CODES = {True: 0, False: 1, None: 3}
-"""What a command that judges leaves behind, by its verdict; 2 says that it could not even begin."""
+REFUSED = 2
+"""What a command that judges leaves behind: by its verdict, or where there is nothing to judge."""
 LONGEST = 120
 """Cell values are cut after this many characters."""
 _JOINERS = "\u200c\u200d"  # part of ordinary words and signs in some scripts

@@ -15,6 +15,7 @@ import pytest
 
 import shoal
 from shoal.attacks import Attack, Finding, Rate
+from shoal.auditing.audit import audit
 from shoal.auditing.check_words import SAID, remedy
 from shoal.auditing.checks import Check, State
 from tests.cli.program import RELEASE_FILES, SPEC, Done, refused, shoal_
@@ -214,26 +215,94 @@ def test_an_attack_ends_with_what_it_can_tell(
 # --- plan ---------------------------------------------------------------------------------------
 
 
-def test_plan_does_not_end_with_0_where_anonymize_is_sure_to_refuse(tmp_path: Path) -> None:
-    """To a file of knowledge ten people are likely carriers, and none of them is: the linear
-    program takes each for many partners, while one person hides no more than 1/(r-1) others."""
+LIKELY = "town,value,probability\na,ill,0.99\nb,ill,0.2\n"
+"""Ten people who are likely carriers, and are none: the linear program takes each for many
+partners, while one person hides no more than 1/(r-1) others."""
+CASES: dict[str, tuple[dict[str, tuple[int, int]], list[str], Verdict | int]] = {
+    "robust": ({"a": (4, 100), "b": (6, 100)}, ["-r", "3"], True),
+    "not robust": ({"a": (4, 100), "b": (6, 100)}, ["-r", "3"], False),
+    "not decided": ({"a": (4, 100), "b": (6, 100)}, ["-r", "3"], None),
+    "refused by proof": (
+        {"a": (0, 10), "b": (60, 100)},
+        ["-r", "4", "--knowledge", "known.csv"],
+        2,
+    ),
+    "refused by a run": ({"a": (28, 38), "b": (26, 37), "c": (52, 73)}, ["-r", "2.5"], 2),
+    "prior, lost": ({"a": (0, 10), "b": (60, 100)}, ["-r", "4", "--limit", "prior"], 2),
+    "prior": ({"a": (4, 100), "b": (9, 100)}, ["-r", "12", "--limit", "prior"], True),
+    "of a model": ({"a": (4, 100), "b": (6, 100)}, ["-r", "3", "--model", "logistic"], True),
+    "no such column": ({"a": (4, 100)}, ["-r", "3", "--identifiers", "name"], 2),
+    "a name that is taken": ({"a": (4, 100)}, ["-r", "3", "--qi", "count"], 2),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_plan_ends_as_anonymize_does(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    towns, more, expected = CASES[case]
+    lines = [
+        (town, "ill" if one < ill else "xyz"[one % 3], one % 2)
+        for town, (ill, people) in towns.items()
+        for one in range(people)
+    ]
+    pl.DataFrame(lines, schema=["town", "state", "count"], orient="row").write_csv(
+        tmp_path / "t.csv"
+    )
+    (tmp_path / "known.csv").write_text(LIKELY, "utf-8")
+    if expected is False or expected is None:
+        for module in ("shoal.api.anonymize", "shoal.planning.comparison.finding"):
+            monkeypatch.setattr(f"{module}.judge", _coming_to(expected))
+    given = ["t.csv", "--qi", "town", "--sensitive", "state", "--protect", "ill", *more]
+    given += ["--min-support", "10"]
+    planned = shoal_("plan", *given, cwd=tmp_path)
+    made = shoal_("anonymize", *given, "--out", "out", "--seed", "0", cwd=tmp_path)
+    code = expected if type(expected) is int else CODES[expected]
+    assert (planned.returncode, made.returncode) == (code, code), planned.stderr + made.stderr
+    assert (tmp_path / "out").exists() is (code == 0)
+
+
+def _coming_to(verdict: Verdict) -> Callable[..., Any]:
+    def judging(*given: Any, **more: Any) -> Any:
+        found = audit(*given, **more)
+        return replace(found, checks=(replace(found.checks[0], state=STATES[verdict]),))
+
+    return judging
+
+
+def test_plan_adds_up_a_persons_rows_as_anonymize_does(tmp_path: Path) -> None:
+    """Row by row this table holds up to r = 10."""
+    lines = [
+        (f"p{one}", "ab"[one % 2], "ill" if one % 20 == 0 and row % 3 else "xyz"[row % 3])
+        for one in range(300)
+        for row in range((1, 1, 2, 12)[one % 4])
+    ]
+    frame = pl.DataFrame(lines, schema=["who", "town", "state"], orient="row")
+    frame.write_csv(tmp_path / "t.csv")
+    given = ["t.csv", "--qi", "town", "--sensitive", "state", "--protect", "ill", "-r", "4"]
+    given += ["--person", "who", "--min-support", "50"]
+    for more in ([], ["--rows-per-person", "first"]):
+        made = shoal_("anonymize", *given, *more, "--out", "out", "--seed", "0", cwd=tmp_path)
+        planned = shoal_("plan", *given, *more, cwd=tmp_path)
+        assert planned.returncode == made.returncode, planned.stdout + made.stdout
+
+
+def test_plan_says_how_many_find_no_group(tmp_path: Path) -> None:
     people = [("a", "fine")] * 10 + [("b", "ill")] * 60 + [("b", "fine")] * 40
     pl.DataFrame(people, schema=["town", "state"], orient="row").write_csv(tmp_path / "t.csv")
-    (tmp_path / "known.csv").write_text("town,value,probability\na,ill,0.99\nb,ill,0.2\n", "utf-8")
+    (tmp_path / "known.csv").write_text(LIKELY, "utf-8")
     spec = ["--qi", "town", "--sensitive", "state", "--protect", "ill", "-r", "4"]
     given = ["t.csv", *spec, "--knowledge", "known.csv"]
     done = shoal_("plan", *given, "--json", "--seconds", 0, cwd=tmp_path)
     found: dict[str, Any] = json.loads(done.stdout)
     (event,) = found["events"]
     assert event["coverage_bound"] == event["carriers"] == found["carriers"] == 60
-    assert (found["lost"], found["feasible"]) == (44, False)
-    assert done.returncode == 1
+    assert (found["lost"], found["feasible"], found["exit_code"]) == (44, False, 2)
     told = shoal_("plan", *given, cwd=tmp_path)
-    assert told.returncode == 1
+    assert told.returncode == done.returncode == 2
     assert "At least 44 of 60 people with a protected value (73.3 %) find no group" in told.stdout
     assert "`shoal anonymize` refuses to lose so many." in told.stdout
     refused(shoal_("anonymize", *given, "--out", "out", cwd=tmp_path), "r-impossible")
-    assert not (tmp_path / "out").exists()
     prior = shoal_("plan", *given, "--limit", "prior", "--json", cwd=tmp_path)
     assert json.loads(prior.stdout)["lost"] == 0
 

@@ -60,14 +60,16 @@ def test_wrong_use_is_refused(place: Path) -> None:
         refused(wrong, "find-importance")
 
 
-def test_plan_ends_as_anonymize_does(place: Path, home: Path) -> None:
+def test_plan_says_what_it_ran(place: Path, home: Path) -> None:
     done = shoal_("plan", "t.csv", *ASKED, cwd=place)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "Impossible above r = " in done.stdout
     fine = shoal_("plan", home / "table.csv", *SPEC, "--json")
     told = json.loads(fine.stdout)
-    assert fine.returncode == 0
-    assert {"r": 3.0, "held": True} in told["tried"]
+    assert fine.returncode == told["exit_code"] == 0
+    assert {"r": 3.0, "robust": True, "refused": None, "stopped": False} in told["tried"]
     assert told["found"] >= 3
     untried = shoal_("plan", home / "table.csv", *SPEC, "--seconds", 0)
+    assert untried.returncode == 3
+    assert "r = 3 was not run to its end: --seconds gives it longer." in untried.stdout
     assert "found up to" not in untried.stdout

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,6 @@ from shoal.auditing.adversaries.adversary import (
     judging,
 )
 from shoal.auditing.audit import audit as judge
-from shoal.auditing.checks import by_chance, seeds
 from shoal.data.sources.streamed import Rows
 from shoal.data.spec import Spec, checked_seed
 from shoal.data.storage import recover_folder
@@ -38,12 +35,12 @@ from shoal.knowledge import Knowledge, check_groups, warn_of_time
 from shoal.methods.registry import check_columns, inform, make_method
 from shoal.release import Release
 from shoal.release.certificate import make_certificate
+from shoal.release.drawing import Draw, draw
 from shoal.release.ledger import Ledger, begin, check_same, follow, secret
 from shoal.release.models import describe_models, model_files
 from shoal.release.people import Met, People, met, refuse_met
 from shoal.release.release import Run
-from shoal.release.tables import build_tables, canonical, check_names
-from shoal.wording import TRY
+from shoal.release.tables import build_tables, check_names
 
 SEED_BITS = 62
 SOON = 50_000
@@ -161,63 +158,52 @@ def anonymize(
         chosen = searching
     clock.lap("knowledge")
     blind = getattr(chosen, "condition", None) == "joint"  # such groups are drawn by chance
-    # A person's rows add up: limits are divided until all of them together keep the person's.
-    times, drawing, told = _divisors(table), seeds(drawn), None
     following = None if after is None else chain
-    people, search = table, searching.anonymize
+    people, told = table, None
     if following is not None:
         people = following.newcomers(table)
         if people.rows < (fewest := _fewest(chosen, table)):
             raise following.fewer(people, fewest)
-        search = partial(search, told=following.groups(table))  # type: ignore[call-arg]
-    step = turn = 0
-    while True:
-        divided = times[step]
+        told = following.groups(table)
+    beginning = {} if told is None else {"told": told}
+
+    def search(asked: Table, one: int) -> Grouping:
         try:
-            found = search(
-                table if divided == 1 else table.stronger(divided),
-                seed=drawing[turn],
-                progress=progress,
-            )
+            return searching.anonymize(asked, seed=one, progress=progress, **beginning)
         except InputError as refused:
-            if not step and not turn and following is not None and refused.code in HOPELESS:
+            if following is not None and refused.code in HOPELESS:
                 raise following.few(table, people) from None
-            if not step and not turn:
-                raise
+            raise
+        finally:
             clock.lap("search")
-            break
-        if (step or turn) and not found.published:
-            break
-        _refuse_nothing(found, table)
-        grouping = canonical(table, found)
-        clock.lap("search")
+
+    def judged(grouping: Grouping) -> Draw:
+        told = None
         dealt = rows_with.deal(people, grouping, seed=drawn)
         if following is not None and dealt is not None:
             grouping, dealt, told = following.joined(table, grouping, dealt, known)
         clock.lap("deal")
+        answered = _answered(grouping)
         audit = judge(
             table,
             grouping,
             knowledge=known,
-            adversary=[*_answered(grouping), *judging(adversary, known, table.spec)],
+            adversary=[*answered, *judging(adversary, known, table.spec)],
             seed=seed or 0,
             rows=None if dealt is None else dealt.group,
             told=told,
             progress=progress,
         )
         clock.lap("audit")
-        if not all(audit.by_adversary[one].robust for one in _answered(grouping)):
+        if not all(audit.by_adversary[one].robust for one in answered):
             raise InternalError(
                 "the auditor refutes ART's groups; nothing is released. Please report this table's "
                 "spec"
             )
-        together = audit.persons is None or audit.persons.kept
-        if not together and step + 1 < len(times):
-            step += 1
-        elif blind and turn + 1 < len(drawing) and by_chance(audit.checks):
-            turn += 1
-        else:
-            break
+        return Draw(grouping, dealt, audit)
+
+    made_of = draw(table, search, judged, seed=drawn, blind=blind)
+    grouping, dealt, audit = made_of.grouping, made_of.dealt, made_of.audit
     qi, sensitive, members, ranges = build_tables(table, grouping, dealt, seed=drawn)
     models = model_files(table, known, seed=drawn)
     certificate = make_certificate(
@@ -295,23 +281,6 @@ def _quick(found: Met, rows: Any) -> bool:
     """Whether what two releases tell together is soon known."""
     here = isinstance(rows, pl.DataFrame) and rows.height <= SOON
     return here and found.same_table and found.release is not None
-
-
-def _refuse_nothing(grouping: Grouping, table: Table) -> None:
-    if not grouping.published:
-        raise InputError(
-            "nothing-published",
-            f"Nobody can be published at r = {table.spec.r:g}: too few people are left to hide the "
-            "cases in groups, or among those who are left out.",
-            f"`shoal plan` says what stands in the way. {TRY}",
-        )
-
-
-def _divisors(table: Table) -> list[int]:
-    """By how much limits of rows are divided, one after the other: at last by the most rows that
-    one person has, which is enough for all of them together."""
-    most = 1 if table.persons is None else table.persons.most_rows
-    return [*itertools.takewhile(lambda one: one < most, (1 << n for n in range(32))), most]
 
 
 def _secret_seed() -> int:

@@ -7,11 +7,12 @@ from typing import Any
 
 from shoal.api.inputs import Known, table_of
 from shoal.data.spec import Spec
-from shoal.engines import Engine
-from shoal.knowledge import Knowledge
+from shoal.engines import Engine, default_engine, engine_of
+from shoal.knowledge import Knowledge, check_groups
 from shoal.planning.comparison.finding import try_r
 from shoal.planning.plan import Plan
 from shoal.planning.plan import plan as plan_table
+from shoal.release.tables import check_names
 
 
 def plan(
@@ -32,8 +33,7 @@ def plan(
         model: Outsiders also know what such a model of all QIs, fitted to other people, foretells
             of everybody. In Python also anything with fit and predict_proba.
         engine: Who counts the rows; Polars on this machine unless given.
-        seconds: How long the asked r and others are run, without a model; at 0 only what is
-            impossible is known.
+        seconds: How long the asked r and others are run; at 0 only what is impossible is known.
 
     Returns:
         Which r is impossible, which held when they were run, and what stands in the way.
@@ -52,14 +52,15 @@ def plan(
     >>> shoal.plan(hospital, spec.with_(r=100)).feasible
     False
     """
+    engine = engine or engine_of(data) or default_engine()
     table = table_of(data, spec, knowledge=knowledge, engine=engine, publish=True)
-    made = plan_table(table, knowledge=Knowledge.of(table, knowledge, model=model))
-    if seconds <= 0 or model is not None or isinstance(knowledge, Knowledge):
-        return made
-    if made.refused and made.impossible_above is None:
-        return made
+    check_names(table)
+    known = Knowledge.of(table, knowledge, model=model)
+    check_groups(table)
+    made = plan_table(table, knowledge=known)
     proven = made.impossible_above
-    most = made.largest_r if proven is None else proven
-    hopeless = proven is not None and float(table.event_r.max()) > proven
-    tried = try_r(table, seconds=seconds, most=most, hopeless=hopeless)
-    return replace(made, tried=tuple(sorted(tried.items())))
+    if seconds <= 0 or (made.hopeless and proven is None):
+        return made
+    most = max(made.asked, made.largest_r) if proven is None else proven
+    tried = try_r(table, known, seconds=seconds, most=most, engine=engine)
+    return replace(made, tried=tuple(tried))

@@ -10,11 +10,11 @@ from shoal.cli import options as o
 from shoal.cli.show import emit_json
 from shoal.methods.registry import parameters_of
 from shoal.names import Model, Reading
-from shoal.wording import TRY
+from shoal.wording import EXIT_CODES, TRY, verdict_words
 from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
-    from shoal.planning.plan import Plan
+    from shoal.planning.plan import Plan, Ran
 
 
 def plan(
@@ -29,7 +29,7 @@ def plan(
     json: bool = False,
 ) -> None:
     """Say which r is impossible, which were found by running them, and what stands in the way. Exit
-    code 0: anonymize is not known to refuse the asked r; 1: it does; 2: wrong use."""
+    code, as anonymize would end: 0: robust; 1: not robust; 2: refused; 3: not run to its end."""
     spec = asked.make_spec()
     from shoal.api.plan import plan as make_plan
 
@@ -37,7 +37,7 @@ def plan(
     result = make_plan(table, spec, model=model, engine=chosen, seconds=seconds)
     if json:
         emit_json(result.to_dict())
-        raise typer.Exit(1 if result.refused else 0)
+        raise typer.Exit(result.exit_code)
     say = typer.echo
     say(
         f"{result.rows:,} people with {result.signatures:,} different combinations of QI values; "
@@ -87,7 +87,7 @@ def plan(
         for one in result.advice[:6]:
             say(f"  {one.change}: {one.largest_r:.2f}")
         say(TRY)
-    raise typer.Exit(1 if result.refused else 0)
+    raise typer.Exit(result.exit_code)
 
 
 def _reach(plan: Plan) -> str:
@@ -96,8 +96,18 @@ def _reach(plan: Plan) -> str:
     said = "No r is proven impossible" if above is None else f"Impossible above r = {above:g}"
     if plan.found is not None:
         said += f"; found up to r = {plan.found:g}"
-    failed = [f"{r:g}" for r, held in plan.tried if held is False]
-    stopped = [f"{r:g}" for r, held in plan.tried if held is None]
-    ran = [f"{', '.join(failed)} failed"] if failed else []
-    ran += [f"{', '.join(stopped)} took too long"] if stopped else []
-    return said + (f" (run: {'; '.join(ran)})." if ran else ".")
+    ran: dict[str, list[str]] = {}
+    for one in plan.tried:
+        if not one.robust:
+            ran.setdefault(_came(one), []).append(f"{one.r:g}")
+    failed = "; ".join(f"{', '.join(several)} {came}" for came, several in ran.items())
+    said += f" (run: {failed})." if failed else "."
+    if plan.exit_code == EXIT_CODES[None] and all(one.stopped for one in plan.tried):
+        said += f" r = {plan.asked:g} was not run to its end: --seconds gives it longer."
+    return said
+
+
+def _came(one: Ran) -> str:
+    if one.stopped:
+        return "took too long"
+    return verdict_words(one.robust) if one.refused is None else f"refused, {one.refused}"

@@ -34,7 +34,7 @@ from shoal.errors import InputError
 from shoal.knowledge import Hiding, Knowledge, View, attribute_qi, event_chances
 from shoal.planning.settings import few_events, recodings
 from shoal.planning.supply import Supply, largest_r
-from shoal.wording import visible
+from shoal.wording import EXIT_CODES, REFUSED, visible
 
 MAX_LOST = 0.05
 """The share of cases that `anonymize` leaves out at most, unless it is told otherwise."""
@@ -91,6 +91,22 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class Ran:
+    """What came of an r that was run."""
+
+    r: float
+    robust: bool | None = None
+    refused: str | None = None
+    """The code of the error, where nothing can be published."""
+    stopped: bool = False
+    """Whether the time was up before."""
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.robust] if self.refused is None else REFUSED
+
+
+@dataclass(frozen=True)
 class Plan:
     """The answer of `plan`."""
 
@@ -110,20 +126,30 @@ class Plan:
     impossible_above: float | None = None
     """No groups that withstand the binary adversary exist at a larger r, even if as many cases are
     left out as `anonymize` lets go: proven, where the limit is absolute and r one for all."""
-    tried: tuple[tuple[float, bool | None], ...] = ()
-    """Each r that was run, and whether it held; None where the time was up."""
+    tried: tuple[Ran, ...] = ()
+    """Each r that was run."""
 
     @property
     def found(self) -> float | None:
         """The largest r that held when it was run."""
-        return max((r for r, held in self.tried if held), default=None)
+        return max((one.r for one in self.tried if one.robust), default=None)
 
     @property
-    def refused(self) -> bool:
-        """Whether `anonymize` gives no robust release at the asked r: that is proven, or came of
-        a run."""
-        held = dict(self.tried).get(max((one.r for one in self.events), default=0.0))
-        return held is False or self.lost > MAX_LOST * self.carriers
+    def asked(self) -> float:
+        """The largest r that is asked for."""
+        return max((one.r for one in self.events), default=0.0)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it is proven that `anonymize` refuses the asked r."""
+        return self.lost > MAX_LOST * self.carriers
+
+    @property
+    def exit_code(self) -> int:
+        """How `anonymize` ends at the asked r, by proof or by a run; as if it could not judge where
+        there is neither."""
+        ran = next((one for one in self.tried if one.r == self.asked), Ran(self.asked))
+        return REFUSED if self.hopeless else ran.exit_code
 
     def __repr__(self) -> str:
         who = "nobody is ruled out" if self.feasible else "not everybody can be protected"
@@ -176,9 +202,9 @@ class Plan:
             "carriers": self.carriers,
             "lost": self.lost,
             "impossible_above": self.impossible_above,
-            "tried": [{"r": r, "held": held} for r, held in self.tried],
+            "tried": [vars(one) for one in self.tried],
             "found": self.found,
-            "refused": self.refused,
+            "exit_code": self.exit_code,
             "events": [
                 {
                     **{k: v for k, v in vars(event).items() if k != "limits"},

@@ -16,8 +16,10 @@ from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
 from shoal.data.table.hierarchy import read_hierarchy
 from shoal.errors import InputError
+from shoal.knowledge import Knowledge
 from shoal.planning.comparison import finding
 from shoal.planning.comparison.finding import Found, stopped_after, try_r
+from shoal.planning.plan import Ran
 from shoal.planning.settings import Setting, settings
 
 
@@ -205,7 +207,7 @@ def test_an_r_is_found_by_running_it() -> None:
     event = Event(HOSPITAL_EVENT)
     spec = Spec(qi=["sex", "region"], sensitive="diagnosis", protect=[event], r=60)
     plan = shoal.plan(frame, spec, seconds=20)
-    assert plan.refused
+    assert plan.exit_code == 2
     assert plan.found is not None
     assert plan.impossible_above is not None
     assert plan.found <= plan.impossible_above
@@ -214,9 +216,9 @@ def test_an_r_is_found_by_running_it() -> None:
     with pytest.raises(InputError):
         shoal.anonymize(frame, spec.with_(r=plan.impossible_above * 1.01))
     alone = shoal.plan(frame, spec.with_(r=3))
-    assert (alone.tried, alone.found, alone.refused) == ((), None, False)
+    assert (alone.tried, alone.found, alone.exit_code) == ((), None, 3)
     table = Table.from_frame(frame, spec.with_(r=3))
-    assert try_r(table, seconds=20, most=3.0) == {3.0: True}
+    assert try_r(table, Knowledge.of(table), seconds=20, most=3.0) == [Ran(3.0, True)]
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), True, "60"])

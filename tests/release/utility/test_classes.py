@@ -16,6 +16,7 @@ from shoal.groups import FormName, Grouping
 from shoal.knowledge import Knowledge
 from shoal.planning.comparison.trial import CLASS_ERRORS, Trial
 from shoal.release import Release
+from shoal.release.tables import canonical
 from shoal.release.utility import ClassErrors, KnownClasses
 from shoal.release.utility.classes import ENOUGH_CASES
 from tests.release.utility.test_estimate import random_groups, release_of
@@ -119,7 +120,11 @@ def test_a_table_with_few_carriers_has_no_class_to_judge() -> None:
     assert (errors.classes, errors.average, errors.worst, errors.far_off) == ((), None, None, 0)
     assert errors.far_off_share is None
     assert errors.smaller > 0
-    trial = Trial.of(few, Grouping.of_rows(few, np.arange(700, dtype=np.int32) // 3), seconds=None)
+    trial = Trial.of(
+        few,
+        canonical(few, Grouping.of_rows(few, np.arange(700, dtype=np.int32) // 3)),
+        seconds=None,
+    )
     measured = trial.class_errors(Knowledge.of(few))
     assert tuple(measured) == CLASS_ERRORS
     assert measured["class_error_worst"] is None

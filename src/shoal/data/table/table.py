@@ -8,7 +8,7 @@ engine (shoal.engines) touches them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -390,23 +390,23 @@ class Table:
         """The r of each event."""
         return np.array([event.r or self.spec.r for event in self.events], dtype=np.float64)
 
-    def stronger(self, times: float) -> Table:
-        """The same people with every r so many times as large."""
+    def with_limits(self, change: Callable[[float], float]) -> Table:
+        """The same people with every r changed."""
         several = self.several
         if several is not None:
-            aspects = [replace(one, table=one.table.stronger(times)) for one in several.aspects]
+            aspects = [replace(one, table=one.table.with_limits(change)) for one in several.aspects]
             several = replace(
                 several,
-                columns=tuple(one.stronger(times) for one in several.columns),
-                masks=several.masks.stronger(times),
+                columns=tuple(one.with_limits(change) for one in several.columns),
+                masks=several.masks.with_limits(change),
                 aspects=tuple(aspects),
             )
 
         def of(events: Sequence[Event]) -> tuple[Event, ...]:
-            return tuple(replace(one, r=one.r and one.r * times) for one in events)
+            return tuple(replace(one, r=one.r and change(one.r)) for one in events)
 
         protect = None if self.spec.protect is None else of(self.spec.protect)
-        spec = self.spec.with_(r=self.spec.r * times, protect=protect)
+        spec = self.spec.with_(r=change(self.spec.r), protect=protect)
         return replace(self, spec=spec, events=of(self.events), several=several)
 
     def describe(self, signature: int) -> dict[str, str]:

@@ -23,6 +23,7 @@ from shoal.errors import InputError
 from shoal.groups import Recoding
 from shoal.knowledge import Knowledge
 from shoal.planning.comparison.trial import CLASS_ERRORS, RISKS, Trial
+from shoal.release.tables import canonical
 from shoal.release.utility import Workload
 from shoal.wording import verdict_words, visible
 
@@ -209,7 +210,7 @@ def released_trial(original: Table, other: Any, key: str | None) -> Trial:
         of_group[rows[kept]] = node[kept]
         recodings.append(Recoding(shown.labels, covered, of_group))
     ranged = replace(grouping, form="generalized", recodings=tuple(recodings))
-    return Trial.of(table, ranged, seconds=None)
+    return Trial.of(table, canonical(table, ranged), seconds=None)
 
 
 def machine_note() -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any
@@ -19,16 +19,19 @@ import polars as pl
 from shoal import compiling
 from shoal.auditing.adversaries.adversary import USUAL, judging
 from shoal.auditing.audit import audit as judge
-from shoal.auditing.checks import by_chance, largest_chance, seeds
+from shoal.auditing.checks import largest_chance
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.display import counted
+from shoal.engines import Engine
 from shoal.errors import InputError
-from shoal.groups import Progress, silent
+from shoal.groups import Grouping, Progress, silent
 from shoal.knowledge import Knowledge
 from shoal.planning.comparison.trial import Trial, equip
-from shoal.planning.settings import ROWS, SMALLER_R, Setting, at_most, cells_of, settings
+from shoal.planning.plan import Ran
+from shoal.planning.settings import SMALLER_R, Setting, settings
+from shoal.release.drawing import Draw, draw
 from shoal.release.utility import Workload
 from shoal.wording import percent, verdict_words, visible
 
@@ -170,19 +173,32 @@ def run_setting(setting: Setting, *, seed: int, seconds: float) -> Tried:
         return replace(tried, seconds=spent(), **made)
 
 
-def _measured(table: Table, seed: int) -> dict[str, Any]:
-    known = Knowledge.of(table)
-    for one in seeds(seed):
-        trial = Trial.run(table, equip("art", {"knowledge": known}, None), seed=one)
-        answered = trial.grouping.claims.get("readers", ())
-        found = judge(
+def _made(table: Table, known: Knowledge, seed: int, engine: Engine | None = None) -> Draw:
+    """Groups as `anonymize` makes them. The engine deals rows where they are people's."""
+    method = equip("art", {"knowledge": known}, None)
+    by_row = table.persons is not None and table.persons.of_row is not None
+
+    def judged(grouping: Grouping) -> Draw:
+        dealt = engine.deal(table, grouping, seed=seed) if engine and by_row else None
+        answered = grouping.claims.get("readers", ())
+        audit = judge(
             table,
-            trial.grouping,
+            grouping,
             knowledge=known,
             adversary=[*answered, *judging(USUAL, known, table.spec)],
+            rows=None if dealt is None else dealt.group,
         )
-        if not by_chance(found.checks):
-            break
+        return Draw(grouping, dealt, audit)
+
+    def search(asked: Table, one: int) -> Grouping:
+        return method.anonymize(asked, seed=one)
+
+    return draw(table, search, judged, seed=seed, blind=True)
+
+
+def _measured(table: Table, seed: int) -> dict[str, Any]:
+    made = _made(table, Knowledge.of(table), seed)
+    found, trial = made.audit, Trial.of(table, made.grouping, seconds=None)
     errors: dict[str, Any] = {}
     if table.several is None and found.published:
         errors = trial.errors(Workload(queries=QUERIES))
@@ -337,36 +353,39 @@ def _find(
 
 
 def try_r(
-    table: Table, *, seconds: float, most: float, hopeless: bool = False, seed: int = 0
-) -> dict[float, bool | None]:
-    """Whether a table's own r holds, unless that is `hopeless`, and the nearest larger or smaller
-    ones below `most`, each of them run, for about so many seconds; None where a run was stopped."""
-    cells, asked = cells_of(table), float(table.event_r.max())
-    own = table.spec.with_(recode=(), identifiers=())
-    others = [r for r in SMALLER_R if r != asked and r <= most]
-    below, above = sorted(r for r in others if r < asked), [r for r in others if r > asked]
-    tried: dict[float, bool | None] = {}
+    table: Table,
+    known: Knowledge,
+    *,
+    seconds: float,
+    most: float,
+    engine: Engine | None = None,
+    seed: int = 0,
+) -> list[Ran]:
+    """Whether a table's own r holds, and the nearest larger or smaller ones up to `most`, each of
+    them run as `anonymize` would, for about so many seconds."""
+    asked, tried = float(table.event_r.max()), list[Ran]()
+    several = any(event.r for event in table.events)  # a larger r is none of theirs
 
-    def run(r: float) -> bool | None:
-        left = PATIENCE * (seconds - spent())
-        spec = own if r == asked else at_most(own.with_(r=max(r, own.r)), r)
-        try:
-            with stopped_after(left):
-                tried[r] = _measured(Table.from_cells(cells, spec, rows=ROWS), seed)["robust"]
-        except _TimeUp:
-            tried[r] = None
-        except InputError:
-            tried[r] = False
-        return tried[r]
+    def run(r: float) -> bool:
+        one = table.with_limits(lambda own: r if r > asked else min(own, r))
+        ran = Ran(r, stopped=True)
+        with suppress(_TimeUp), stopped_after(PATIENCE * (seconds - spent())):
+            try:
+                ran = Ran(r, _made(one, known, seed, engine).audit.robust)
+            except InputError as error:
+                ran = Ran(r, False, refused=error.code)
+        tried.append(ran)
+        return ran.robust is True
 
     with compiling.clock() as spent:
-        held = not hopeless and run(asked)
-        several = above if held else below
-        while several and spent() < seconds - 0.5:  # by halves
-            middle = len(several) // 2
-            held = run(several[middle])
-            several = several[middle + 1 :] if held else several[:middle]
-        return tried
+        held = asked <= most and run(asked)
+        above = [] if several else [r for r in SMALLER_R if asked < r <= most]
+        others = above if held else [r for r in SMALLER_R if r < asked]
+        while others and spent() < seconds - 0.5:  # by halves
+            middle = len(others) // 2
+            held = run(others[middle])
+            others = others[middle + 1 :] if held else others[:middle]
+        return sorted(tried, key=lambda one: one.r)
 
 
 def one_line(one: Setting) -> str:

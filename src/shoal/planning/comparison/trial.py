@@ -54,11 +54,11 @@ class Trial:
     ) -> Trial:
         started = time.perf_counter()
         grouping = method.anonymize(table, seed=seed, progress=progress)
-        return cls.of(table, grouping, seconds=time.perf_counter() - started)
+        return cls.of(table, canonical(table, grouping), seconds=time.perf_counter() - started)
 
     @classmethod
     def of(cls, table: Table, grouping: Grouping, *, seconds: float | None) -> Trial:
-        grouping = canonical(table, grouping)
+        """Of groups as they are published (`canonical`)."""
         qi, sensitive, members, ranges = build_tables(table, grouping)
         release = Release(table.spec, grouping.form, qi, sensitive, members, ranges, {})
         return cls(table, grouping, release, seconds)
