@@ -24,6 +24,7 @@ from shoal.data.table import Table
 from shoal.groups import Grouping
 from shoal.knowledge import Knowledge
 from shoal.methods.art import Art
+from shoal.plain import plain
 
 PAIRS, RELEASES = 20, 8
 ROWS, R, MIN_SUPPORT = 5_000, 3.0, 100
@@ -40,7 +41,7 @@ class Standing:
 
     def facts(self) -> dict[str, Any]:
         rate = Rate(len(self.inside), sum(self.inside))
-        return rate.facts() | {"mean_size": round(float(np.mean(self.size)), 3)}
+        return plain(rate.result) | {"mean_size": round(float(np.mean(self.size)), 3)}
 
 
 def measure_neighbours(

@@ -211,6 +211,5 @@ def test_a_check_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert told in " ".join((tmp_path / "release" / "README.txt").read_text().split())
     facts = load_facts(tmp_path / "private")
     assert told in render(facts, edition="public")
-    figures = {"values_changed": 0, "pooled": 0, "mean_size_with_event": 1.0}
-    assert [one for one in of_facts(facts, figures).listed if told in one[-1]]
+    assert [one for one in of_facts(facts).listed if told in one[-1]]
     assert verify(tmp_path / "release", table=FRAME).confirmed

@@ -14,10 +14,12 @@ UNSAID = {"unsaid": True}
 
 
 def plain(value: Any) -> Any:
-    """A record as plain data, field by field; with what its class lists as `ALSO`."""
+    """A record as plain data, field by field; with what its class lists as `ALSO`. A name that
+    Python has taken stands in a class with a stroke behind it."""
     if is_dataclass(value):
         names = [one.name for one in fields(value) if not _left_out(one, value)]
-        return {name: plain(getattr(value, name)) for name in (*names, *_also(type(value)))}
+        names += getattr(value, "ALSO", ())
+        return {name.rstrip("_"): plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}
     return [plain(one) for one in value] if isinstance(value, list | tuple) else value
@@ -59,12 +61,13 @@ def _one_of(kinds: tuple[Any, ...], data: Any) -> Any:
 def _record(kind: type, data: Any) -> Any:
     given = data
     if is_dataclass(data):
-        given = {one.name: getattr(data, one.name) for one in fields(data)}
+        given = {one.name.rstrip("_"): getattr(data, one.name) for one in fields(data)}
     if not isinstance(given, Mapping):
         raise ValueError(f"{data!r} is no {kind.__name__}")
     try:
         hints = _hints(kind)
-        return kind(**{name: _typed(hints[name], given[name]) for name in hints if name in given})
+        known = {name: given[name.rstrip("_")] for name in hints if name.rstrip("_") in given}
+        return kind(**{name: _typed(hints[name], one) for name, one in known.items()})
     except TypeError as error:
         raise ValueError(str(error)) from None
 
@@ -73,10 +76,6 @@ def _record(kind: type, data: Any) -> Any:
 def _hints(kind: type) -> dict[str, Any]:
     hints = get_type_hints(kind)
     return {one.name: hints[one.name] for one in fields(kind)}
-
-
-def _also(kind: type) -> tuple[str, ...]:
-    return getattr(kind, "ALSO", ())
 
 
 def _left_out(one: Any, value: Any) -> bool:

@@ -104,7 +104,7 @@ def test_an_expectation_has_the_intervals_of_both_its_neighbours() -> None:
     one = Surest("everybody", 100, 71.5, 69.0, 50.0, chosen_among=3)
     low, high = Rate(100, floor(71.5), 3).interval[0], Rate(100, ceil(71.5), 3).interval[1]
     assert one.interval == (low, high)
-    assert one.facts()["rate"] == 0.715
+    assert one.result.rate == 0.715
     assert Surest("everybody", 100, 71.0, 69.0, 50.0).interval == Rate(100, 71).interval
 
 

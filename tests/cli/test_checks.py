@@ -14,6 +14,7 @@ import pytest
 
 import shoal
 from shoal.auditing import check_words, checks
+from shoal.auditing.attacked import AttackResult
 from shoal.auditing.audit import audit
 from shoal.auditing.check_words import LABELS, TONES, lines, titled
 from shoal.auditing.checks import Check, State, most_people, verdict
@@ -71,7 +72,7 @@ def test_the_rule_the_words_and_the_colours_of_all_combinations(
     assert isinstance(facts.verdict, Findings)
     told = replace(facts, verdict=replace(facts.verdict, checks=found))
     for shown in (
-        verdicts.of_facts(told, {"values_changed": 0, "pooled": 0, "mean_size_with_event": 1.0}),
+        verdicts.of_facts(told),
         verdicts.of_findings(replace(facts.verdict, checks=found, worst=None)),
     ):
         assert (shown.robust, shown.tone) == (robust, COLOURS[robust])
@@ -237,12 +238,13 @@ def test_people_who_are_certain_by_counting_are_never_under_a_robust_verdict(
 
 
 def test_an_attack_that_succeeds_is_part_of_the_verdict_of_a_page(facts: Facts) -> None:
-    told = {"attackers": [], "beaten_by": ["insider"], "others": []}
-    shown = checks.attacked(facts.verdict.checks, told)
-    assert verdict(shown) is False
-    assert verdict(checks.attacked(facts.verdict.checks, {**told, "beaten_by": []})) is True
-    few = {**told, "beaten_by": [], "withstood": None}
-    assert checks.attacked(facts.verdict.checks, few) == facts.verdict.checks
+    beaten = AttackResult(attackers=(), beaten_by=("insider",), withstood=False)
+    held, few = (replace(beaten, beaten_by=(), withstood=one) for one in (True, None))
+    for told in (beaten, held, few):
+        for shown in (told, told.public()):  # both editions say the same
+            found = checks.attacked(facts.verdict.checks, shown)
+            assert verdict(found) is (told is not beaten)
+            assert (found == facts.verdict.checks) is (told is few)
 
 
 BROKEN = {"kept": False, "classes": 1, "certain_classes": 1, "carriers_in_worst_view": 2}

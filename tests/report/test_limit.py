@@ -75,5 +75,5 @@ def test_no_bar_is_above_the_limit_and_the_limit_is_everybodys_own(
 ) -> None:
     facts = recorded.release_facts(*made)
     assert facts.relative
-    assert not [bar for bar in facts.risk["after"] if bar["people"] and bar["low"] >= 1]
-    assert [bar for bar in facts.risk["before"] if bar["people"] and bar["low"] >= 1]
+    assert not [bar for bar in facts.risk["after"] if bar.people and bar.low >= 1]
+    assert [bar for bar in facts.risk["before"] if bar.people and bar.low >= 1]

@@ -18,6 +18,7 @@ from shoal.data.table import Table
 from shoal.release import facts as recorded
 from shoal.release.facts.bins import merge_small
 from shoal.release.facts.contents import Facts
+from shoal.release.facts.records import RiskBin
 from shoal.report import page as report
 from shoal.report.public import public_facts, public_risk
 from shoal.report.sentences import verdict_sentence
@@ -118,32 +119,26 @@ def test_small_counts_are_called_small(facts: Facts) -> None:
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=30))
 def test_merged_bins_hold_everybody_and_no_small_count(counts: list[int]) -> None:
-    bins = [
-        {"low": n / 10, "high": (n + 1) / 10, "people": count, "parts": 1}
-        for n, count in enumerate(counts)
-    ]
-    merged = merge_small(bins, counts=("people",), fewest=5)
-    assert not [one for one in merged if 0 < one["people"] < 5]
+    bins = [RiskBin(n / 10, (n + 1) / 10, count) for n, count in enumerate(counts)]
+    merged = merge_small(bins, 5)
+    assert not [one for one in merged if 0 < one.people < 5]
     if sum(counts) >= 5:
-        assert sum(one["people"] for one in merged) == sum(counts)
-        assert sum(one["parts"] for one in merged) == len(counts)
-        assert merged[0]["low"] == 0
-        assert merged[-1]["high"] == bins[-1]["high"]
-        assert all(a["high"] == b["low"] for a, b in pairwise(merged))
+        assert sum(one.people for one in merged) == sum(counts)
+        assert sum(one.parts for one in merged) == len(counts)
+        assert merged[0].low == 0
+        assert merged[-1].high == bins[-1].high
+        assert all(a.high == b.low for a, b in pairwise(merged))
 
 
 def test_the_limit_stays_an_edge_unless_a_side_is_too_small() -> None:
-    def bins(counts: list[int]) -> list[dict[str, Any]]:
-        return [
-            {"low": n / 10, "high": (n + 1) / 10, "people": count, "parts": 1}
-            for n, count in enumerate(counts)
-        ]
+    def bins(counts: list[int]) -> list[RiskBin]:
+        return [RiskBin(n / 10, (n + 1) / 10, count) for n, count in enumerate(counts)]
 
     kept = public_risk(bins([9, 2, 3, 4]), 0.2)
-    assert [(one["high"], one["people"]) for one in kept] == [(0.2, 11), (0.4, 7)]
+    assert [(one.high, one.people) for one in kept] == [(0.2, 11), (0.4, 7)]
     crossed = public_risk(bins([9, 6, 3, 0]), 0.2)
-    assert sum(one["people"] for one in crossed) == 18
-    assert not [one for one in crossed if 0 < one["people"] < 5]
+    assert sum(one.people for one in crossed) == 18
+    assert not [one for one in crossed if 0 < one.people < 5]
 
 
 def test_public_edition_has_no_figure_measured_with_the_truth(
@@ -157,7 +152,7 @@ def test_public_edition_has_no_figure_measured_with_the_truth(
     for name in ("guess_rate", "guess_rate_known_before", "problematic_carriers"):
         assert hasattr(facts.verdict, name)
         assert not hasattr(shown.verdict, name)
-    assert {view["guess"] for view in shown.views} == {None}
+    assert {view.guess for view in shown.views} == {None}
     assert shown.queries is None
     guess = percent(audit.guess_rate.worst).replace("\u00a0", " ")
     inside, outside = (

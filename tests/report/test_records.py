@@ -26,8 +26,8 @@ def test_risk_bins_count_every_published_person_once(made: tuple[shoal.Release, 
     facts = recorded.release_facts(release, table)
     for when, over in (("before", audit.known_before), ("after", audit.problematic)):
         bins = facts.risk[when]
-        assert sum(one["people"] for one in bins) == audit.published
-        above = [one["people"] for one in bins if one["low"] >= facts.limits[0] - 1e-9]
+        assert sum(one.people for one in bins) == audit.published
+        above = [one.people for one in bins if one.low >= facts.limits[0] - 1e-9]
         assert sum(above) == over
 
 
@@ -42,25 +42,23 @@ def test_a_value_at_the_limit_lies_below_it() -> None:
 
 def test_view_records_are_the_audits(facts: Facts) -> None:
     audit = shoal.audit(marked_table(), np.arange(ROWS) // 6)
-    assert max(one["worst"] for one in facts.views) == audit.worst_posterior
-    assert [one["worst"] for one in facts.views] == sorted(
+    assert max(one.worst for one in facts.views) == audit.worst_posterior
+    assert [one.worst for one in facts.views] == sorted(
         (risk.worst for risk in audit.by_view.values()), reverse=True
     )
     assert max(risk.problematic for risk in audit.by_view.values()) <= audit.problematic
     deltas = [risk.delta for risk in audit.by_view.values()]
     assert np.mean(deltas) == pytest.approx(audit.average_delta_carrying)
-    chart = charts.view_chart(
-        [{**one, "text": "", "people": ""} for one in facts.views], limit=1 / 3
-    )
+    chart = charts.view_chart(facts.views, limit=1 / 3)
     drawn = chart["data"]["values"]
-    assert [one["label"] for one in drawn] == [one["name"] for one in facts.views]
-    assert [one["over"] for one in drawn] == [one["worst"] > 1 / 3 for one in facts.views]
+    assert [one["label"] for one in drawn] == [one.name for one in facts.views]
+    assert [one["over"] for one in drawn] == [one.worst > 1 / 3 for one in facts.views]
 
 
 def test_group_sizes(facts: Facts) -> None:
-    filled = [one for one in facts.sizes if one["people"]]
-    assert [(one["low"], one["high"], one["people"]) for one in filled] == [(6, 6, ROWS)]
-    assert filled[0]["with_event"] + filled[0]["without"] == ROWS // 6
+    filled = [one for one in facts.sizes if one.people]
+    assert [(one.low, one.high, one.people) for one in filled] == [(6, 6, ROWS)]
+    assert filled[0].with_event + filled[0].without == ROWS // 6
     starts = size_edges(1_000_000)
     assert starts == sorted(set(starts))
     assert starts[-1] > 1_000_000
@@ -71,10 +69,10 @@ def test_distances_agree_with_the_utility(made: tuple[shoal.Release, Table]) -> 
 
     release, table = made
     facts = recorded.release_facts(release, table)
-    own = {one["name"]: one["distance"] for one in loss.released(table, release)}
+    own = {one.name: one.distance for one in loss.released(table, release)}
     for column in facts.loss:
-        if column["role"] == "QI":
-            assert column["distance"] == pytest.approx(own[column["name"]], abs=1e-12)
+        if column.role == "QI":
+            assert column.distance == pytest.approx(own[column.name], abs=1e-12)
 
 
 def test_distances_of_a_generalized_release_agree_with_the_utility() -> None:
@@ -82,18 +80,18 @@ def test_distances_of_a_generalized_release_agree_with_the_utility() -> None:
 
     table = marked_table()
     release = shoal.anonymize(table, table.spec, method="mondrian", k=6, seed=2)
-    own = {one["name"]: one["distance"] for one in loss.released(table, release)}
+    own = {one.name: one.distance for one in loss.released(table, release)}
     for column in recorded.release_facts(release, table).loss:
-        assert column["distance"] == pytest.approx(own[column["name"]], abs=1e-9)
+        assert column.distance == pytest.approx(own[column.name], abs=1e-9)
 
 
 def test_suppressed_rows_move_the_distribution() -> None:
     table = marked_table()
     labels = pl.Series([None if n < 60 else n // 6 for n in range(ROWS)])
     facts = recorded.audit_facts(shoal.audit(table, labels), table)
-    town = next(one for one in facts.loss if one["name"] == "town")
-    assert town["distance"] == pytest.approx(60 / ROWS)
-    assert town["gone"] == 60
+    town = next(one for one in facts.loss if one.name == "town")
+    assert town.distance == pytest.approx(60 / ROWS)
+    assert town.gone == 60
     assert facts.verdict.suppressed == 60
 
 
@@ -103,9 +101,9 @@ def test_events_with_limits_of_their_own_are_drawn_relative_to_them() -> None:
     facts = recorded.audit_facts(audit, table)
     assert facts.relative
     assert facts.limits == pytest.approx([1 / 3, 2 / 3])
-    above = [one["people"] for one in facts.risk["after"] if one["low"] >= 1 - 1e-9]
+    above = [one.people for one in facts.risk["after"] if one.low >= 1 - 1e-9]
     assert sum(above) == audit.problematic
-    known = [one["people"] for one in facts.risk["before"] if one["low"] >= 1 - 1e-9]
+    known = [one.people for one in facts.risk["before"] if one.low >= 1 - 1e-9]
     assert sum(known) == audit.known_before
     html = report.render(facts)
     told = Page(html).text.replace("\u00a0", " ")

@@ -169,8 +169,9 @@ def test_an_open_verdict_claims_no_worst_case_of_all(facts: Facts) -> None:
 
 def test_limits_of_their_own_stand_in_the_headline(facts: Facts) -> None:
     event = facts.events[0]
-    events = [{**event, "label": "HIV", "limit": 0.1}, {**event, "label": "cough", "limit": 1 / 3}]
-    own = replace(facts, events=events, limits=[0.1, 1 / 3], relative=True)
+    limits = {"HIV": 0.1, "cough": 1 / 3}
+    events = tuple(replace(event, label=name, limit=one) for name, one in limits.items())
+    own = replace(facts, events=events, limits=(0.1, 1 / 3), relative=True)
     told = verdict_sentence(own, public=False).replace("\u00a0", " ")
     assert "at each event's own limit (10 % for “HIV” and 33.3 % for “cough”): " in told
     assert "r = 3" not in told
@@ -219,24 +220,23 @@ def test_counts_by_group_of_people_name_the_worst_class() -> None:
     table = Table.from_frame(hospital(1_500, seed=4), spec)
     facts = recorded.release_facts(shoal.anonymize(table, spec, method="anatomy", l=3), table)
     assert facts.queries is not None
-    classes = facts.queries["classes"]
-    worst = classes["worst"][0]
-    told = class_errors(facts).replace("\u00a0", " ")
-    assert told.startswith(f"{classes['counted']['classes']} strata that")
-    whose = " and ".join(f"{name} “{value}”" for name, value in worst["class"].items())
+    classes = facts.queries.classes
+    worst = classes.worst[0]
+    told = class_errors(facts.queries).replace("\u00a0", " ")
+    assert told.startswith(f"{classes.counted.classes} strata that")
+    whose = " and ".join(f"{name} “{value}”" for name, value in worst.class_.items())
     assert (
-        f"worst among people with {whose}: {worst['carriers']} have “Hypertension”, and the "
-        f"release leads to an estimate of {worst['estimate']:.0f}."
+        f"worst among people with {whose}: {worst.carriers} have “Hypertension”, and the "
+        f"release leads to an estimate of {worst.estimate:.0f}."
     ) in told
     inside = Page(report.render(facts)).text
     assert "Counts by group of people" in inside
     assert "Standard error" in inside
-    covered = percent(classes["counted"]["covered"]).replace("\u00a0", " ")
+    covered = percent(classes.counted.covered or 0).replace("\u00a0", " ")
     assert f"In {covered} of the strata the truth lies in the 95 % interval" in told
     assert "Counts by group of people" not in Page(report.render(facts, edition="public")).text
-    nobody = {**facts.queries, "classes": {**classes, "worst": []}}
-    assert class_errors(replace(facts, queries=nobody)) == ""
-    assert class_errors(replace(facts, queries=None)) == ""
+    nobody = replace(facts.queries, classes=replace(classes, worst=()))
+    assert class_errors(nobody) == class_errors(None) == ""
 
 
 def test_what_stands_beside_the_verdict_is_in_the_first_screen(

@@ -68,15 +68,15 @@ def test_links_are_those_of_the_audit(assessed: Run, release: Release, table: Ta
     told = load_facts(assessed.folder / "private").people
     assert told
     for one in told:
-        group = looking.group_of(release, int(one["group"]))
+        group = looking.group_of(release, int(one.group))
         assert group is not None
-        who = tuple(one["person"].values())
+        who = tuple(one.person.values())
         place = next(n for n, (shown, *_) in enumerate(group.people) if shown == who)
         (moved,) = looking.moved(table, knowledge, group, place)
         first = moved.views[0]
-        assert (moved.event, moved.limit) == (EVENT, pytest.approx(one["limit"]))
-        assert first.posterior == pytest.approx(one["posterior"], abs=1e-9)
-        assert (first.attributes, first.prior) == (one["view"], pytest.approx(one["before"]))
+        assert (moved.event, moved.limit) == (EVENT, pytest.approx(one.limit))
+        assert first.posterior == pytest.approx(one.posterior, abs=1e-9)
+        assert (first.attributes, first.prior) == (one.view, pytest.approx(one.before))
         known = [len(step.attributes.split(" + ")) for step in moved.steps[1:]]
         assert known == list(range(1, len(known) + 1))
         assert known
@@ -161,9 +161,9 @@ def test_the_page_and_its_parts(visitor: Visitor, assessed: Run) -> None:
     assert "/look/groups" in page.text
     parts = visitor.get(f"/look/groups?run={assessed.name}")
     most = load_facts(assessed.folder / "private").people[0]
-    assert f"Group {most['group']}" in parts.words
-    opened = visitor.get(f"/look/group?run={assessed.name}&gid={most['group']}")
-    assert f"How each attribute moves the link of {', '.join(most['person'].values())}" in (
+    assert f"Group {most.group}" in parts.words
+    opened = visitor.get(f"/look/group?run={assessed.name}&gid={most.group}")
+    assert f"How each attribute moves the link of {', '.join(most.person.values())}" in (
         opened.words
     )
     for wrong in ("0", "999999999", "x", ""):
@@ -192,7 +192,7 @@ def test_the_picture_of_all_runs_leads_to_each(visitor: Visitor, assessed: Run) 
     place = f"http://127.0.0.1:{visitor.port}/runs/{assessed.name}"
     assert picture.count(f'<a xlink:href="{place}"') == 2, "drawn for two widths"
     assert picture.count('role="group"') == 2, "what holds links is no image"
-    error = facts.queries["lines"][-1]["mean"]
+    error = facts.queries.lines[-1].mean
     largest = largest_chance(facts.checks, found["worst_posterior"])
     assert largest >= max(one.worst or 0.0 for one in facts.checks)
     said = f"{percent(largest)}, error {percent(error)}"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from shoal.auditing.attacked import AttackResult, PublicAttack, PublicAttacker
 from shoal.auditing.check_words import words
 from shoal.auditing.findings import Findings
 from shoal.data.datasets import hospital
@@ -352,9 +353,9 @@ def test_a_limit_that_attackers_beat_is_nowhere_green(
     assert run.robust is True
     assert "The red team did not try" in walked.get("/runs/0002").words
     assert load_facts(run.folder / "private").attack is None
-    found = {"attackers": [], "not_run": [], "beaten_by": ["likeliest"], "withstood": False}
+    found = AttackResult(attackers=(), beaten_by=("likeliest",), withstood=False)
     told = replace(load_facts(run.folder / "private"), attack=found)
-    monkeypatch.setattr(Run, "attacks", [(None, found)])
+    monkeypatch.setattr(Run, "attacks", [found])
     monkeypatch.setattr("shoal.workbench.verdicts.load_facts", lambda _: told)
     page = walked.get("/runs/0002")
     assert 'data-robust="false"' in page.text
@@ -368,8 +369,8 @@ def test_attackers_with_too_few_tries_were_asked(
     walked: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts = load_facts(walked.project.run("0002").folder / "private")
-    told = {"attackers": [{"attacker": "likeliest"}], "not_run": [], "beaten_by": [],
-            "withstood": None, "too_few_tries": ["likeliest"]}  # fmt: skip
+    tried = (PublicAttacker(attacker="likeliest"),)
+    told = PublicAttack(attackers=tried, beaten_by=(), withstood=None, too_few_tries=("likeliest",))
     monkeypatch.setattr(
         "shoal.workbench.verdicts.load_facts", lambda _: replace(facts, attack=told)
     )
@@ -435,5 +436,5 @@ def test_models_and_hierarchies_are_chosen_too(walked: Visitor) -> None:
 
 
 def test_a_comparison_tells_who_beat_the_limit_on_any_column() -> None:
-    attacks = [{"beaten_by": []}, {"beaten_by": ["likeliest"]}]
+    attacks = [AttackResult(attackers=(), beaten_by=one) for one in ((), ("likeliest",))]
     assert LINES["attack"]({"attacks": attacks}) == "likeliest"

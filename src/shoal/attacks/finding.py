@@ -8,7 +8,9 @@ from typing import Any
 
 from shoal.attacks.rate import BEATEN, HELD, NOBODY, SENTENCES, TOO_FEW, Rate, verdict
 from shoal.attacks.surest import Surest
+from shoal.auditing.attacked import AttackerResult, AttackResult, Certainly, ControlRate, NotRun
 from shoal.display import card, counted
+from shoal.plain import plain
 from shoal.wording import plain_percent as percent
 
 
@@ -23,8 +25,9 @@ class Control:
     high: float
     """Nineteen in twenty draws lie between these."""
 
-    def facts(self) -> dict[str, float]:
-        return {name: round(value, 4) for name, value in vars(self).items()}
+    @property
+    def result(self) -> ControlRate:
+        return ControlRate(**{name: round(value, 4) for name, value in vars(self).items()})
 
 
 @dataclass(frozen=True)
@@ -79,38 +82,39 @@ class Finding:
             return None
         return (self.everybody.rate - self.control.rate) / (1 - self.control.rate)
 
+    @property
+    def result(self) -> AttackerResult:
+        """As it is kept and shown."""
+        return AttackerResult(
+            attacker=self.attacker,
+            reasoning=self.reasoning,
+            through=self.through,
+            everybody=self.everybody.result,
+            unknown_before=self.unknown.result,
+            known_before=self.known.result,
+            promised=self.promised,
+            allowed=_rounded(self.allowed),
+            baseline=_rounded(self.baseline),
+            control=None if self.control is None else self.control.result,
+            release_doing=_rounded(self.doing),
+            certain=Certainly(
+                people=self.certain.tries, right=self.certain.hits, not_by_counts=self.surprises
+            ),
+            surest=tuple(one.result for one in self.surest),
+            verdict=self.verdict,
+            beats_limit=self.beats,
+            seconds=round(self.seconds, 2),
+            sentence=self.sentence,
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "attacker": self.attacker,
-            "reasoning": self.reasoning,
-            "through": self.through,
-            "everybody": self.everybody.facts(),
-            "unknown_before": self.unknown.facts(),
-            "known_before": self.known.facts(),
-            "promised": self.promised,
-            "allowed": None if self.allowed is None else round(self.allowed, 4),
-            "baseline": None if self.baseline is None else round(self.baseline, 4),
-            "control": None if self.control is None else self.control.facts(),
-            "release_doing": None if self.doing is None else round(self.doing, 4),
-            "certain": {
-                "people": self.certain.tries,
-                "right": self.certain.hits,
-                "not_by_counts": self.surprises,
-            },
-            "surest": [one.facts() for one in self.surest],
-            "verdict": self.verdict,
-            "beats_limit": self.beats,
-            "seconds": round(self.seconds, 2),
-            "sentence": self.sentence,
-        }
+        """Plain data for machines."""
+        told: dict[str, Any] = plain(self.result)
+        return told
 
 
-@dataclass(frozen=True)
-class NotRun:
-    """An attacker who did not try, and why."""
-
-    attacker: str
-    reason: str
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)
 
 
 @dataclass(frozen=True)
@@ -147,18 +151,25 @@ class Attack:
     def __getitem__(self, attacker: str) -> Finding:
         return {one.attacker: one for one in self.findings}[attacker]
 
+    @property
+    def result(self) -> AttackResult:
+        """As it is kept and shown."""
+        return AttackResult(
+            withstood=self.withstood,
+            beaten_by=self.beaten,
+            too_few_tries=self.undecided,
+            limit=self.limit,
+            column=self.column,
+            seed=self.seed,
+            seconds=round(self.seconds, 2),
+            attackers=tuple(one.result for one in self.findings),
+            not_run=self.not_run,
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "withstood": self.withstood,
-            "beaten_by": list(self.beaten),
-            "too_few_tries": list(self.undecided),
-            "limit": self.limit,
-            "column": self.column,
-            "seed": self.seed,
-            "seconds": round(self.seconds, 2),
-            "attackers": [one.to_dict() for one in self.findings],
-            "not_run": [vars(one) for one in self.not_run],
-        }
+        """Plain data for machines."""
+        told: dict[str, Any] = plain(self.result)
+        return told
 
     def __repr__(self) -> str:
         lines = (": ".join(line) for line in self._figures())

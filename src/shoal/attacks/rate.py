@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from scipy.stats import beta
+
+from shoal.auditing.attacked import Hits
 
 CONFIDENCE = 0.95
 
@@ -36,15 +37,17 @@ class Rate:
         tail = (1 - CONFIDENCE) / 2 / self.chosen_among / attackers
         return float(beta.ppf(tail, self.hits, self.tries - self.hits + 1)) if self.hits else 0.0
 
-    def facts(self) -> dict[str, Any]:
+    @property
+    def result(self) -> Hits:
+        """As it is kept and shown."""
         low, high = self.interval
-        return {
-            "tries": self.tries,
-            "hits": self.hits,
-            "rate": round(self.rate, 4),
-            "low": round(low, 4),
-            "high": round(high, 4),
-        }
+        return Hits(
+            tries=self.tries,
+            hits=self.hits,
+            rate=round(self.rate, 4),
+            low=round(low, 4),
+            high=round(high, 4),
+        )
 
     def __str__(self) -> str:
         low, high = self.interval

@@ -11,9 +11,10 @@ from contextvars import copy_context
 from dataclasses import replace
 
 from shoal.attacks.attacker import Attacker, NotApplicableError
-from shoal.attacks.finding import Attack, Finding, NotRun, sentence
+from shoal.attacks.finding import Attack, Finding, sentence
 from shoal.attacks.scene import Scene
 from shoal.attacks.scoring import score
+from shoal.auditing.attacked import NotRun
 from shoal.groups import Progress, silent
 
 AT_ONCE = 2

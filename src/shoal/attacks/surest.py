@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Any
 
 import numpy as np
 
 from shoal.arrays import Bools, Floats, Ints, Singles
 from shoal.attacks.rate import Rate
+from shoal.auditing.attacked import SurestRate
 
 COUNTS = (20, 50, 100, 200)
 DIGITS = 9
@@ -44,18 +44,20 @@ class Surest:
             Rate(self.people, high, self.chosen_among).interval[1],
         )
 
-    def facts(self) -> dict[str, Any]:
+    @property
+    def result(self) -> SurestRate:
+        """As it is kept and shown."""
         low, high = self.interval
-        return {
-            "among": self.among,
-            "people": self.people,
-            "right": round(self.right, 2),
-            "rate": round(self.right / self.people, 4),
-            "low": round(low, 4),
-            "high": round(high, 4),
-            "without": round(self.without / self.people, 4),
-            "control": round(self.control / self.people, 4),
-        }
+        return SurestRate(
+            among=self.among,
+            people=self.people,
+            right=round(self.right, 2),
+            rate=round(self.right / self.people, 4),
+            low=round(low, 4),
+            high=round(high, 4),
+            without=round(self.without / self.people, 4),
+            control=round(self.control / self.people, 4),
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from shoal.wording import WHOLE
 
 if TYPE_CHECKING:
+    from shoal.auditing.attacked import PublicAttack
     from shoal.auditing.findings import Judged
 
 State = Literal["kept", "broken", "undecided", "not asked"]
@@ -96,15 +97,11 @@ def seeds(first: int) -> list[int]:
     return [first + turn * APART for turn in range(TURNS)]
 
 
-def attacked(checks: Iterable[Check], attack: Mapping[str, Any] | None) -> tuple[Check, ...]:
+def attacked(checks: Iterable[Check], attack: PublicAttack | None) -> tuple[Check, ...]:
     """The list once attackers have tried; too few tries tell nothing."""
-    if attack is None:
-        return tuple(checks)
-    tried = [attack, *attack.get("others", [])]
-    state: State = "kept"
-    if any(one["beaten_by"] for one in tried):
-        state = "broken"
-    elif any(one.get("withstood", True) is None for one in tried):
+    tried = () if attack is None else attack.by_column
+    state: State = "broken" if any(one.beaten_by for one in tried) else "kept"
+    if not tried or (state == "kept" and any(one.withstood is None for one in tried)):
         return tuple(checks)
     return tuple(replace(one, state=state) if one.name == "attack" else one for one in checks)
 

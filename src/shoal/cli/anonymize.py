@@ -21,6 +21,7 @@ from shoal.cli.show import emit_json, progress_bar
 from shoal.cli.warm import helped
 from shoal.methods.registry import parameters_of
 from shoal.names import Model, Reading
+from shoal.plain import plain
 from shoal.wording import (
     EXIT_CODES,
     pooled_words,
@@ -127,8 +128,8 @@ def anonymize(
                 alone=alone,
             )
     if json:
-        errors = None if facts is None or facts.queries is None else facts.queries["lines"]
-        emit_json(_figures(release, audit) | {"errors": errors, "written": written})
+        errors = None if facts is None or facts.queries is None else facts.queries.lines
+        emit_json(_figures(release, audit) | {"errors": plain(errors), "written": written})
     else:
         _show(release, audit, facts)
         if release.ledger is not None and after is not None:
@@ -225,7 +226,7 @@ def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
     else:
         from shoal.report.measured import errors_in_short
 
-        say(errors_in_short(facts))
+        say(errors_in_short(facts.queries))
     say(
         "Time: "
         + ", ".join(f"{name} {value:.2f} s" for name, value in release.made.seconds.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -18,8 +18,8 @@ from shoal.wording import plain_percent as percent
 
 if TYPE_CHECKING:
     from shoal.attacks import Attack, Finding, Rate
+    from shoal.auditing.attacked import SurestRate
     from shoal.release.facts import Facts
-    from shoal.release.facts.bins import Record
 
 
 def attack(
@@ -91,6 +91,7 @@ def attack(
 
     from shoal.api.inputs import described
     from shoal.api.released import is_own
+    from shoal.auditing.attacked import AttackResult
     from shoal.data.sources import read_table
     from shoal.data.storage import recover_folder
     from shoal.release.facts import keep_facts
@@ -134,7 +135,8 @@ def attack(
             progress=progress,
         )
     if facts is not None:
-        facts = replace(facts, attack={**result.to_dict(), "others": _others(facts, column)})
+        earlier = facts.attack if isinstance(facts.attack, AttackResult) else None
+        facts = replace(facts, attack=result.result.beside(earlier))
         with placed_together(render_reports(facts, report=report, public_report=public_report)):
             keep_facts(facts, inside)
     if json:
@@ -145,18 +147,6 @@ def attack(
     else:
         _show(result)
     raise typer.Exit(EXIT_CODES[result.withstood])
-
-
-def _others(facts: Facts, column: str | None) -> list[Record]:
-    """What was found on other columns: who attacks one of several adds to it."""
-    if column is None or facts.attack is None:
-        return []
-    kept = [facts.attack, *facts.attack.get("others", [])]
-    return [
-        {name: value for name, value in one.items() if name != "others"}
-        for one in kept
-        if one.get("column") not in (None, column)
-    ]
 
 
 def _facts(inside: Path, *, needed: bool) -> Facts | None:
@@ -227,7 +217,7 @@ def _show_surest(result: Attack) -> None:
     from shoal.attacks.surest import COUNTS
 
     told = {
-        one.attacker: {(some.among, some.people): some.facts() for some in one.surest}
+        one.attacker: {(some.among, some.people): some.result for some in one.surest}
         for one in result.findings
         if one.surest
     }
@@ -247,10 +237,10 @@ def _show_surest(result: Attack) -> None:
     typer.echo("without the release / by the control. --json has intervals.\n")
 
 
-def _precision(told: dict[str, Any] | None) -> str:
+def _precision(told: SurestRate | None) -> str:
     if told is None:
         return "-"
-    shares = (told["rate"], told["without"], told["control"])
+    shares = (told.rate, told.without, told.control)
     return " / ".join(f"{100 * share:.0f}" for share in shares) + " %"
 
 

@@ -10,11 +10,13 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from shoal.auditing.attacked import AttackResult
 from shoal.auditing.checks import most_people
 from shoal.auditing.verdict import Audit
 from shoal.data.storage import replace_file
@@ -23,9 +25,9 @@ from shoal.errors import InputError
 from shoal.groups import Grouping
 from shoal.release import Release
 from shoal.release.facts.contents import Facts, Repeat, audit_facts, release_facts
+from shoal.release.facts.records import Bar
 from shoal.report import measured, sentences
 from shoal.report.charts import audit as charts
-from shoal.report.charts.audit import attack_chart
 from shoal.report.charts.stored import Chart
 from shoal.report.public import hidden_count, judged, public_facts
 from shoal.wording import exposed_words, isolated, percent, some, visible
@@ -88,8 +90,8 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             in_short=sentences.in_short(shown),
             assumptions=sentences.assumptions(shown),
             limits=sentences.limits_of_theory(shown, public=public),
-            class_errors=measured.class_errors(shown),
-            attack=measured.attack_sentence(shown),
+            class_errors=measured.class_errors(shown.queries),
+            attack=measured.attack_sentence(shown.attack),
             surest_of=measured.surest_table,
             charts=specs,
             drawings={name: drawing(name, spec) for name, spec in specs.items()},
@@ -118,46 +120,35 @@ def chart_specs(facts: Facts, *, public: bool) -> dict[str, Chart]:
     specs: dict[str, Chart] = {}
     limit = 1.0 if facts.relative else facts.limits[0]
     bins = [one for part in facts.risk.values() for one in part]
-    span = max([one["high"] for one in bins if one["people"]] + [1.25 * limit])
-    top = 1.06 * max([one["people"] / one["parts"] for one in bins] + [1])
+    span = max([one.high for one in bins if one.people] + [1.25 * limit])
+    top = 1.06 * max([one.people / one.parts for one in bins] + [1])
     for when, part in facts.risk.items():
         if part:
             specs[f"risk-{when}"] = charts.risk_chart(
                 part, when, limit=limit, span=span, top=top, relative=facts.relative
             )
-    views = [
-        {
-            **one,
-            "text": judged(one["worst"], one["kind"], limit=one["worst"] / (one["exposure"] or 1)),
-            "people": hidden_count(one["problematic"], public=public),
-        }
-        for one in facts.views
-    ]
-    if any(one["worst"] > 0 for one in views):
-        specs["views"] = charts.view_chart(views, limit=limit, relative=facts.relative)
+    views = facts.views
+    if any(one.worst > 0 for one in views):
+        specs["views"] = charts.view_chart(
+            views, limit=limit, relative=facts.relative, public=public
+        )
     if facts.sizes:
         specs["sizes"] = charts.size_chart(facts.sizes)
     if facts.verdict.event_groups:
-        specs["deltas"] = charts.delta_chart(facts.views)
-    guessed = [one for one in _attackers(facts) if one.get("control")]
-    if guessed and not public:
-        specs["attack"] = attack_chart(guessed)
+        specs["deltas"] = charts.delta_chart(views)
+    if isinstance(facts.attack, AttackResult) and (drawn := charts.attack_chart(facts.attack)):
+        specs["attack"] = drawn
     for number, column in enumerate(facts.loss):
-        if column["bars"]:
-            specs[f"column-{number}"] = charts.distribution_chart(_shares(column["bars"]))
+        if column.bars:
+            specs[f"column-{number}"] = charts.distribution_chart(_shares(column.bars))
     return specs
 
 
-def _attackers(facts: Facts) -> list[dict[str, Any]]:
-    return facts.attack["attackers"] if facts.attack else []
-
-
-def _shares(bars: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _shares(bars: Sequence[Bar]) -> list[Bar]:
     """Bars as shares, rounded so that no single row can be read off them."""
-    total = {when: sum(bar[when] for bar in bars) or 1 for when in ("before", "after")}
+    before, after = sum(bar.before for bar in bars) or 1, sum(bar.after for bar in bars) or 1
     return [
-        {"label": bar["label"], **{when: round(bar[when] / total[when], 4) for when in total}}
-        for bar in bars
+        Bar(bar.label, round(bar.before / before, 4), round(bar.after / after, 4)) for bar in bars
     ]
 
 

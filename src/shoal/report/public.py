@@ -9,9 +9,10 @@ from dataclasses import replace
 from shoal.auditing.findings import Kind, PublicFindings
 from shoal.data.storage import redact
 from shoal.plain import typed
-from shoal.release.facts.bins import Record, merge_small
+from shoal.release.facts.bins import merge_small
 from shoal.release.facts.contents import Facts
 from shoal.release.facts.loss import REST
+from shoal.release.facts.records import Bar, ColumnLoss, RiskBin
 from shoal.wording import percent
 
 # How the report speaks of posteriors, of few people and of commands.
@@ -45,68 +46,57 @@ def public_facts(facts: Facts) -> Facts:
     was measured with the truth in hand (right guesses, carriers at risk, errors of queries): who
     truly carries an event can be narrowed down from it.
     """
-    rare = {event["label"] for event in facts.events if event["carriers"] < FEW}
+    rare = {event.label for event in facts.events if event.carriers < FEW}
     found, spec = typed(PublicFindings, facts.verdict), facts.spec
     worst = found.worst
     if worst is not None and worst.event in rare:
         worst = replace(worst, event=None)
-    own = f"the table itself, min_support {spec['min_support']}"
+    own = f"the table itself, min_support {spec.min_support}"
     return replace(
         facts,
         verdict=replace(
             found,
             worst=worst,
             # What it says may name a file.
-            knowledge="a file of outside knowledge" if spec["outside"] else own,
+            knowledge="a file of outside knowledge" if spec.outside else own,
             fitted=tuple(one.public() for one in found.fitted),
         ),
-        events=[event for event in facts.events if event["label"] not in rare],
+        events=tuple(event for event in facts.events if event.label not in rare),
         risk={
             when: public_risk(bins, 1.0 if facts.relative else facts.limits[0])
             for when, bins in facts.risk.items()
         },
-        views=[{**view, "guess": None} for view in facts.views],
+        views=tuple(replace(view, guess=None) for view in facts.views),
         queries=None,
-        attack=_attack(facts.attack),
-        sizes=merge_small(facts.sizes, counts=("people",), fewest=FEW),
-        loss=[_aggregate(column) for column in facts.loss],
-        people=[],
-        spec={**spec, "toml": spec["public_toml"]},
-        repeat={**facts.repeat, "command": None},
+        attack=facts.attack and facts.attack.public(),
+        sizes=merge_small(facts.sizes, FEW),
+        loss=tuple(_aggregate(column) for column in facts.loss),
+        people=(),
+        spec=replace(spec, toml=spec.public_toml),
+        repeat=replace(facts.repeat, command=None),
     )
 
 
-def public_risk(bins: Sequence[Record], limit: float) -> list[Record]:
+def public_risk(bins: Sequence[RiskBin], limit: float) -> tuple[RiskBin, ...]:
     """A histogram without small counts; it is merged across the limit only if it must be."""
-    below = [one for one in bins if one["high"] <= limit + 1e-9]
+    below = [one for one in bins if one.high <= limit + 1e-9]
     sides = [below, bins[len(below) :]]
-    merged = [merge_small(side, counts=("people",), fewest=FEW) for side in sides]
+    merged = [merge_small(side, FEW) for side in sides]
     if any(side and not done for side, done in zip(sides, merged, strict=True)):
-        return merge_small(bins, counts=("people",), fewest=FEW)
+        return merge_small(bins, FEW)
     return merged[0] + merged[1]
 
 
-def _aggregate(column: Record) -> Record:
-    if column["role"] == "QI":
-        return {**column, "bars": []}
-    rare = [bar for bar in column["bars"] if bar["label"] == REST or _few(bar)]
-    bars = [bar for bar in column["bars"] if bar not in rare]
-    if rare:
-        rest = {when: sum(bar[when] for bar in rare) for when in ("before", "after")}
-        bars += [] if _few(rest) else [{"label": REST, **rest}]
-    return {**column, "bars": bars}
+def _aggregate(column: ColumnLoss) -> ColumnLoss:
+    if column.role == "QI":
+        return replace(column, bars=())
+    rare = [bar for bar in column.bars if bar.label == REST or _few(bar)]
+    bars = [bar for bar in column.bars if bar not in rare]
+    rest = Bar(REST, sum(bar.before for bar in rare), sum(bar.after for bar in rare))
+    if rare and not _few(rest):
+        bars.append(rest)
+    return replace(column, bars=tuple(bars))
 
 
-def _few(bar: Record) -> bool:
-    return bool(0 < min(bar["before"], bar["after"] or FEW) < FEW)
-
-
-def _attack(attack: Record | None) -> Record | None:
-    """Who tried, and whether the limit was beaten: how often each was right is measured with the
-    truth."""
-    if attack is None:
-        return None
-    names = [{"attacker": one["attacker"]} for one in attack["attackers"]]
-    told = {name: attack.get(name) for name in ("column", "beaten_by")}
-    others = [_attack(one) for one in attack.get("others", [])]
-    return {**told, "attackers": names, "not_run": [], "others": others}
+def _few(bar: Bar) -> bool:
+    return bool(0 < min(bar.before, bar.after or FEW) < FEW)

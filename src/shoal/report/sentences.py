@@ -42,7 +42,7 @@ MOST_LIMITS = 4
 
 def checks_said(facts: Facts, *, public: bool) -> list[tuple[str, str, str, str]]:
     """Each check: the class of its colour, the word for its state, its title and its sentence."""
-    full = in_full(facts.verdict, facts.spec["sensitive"], fewest=FEW if public else 1)
+    full = in_full(facts.verdict, facts.spec.sensitive, fewest=FEW if public else 1)
     return coloured(facts.checks, lambda count: hidden_count(count, public=public), full)
 
 
@@ -58,7 +58,7 @@ def verdict_sentence(facts: Facts, *, public: bool) -> str:
     head = f"{verdict_words(robust).capitalize()} at {_asked(facts)}"
     head += f"{limit_named(facts.verdict.limit)}: "
     if robust:
-        event = quoted(facts.events[0]["label"]) if len(facts.events) == 1 else "a protected value"
+        event = quoted(facts.events[0].label) if len(facts.events) == 1 else "a protected value"
         largest = largest_words(found, "a protected value" if _by_event(facts) else event)
         return f"{head}all {len(asked)} checks are kept. {largest}".strip()
     state, said = ("undecided", "not decided") if robust is None else ("broken", "broken")
@@ -77,9 +77,9 @@ def _asked(facts: Facts) -> str:
     """The r that was asked for, or the limits of the events where they differ."""
     if not _by_event(facts):
         return f"r = {1 / facts.limits[0]:g}"
-    every = {event["limit"] for event in facts.events} == set(facts.limits)
+    every = {event.limit for event in facts.events} == set(facts.limits)
     if every and len(facts.events) <= MOST_LIMITS:
-        own = [f"{percent(event['limit'])} for {quoted(event['label'])}" for event in facts.events]
+        own = [f"{percent(event.limit)} for {quoted(event.label)}" for event in facts.events]
         return f"each event's own limit ({joined(own)})"
     return f"each event's own limit ({percent(facts.limits[0])} to {percent(facts.limits[-1])})"
 
@@ -132,7 +132,7 @@ def _who(witness: PublicWitness) -> str:
 
 def in_short(facts: Facts) -> list[tuple[str, str]]:
     """What else is a part of the decision."""
-    told = class_errors_in_short(facts)
+    told = class_errors_in_short(facts.queries)
     return [("Counts of cases by stratum", told)] if told else []
 
 
@@ -155,7 +155,7 @@ def meaning(facts: Facts) -> str:
 
 
 def _weights(facts: Facts) -> str:
-    told = (facts.queries or {}).get("classes", {}).get("weights")
+    told = facts.queries is not None and facts.queries.classes.weights
     return (
         " Also a weight for each person, for estimates: how much of a case they count as, which "
         "is nowhere above a limit."
@@ -171,15 +171,15 @@ def assumptions(facts: Facts) -> list[tuple[str, str]]:
         (
             "What they see",
             "The whole release: who is in which group, and which values of "
-            f"{quoted(spec['sensitive'])} occur in each group, but not who has which, unless all "
+            f"{quoted(spec.sensitive)} occur in each group, but not who has which, unless all "
             f"of a group have the same one.{_weights(facts)}",
         ),
-        ("Whom they recognize", f"Everybody, by {listed(spec['qi'])}."),
+        ("Whom they recognize", f"Everybody, by {listed(spec.qi)}."),
         ("What they know besides", _knowledge(facts)),
         ("How they reason", _reasoning(found.reasoning)),
         ("How surely it was computed", _kinds(found.posteriors)),
     ]
-    if recodings := spec.get("recoded"):
+    if recodings := spec.recoded:
         told = "; ".join(f"{quoted(name)}: {isolated(words)}" for name, words in recodings)
         lines.insert(
             0,
@@ -189,12 +189,12 @@ def assumptions(facts: Facts) -> list[tuple[str, str]]:
                 "before is published nowhere.",
             ),
         )
-    if titles := spec.get("titles"):
+    if titles := spec.titles:
         told = "; ".join(f"{quoted(name)}: {isolated(title)}" for name, title in titles)
         lines.insert(0, ("What columns mean", f"{told}."))
-    if spec.get("publish_apart"):
-        lines.append(("Columns published apart", apart_words(quoted(spec["sensitive"]))))
-    if spec["publish_members"]:
+    if spec.publish_apart:
+        lines.append(("Columns published apart", apart_words(quoted(spec.sensitive))))
+    if spec.publish_members:
         lines.append(
             (
                 "Values of an event",
@@ -232,32 +232,32 @@ def _known_by_models(facts: Facts) -> str:
 
 def _known_of_classes(facts: Facts) -> str:
     spec, count = facts.spec, facts.verdict.views - len(facts.verdict.fitted)
-    count //= 1 + spec["weighted"]
+    count //= 1 + spec.weighted
     views = "1 view" if count == 1 else f"{count:,} views"
-    if spec["outside"]:
+    if spec.outside:
         return f"What a file of outside knowledge says, in {views} ({_source(facts)})."
-    if spec["chosen_views"]:
+    if spec.chosen_views:
         sets = "chosen combinations"
-    elif spec["max_attributes"]:
-        sets = f"combinations of up to {spec['max_attributes']}"
+    elif spec.max_attributes:
+        sets = f"combinations of up to {spec.max_attributes}"
     else:
         sets = "all combinations"
     bands = ""
-    if spec["bands"]:
-        listed_bands = listed([f"{name} in steps of {width:g}" for name, width in spec["bands"]])
+    if spec.bands:
+        listed_bands = listed([f"{name} in steps of {width:g}" for name, width in spec.bands])
         bands = f" They also know {listed_bands}."
-    if quantiles := spec.get("quantiles"):
+    if quantiles := spec.quantiles:
         told = listed([f"{name} in {number} bands" for name, number in quantiles])
         bands += f" They know {told} of about as many people each, since few share one value."
-    if unseen := spec.get("in_no_view"):
+    if unseen := spec.in_no_view:
         bands += (
-            f" By {listed(unseen)} they know nothing: no value has {spec['min_support']:,} people."
+            f" By {listed(unseen)} they know nothing: no value has {spec.min_support:,} people."
         )
     return (
-        f"How {quoted(spec['sensitive'])} is distributed among people who share attribute values, "
+        f"How {quoted(spec.sensitive)} is distributed among people who share attribute values, "
         f"for {sets} of these attributes: {views}. Exactly, wherever at least "
-        f"{spec['min_support']:,} people share the values (min_support); otherwise only as in the "
-        f"whole table.{bands}" + (f" {WEIGHTED_WORDS}" if spec["weighted"] else "")
+        f"{spec.min_support:,} people share the values (min_support); otherwise only as in the "
+        f"whole table.{bands}" + (f" {WEIGHTED_WORDS}" if spec.weighted else "")
     )
 
 
@@ -338,12 +338,12 @@ def limits_of_theory(facts: Facts, *, public: bool) -> list[tuple[str, str]]:
             "another release of the same people, or what people say of themselves.",
         ),
     ]
-    if facts.spec["min_support"] > 1 and not facts.spec["outside"]:
+    if facts.spec.min_support > 1 and not facts.spec.outside:
         lines.insert(
             3,
             (
                 "Small groups of people are assumed to be unknown.",
-                f"Below {facts.spec['min_support']:,} people who share the same values, the "
+                f"Below {facts.spec.min_support:,} people who share the same values, the "
                 "adversary is taken to know nothing special. Lower min_support to assume more.",
             ),
         )

@@ -122,8 +122,8 @@ def of_run(run: Run) -> Verdict | None:
     if run.kind == "audit":  # releases judged together are a step of other runs
         audit = run.result("audit")
         return None if audit is None else of_findings(Findings.of(audit))
-    figures, facts = run.result("anonymize"), facts_of(run)
-    return None if figures is None or facts is None else of_facts(facts, figures)
+    facts = None if run.result("anonymize") is None else facts_of(run)
+    return None if facts is None else of_facts(facts)
 
 
 def certified(found: Mapping[str, Any]) -> tuple[str, list[tuple[str, str, str, str]]]:
@@ -141,7 +141,7 @@ def facts_of(run: Run) -> Facts | None:
         return None
 
 
-def of_facts(facts: Facts, figures: Mapping[str, Any]) -> Verdict:
+def of_facts(facts: Facts) -> Verdict:
     """The report's own sentences."""
     found = facts.verdict
     assert isinstance(found, Findings), "private records keep all"
@@ -151,11 +151,11 @@ def of_facts(facts: Facts, figures: Mapping[str, Any]) -> Verdict:
         headline=sentences.verdict_sentence(facts, public=False),
         meaning=f"{sentences.meaning(facts)} {sentences.known_sentence(facts, public=False)}",
         beside=[
-            (say("error.title"), measured.errors_in_short(facts)),
+            (say("error.title"), measured.errors_in_short(facts.queries)),
             *sentences.in_short(facts),
         ],
-        attack=measured.attack_sentence(facts, short=True),
-        column=facts.spec["sensitive"],
+        attack=measured.attack_sentence(facts.attack, short=True),
+        column=facts.spec.sensitive,
         untried=facts.attack is None,
     )
 

@@ -233,6 +233,6 @@ def test_the_report_says_how_far_counts_of_the_population_are_off(release: Relea
     assert found.average == pytest.approx(errors.mean(), rel=1e-6)
     told = release_facts(release, table).queries
     assert told is not None
-    assert [one["name"] for one in told["lines"]][-1] == "about the population"
+    assert [one.name for one in told.lines][-1] == "about the population"
     bare = shoal.anonymize(FRAME, SPEC.with_(qi=["sex", "region"]), seed=1)
     assert population_errors(bare.made.table, bare, workload) is None

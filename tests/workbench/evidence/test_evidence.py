@@ -187,11 +187,18 @@ def test_there_is_no_evidence_of_a_run_without_a_release(project: Project) -> No
 def test_an_interval_above_the_limit_is_told_of_even_if_chance_explains_it(attacked: Run) -> None:
     evidence = gather(attacked.folder)
     (attack,) = evidence.attacks
-    likeliest = next(one for one in attack.found["attackers"] if one["attacker"] == "likeliest")
-    likeliest["everybody"]["low"] = likeliest["allowed"] + 0.01
-    assert "the interval of “likeliest” lies above it" in Page(evidence_page(evidence)).text
-    likeliest["beats_limit"], attack.found["beaten_by"] = True, ["likeliest"]
-    text = Page(evidence_page(evidence)).text
+    likeliest = next(one for one in attack.attackers if one.attacker == "likeliest")
+    assert likeliest.allowed is not None
+    above = replace(likeliest.everybody, low=likeliest.allowed + 0.01)
+
+    def told(beats: bool) -> str:
+        one = replace(likeliest, everybody=above, beats_limit=beats)
+        others = (other for other in attack.attackers if other.attacker != "likeliest")
+        found = replace(attack, attackers=(one, *others), beaten_by=("likeliest",) if beats else ())
+        return Page(evidence_page(replace(evidence, attacks=(found,)))).text
+
+    assert "the interval of “likeliest” lies above it" in told(beats=False)
+    text = told(beats=True)
     assert "these beat the limit beyond chance: “likeliest”" in text
     assert "BEATEN" in text
     assert "Taken alone" not in text

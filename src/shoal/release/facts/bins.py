@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from shoal.arrays import Floats, Ints
+from shoal.release.facts.records import RiskBin, SizeBin
 
-Record = dict[str, Any]
+Bin = TypeVar("Bin", RiskBin, SizeBin)
 MOST_BINS = 60
 HAIR = 1e-9  # so that a value equal to an edge is not above it by rounding
 
@@ -48,15 +50,15 @@ def size_edges(largest: int) -> list[int]:
     return starts
 
 
-def merge_small(bins: Sequence[Record], *, counts: Sequence[str], fewest: int) -> list[Record]:
-    """Joins neighbouring bins until no count in `counts` is between 0 and `fewest`.
+def merge_small(bins: Iterable[Bin], fewest: int) -> tuple[Bin, ...]:
+    """Joins neighbouring bins until none holds from 1 to fewer than `fewest` people.
 
     Ends with one bin for all if nothing less will do; `low` and `high` say what a bin covers.
     """
-    merged = [dict(one) for one in bins]
+    merged = list(bins)
 
-    def small(one: Record) -> bool:
-        return any(0 < one[name] < fewest for name in counts)
+    def small(one: Bin) -> bool:
+        return 0 < one.people < fewest
 
     while len(merged) > 1:
         too_small = next((place for place, one in enumerate(merged) if small(one)), None)
@@ -64,10 +66,7 @@ def merge_small(bins: Sequence[Record], *, counts: Sequence[str], fewest: int) -
             break
         first = too_small if too_small + 1 < len(merged) else too_small - 1
         one, other = merged[first], merged.pop(first + 1)
-        numbers = [name for name in one if name not in ("low", "high")]
-        merged[first] = {
-            **one,
-            "high": other["high"],
-            **{name: one[name] + other[name] for name in numbers},
-        }
-    return [] if len(merged) == 1 and small(merged[0]) else merged
+        numbers = [name for name in vars(one) if name not in ("low", "high")]
+        sums = {name: getattr(one, name) + getattr(other, name) for name in numbers}
+        merged[first] = replace(one, high=other.high, **sums)
+    return () if len(merged) == 1 and small(merged[0]) else tuple(merged)

@@ -1,4 +1,4 @@
-"""Facts: everything that the report says, as plain data that can be kept and rendered again."""
+"""Facts: everything that the report says, typed, to be kept and rendered again."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from shoal._version import __version__, versions
+from shoal.auditing.attacked import AttackResult, PublicAttack
 from shoal.auditing.checks import Check, attacked
 from shoal.auditing.findings import Findings, PublicFindings, Witness
 from shoal.auditing.verdict import Audit
@@ -23,11 +24,24 @@ from shoal.groups import Grouping
 from shoal.knowledge import attribute_qi
 from shoal.knowledge.attributes import named_quantiles
 from shoal.memory import read_text
-from shoal.plain import plain
+from shoal.plain import plain, typed
 from shoal.release import Release
 from shoal.release.certificate import given_seed, recoded_words
 from shoal.release.facts import loss
-from shoal.release.facts.bins import HAIR, Record, count_within, probability_edges, size_edges
+from shoal.release.facts.bins import HAIR, count_within, probability_edges, size_edges
+from shoal.release.facts.records import (
+    ColumnLoss,
+    EventFacts,
+    EventWorst,
+    ExposedPerson,
+    MethodFacts,
+    QueryErrors,
+    Repeated,
+    RiskBin,
+    SizeBin,
+    SpecFacts,
+    ViewFacts,
+)
 
 FORMAT = "shoal-report/2"
 MOST_EXPOSED = 10
@@ -51,30 +65,28 @@ class Facts:
     software: str
     verdict: PublicFindings
     """What was found; in the internal edition all of it, as `Findings`."""
-    events: list[Record]
-    limits: list[float]
+    events: tuple[EventFacts, ...]
+    limits: tuple[float, ...]
     """Every event's 1/r, smallest first."""
     relative: bool
     """Whether limits differ, by event or by person, so that charts show probabilities as shares of
     their limits."""
-    risk: dict[str, list[Record]]
-    """Bins of probability, "before" and "after": low, high, people, parts (bins merged in it)."""
-    views: list[Record]
+    risk: dict[str, tuple[RiskBin, ...]]
+    """Bins of probability, "before" and "after"."""
+    views: tuple[ViewFacts, ...]
     """The worst first."""
-    sizes: list[Record]
-    """Bins of group size: low, high, groups with and without an event, people."""
-    loss: list[Record]
-    queries: Record | None
-    people: list[Record]
-    """The most exposed rows."""
-    method: Record | None
-    spec: Record
-    """The spec's TOML for each edition, and what it assumes."""
-    repeat: Record
+    sizes: tuple[SizeBin, ...]
+    loss: tuple[ColumnLoss, ...]
+    queries: QueryErrors | None
+    people: tuple[ExposedPerson, ...]
+    method: MethodFacts | None
+    spec: SpecFacts
+    repeat: Repeated
     certificate: str | None
     """The digest of the release's certificate; None for an audit."""
-    attack: Record | None = None
-    """What attackers achieved, once they have tried."""
+    attack: PublicAttack | None = None
+    """What attackers achieved, once they have tried; in the internal edition all of it, as
+    `AttackResult`."""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -116,21 +128,20 @@ def release_facts(
     _check(release.made.audit, table)
     certificate = release.certificate
     distances = loss.moved(table, release)
-    columns = [
-        {**column, "distance": distances[column["name"]]}
-        for column in loss.released(table, release)
-    ]
     return _facts(
         release.made.audit,
         table,
-        columns=columns,
+        columns=tuple(
+            replace(column, distance=distances[column.name])
+            for column in loss.released(table, release)
+        ),
         certificate=certificate_digest(certificate),
-        method={
+        method=MethodFacts(
             **certificate["method"],
-            "form": release.form,
-            "pooled": certificate["groups"]["pooled"],
-            "changed": certificate["rows"]["values_changed"],
-        },
+            form=release.form,
+            pooled=certificate["groups"]["pooled"],
+            changed=certificate["rows"]["values_changed"],
+        ),
         repeat=repeat or Repeat(seed=given_seed(certificate)),
         queries=loss.query_errors(table, release) if queries else None,
     )
@@ -155,24 +166,24 @@ def _facts(
     audit: Audit,
     table: Table,
     *,
-    columns: list[Record],
-    method: Record | None,
+    columns: tuple[ColumnLoss, ...],
+    method: MethodFacts | None,
     certificate: str | None,
     repeat: Repeat,
-    queries: Record | None,
+    queries: QueryErrors | None,
 ) -> Facts:
     limit_of = {event.label: 1 / (event.r or audit.r) for event in table.events}
-    events = [
-        {
-            "label": event.label,
-            "values": list(event.values),
-            "limit": limit_of[event.label],
-            "carriers": int(count),
-            "worst": _event_worst(audit.worst_by_event.get(event.label)),
-        }
+    events = tuple(
+        EventFacts(
+            label=event.label,
+            values=tuple(event.values),
+            limit=limit_of[event.label],
+            carriers=int(count),
+            worst=_event_worst(audit.worst_by_event.get(event.label)),
+        )
         for event, count in zip(table.events, table.event_rows, strict=True)
-    ]
-    limits = sorted(set(limit_of.values()))
+    )
+    limits = tuple(sorted(set(limit_of.values())))
     relative = len(limits) > 1 or audit.limit == "prior"
     exposed = _people(audit, table, limit_of)
     alike = audit.exposed_like(len(exposed)) if exposed else 0
@@ -192,17 +203,17 @@ def _facts(
         method=method,
         certificate=certificate,
         spec=_spec(table, audit.by_view),
-        repeat={"command": repeat.command, "seed": repeat.seed, "versions": versions()},
+        repeat=Repeated(repeat.command, repeat.seed, versions()),
     )
 
 
-def _event_worst(witness: Witness | None) -> Record | None:
-    if witness is None:
-        return None
-    return {"before": witness.before, "posterior": witness.posterior, "kind": witness.kind}
+def _event_worst(found: Witness | None) -> EventWorst | None:
+    return None if found is None else EventWorst(found.before, found.posterior, found.kind)
 
 
-def _risk(audit: Audit, limits: list[float], *, relative: bool) -> dict[str, list[Record]]:
+def _risk(
+    audit: Audit, limits: tuple[float, ...], *, relative: bool
+) -> dict[str, tuple[RiskBin, ...]]:
     risks = audit.risks
     limit = 1.0 if relative else limits[0]
     known = risks.known["known_exposure" if relative else "known_before"]
@@ -221,23 +232,20 @@ def _risk(audit: Audit, limits: list[float], *, relative: bool) -> dict[str, lis
         "after": count_within(after, edges, np.append(risks.sizes, unlinked)),
     }
     return {
-        when: [
-            {"low": low, "high": high, "people": count, "parts": 1}
-            for (low, high), count in zip(spans, counts, strict=True)
-        ]
+        when: tuple(RiskBin(*span, count) for span, count in zip(spans, counts, strict=True))
         for when, counts in counted.items()
     }
 
 
-def _views(audit: Audit) -> list[Record]:
+def _views(audit: Audit) -> tuple[ViewFacts, ...]:
     lines = [
-        {"name": name, **vars(risk), "guess": audit.guess_rate.by_view.get(name, 0.0)}
+        ViewFacts(name=name, **vars(risk), guess=audit.guess_rate.by_view.get(name, 0.0))
         for name, risk in audit.by_view.items()
     ]
-    return sorted(lines, key=lambda line: (-round(line["exposure"], 9), -line["exposure_before"]))
+    return tuple(sorted(lines, key=lambda one: (-round(one.exposure, 9), -one.exposure_before)))
 
 
-def _sizes(audit: Audit) -> list[Record]:
+def _sizes(audit: Audit) -> tuple[SizeBin, ...]:
     part, linked = audit.risks.partition, audit.risks.worst["event"].is_not_null().to_numpy()
     size = part.pairs.summed(part.pairs.count)
     holds = np.zeros(len(size), bool)
@@ -252,31 +260,31 @@ def _sizes(audit: Audit) -> list[Record]:
         "without": np.bincount(place[~holds], copies[~holds], bins),
         "people": np.bincount(place, size * copies, bins),
     }
-    return [
-        {
-            "low": int(starts[number]),
-            "high": int(starts[number + 1]) - 1,
+    return tuple(
+        SizeBin(
+            low=int(starts[number]),
+            high=int(starts[number + 1]) - 1,
             **{name: int(counts[number]) for name, counts in counted.items()},
-        }
+        )
         for number in range(bins)
-    ]
+    )
 
 
-def _people(audit: Audit, table: Table, limit_of: dict[str, float]) -> list[Record]:
+def _people(audit: Audit, table: Table, limit_of: dict[str, float]) -> tuple[ExposedPerson, ...]:
     wanted = ("row", "group", "event", "view", "before", "posterior", "kind")
     lines, signatures = audit.risks.exposed_people(MOST_EXPOSED)
-    return [
-        {
+    return tuple(
+        ExposedPerson(
             **{name: line[name] for name in wanted},
-            "limit": limit_of[line["event"]],
-            "person": table.describe(int(signature)),
-        }
+            limit=limit_of[line["event"]],
+            person=table.describe(int(signature)),
+        )
         for line, signature in zip(lines.iter_rows(named=True), signatures, strict=True)
         if line["event"] is not None
-    ]
+    )
 
 
-def _spec(table: Table, views: Iterable[str]) -> Record:
+def _spec(table: Table, views: Iterable[str]) -> SpecFacts:
     """What is asked; of the views that were judged, which bands they know, and whose values none
     does."""
     spec = table.spec
@@ -284,27 +292,27 @@ def _spec(table: Table, views: Iterable[str]) -> Record:
     quantiles = [found for name in named if (found := named_quantiles(table, name)) is not None]
     seen = {attribute_qi(table, name) for name in views}
     chosen = spec.views is not None or spec.knowledge is not None
-    return {
-        "toml": spec.to_toml(),
-        "public_toml": spec.published().to_toml(),
-        "qi": list(spec.qi),
-        "sensitive": " and ".join(spec.sensitive_columns),
-        "columns": len(spec.sensitive_columns),
-        "min_support": table.min_support,
-        "max_attributes": spec.max_attributes,
-        "outside": spec.knowledge is not None,
-        "chosen_views": spec.views is not None,
-        "bands": [[name, width] for name, width in spec.bands],
-        "quantiles": [[spec.qi[place], number] for place, number in quantiles],
-        "in_no_view": [
+    return SpecFacts(
+        toml=spec.to_toml(),
+        public_toml=spec.published().to_toml(),
+        qi=spec.qi,
+        sensitive=" and ".join(spec.sensitive_columns),
+        columns=len(spec.sensitive_columns),
+        min_support=table.min_support,
+        max_attributes=spec.max_attributes,
+        outside=spec.knowledge is not None,
+        chosen_views=spec.views is not None,
+        bands=tuple(spec.bands),
+        quantiles=tuple((spec.qi[place], number) for place, number in quantiles),
+        in_no_view=tuple(
             name for place, name in enumerate(spec.qi) if not chosen and place not in seen
-        ],
-        "titles": [[name, title] for name, title in spec.published().titles],
-        "recoded": [list(one) for one in recoded_words(spec).items()],
-        "weighted": table.weights is not None and spec.knowledge is None,
-        "publish_members": spec.publish_members,
-        "publish_apart": spec.publish_apart,
-    }
+        ),
+        titles=tuple(spec.published().titles),
+        recoded=tuple(recoded_words(spec).items()),
+        weighted=table.weights is not None and spec.knowledge is None,
+        publish_members=spec.publish_members,
+        publish_apart=spec.publish_apart,
+    )
 
 
 FACTS_FILE = "report.json"
@@ -332,7 +340,8 @@ def load_facts(folder: str | Path) -> Facts:
         known = {field.name for field in fields(Facts)}
         if told["format"] != FORMAT or set(told) != known:
             raise ValueError
-        return Facts(**{**told, "verdict": Findings.of(told["verdict"])})
+        attack = None if told["attack"] is None else AttackResult.of(told["attack"])
+        return replace(typed(Facts, told), verdict=Findings.of(told["verdict"]), attack=attack)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
             "report-facts",

@@ -12,11 +12,19 @@ from shoal.arrays import Floats, Ints
 from shoal.data.spec import OTHER
 from shoal.data.table import Table
 from shoal.release import Release
-from shoal.release.facts.bins import Record
+from shoal.release.facts.records import (
+    Bar,
+    ColumnLoss,
+    CountedStrata,
+    ErrorLine,
+    QueryErrors,
+    StratumError,
+    StratumErrors,
+)
 from shoal.release.forms import form_named
 from shoal.release.forms.bucketized import true_values
-from shoal.release.utility import ClassErrors, ErrorSummary, Published, Workload
-from shoal.release.utility.classes import ENOUGH_CASES
+from shoal.release.utility import ErrorSummary, Published, Workload
+from shoal.release.utility.classes import ENOUGH_CASES, ClassError
 from shoal.release.utility.summary import columns_of, errors_of, population_errors
 
 MOST_VALUES = 12
@@ -26,13 +34,13 @@ QUERIES = 2_000
 WORST_CLASSES = 5
 
 
-def published_people(table: Table, people: Ints, values: Floats) -> list[Record]:
+def published_people(table: Table, people: Ints, values: Floats) -> tuple[ColumnLoss, ...]:
     """For true QI values: what is left when some people (`people` of each signature stay) are not
     published, and values (so many of each are shown) changed."""
     return _columns(table, true_values(table, people), values)
 
 
-def released(table: Table, release: Release) -> list[Record]:
+def released(table: Table, release: Release) -> tuple[ColumnLoss, ...]:
     """For a release: as its reader would reckon, ranges spread evenly over what they cover."""
     after = form_named(release.form).value_counts(release, table)
     if table.several is None:
@@ -41,7 +49,7 @@ def released(table: Table, release: Release) -> list[Record]:
         _sensitive(one, _value_counts(one, release.alone(one.members.name)))
         for one in table.several.columns
     ]
-    return [*sensitive, *_columns(table, after, table.value_rows.astype(np.float64))[1:]]
+    return (*sensitive, *_columns(table, after, table.value_rows.astype(np.float64))[1:])
 
 
 def _value_counts(table: Table, release: Release) -> Floats:
@@ -53,10 +61,10 @@ def _value_counts(table: Table, release: Release) -> Floats:
     return np.asarray(counts + pooled * filler / max(1, filler.sum()))
 
 
-def _columns(table: Table, after: list[Floats], values: Floats) -> list[Record]:
+def _columns(table: Table, after: list[Floats], values: Floats) -> tuple[ColumnLoss, ...]:
     rows = table.signature_rows.astype(np.float64)
     columns = [
-        _record(
+        _lost(
             column.name,
             column.labels,
             np.asarray(np.bincount(table.signatures[:, place], rows, len(column)), np.float64),
@@ -66,16 +74,16 @@ def _columns(table: Table, after: list[Floats], values: Floats) -> list[Record]:
         )
         for place, (column, counts) in enumerate(zip(table.qi, after, strict=True))
     ]
-    return [_sensitive(table, values), *columns]
+    return (_sensitive(table, values), *columns)
 
 
-def _sensitive(table: Table, values: Floats) -> Record:
+def _sensitive(table: Table, values: Floats) -> ColumnLoss:
     true = table.value_rows.astype(np.float64)
     name = table.members.name
-    return _record(name, table.values, true, values, numbers=None, role="sensitive")
+    return _lost(name, table.values, true, values, numbers=None, role="sensitive")
 
 
-def _record(
+def _lost(
     name: str,
     labels: tuple[str, ...],
     before: Floats,
@@ -83,22 +91,22 @@ def _record(
     *,
     numbers: pl.Series | None,
     role: str,
-) -> Record:
+) -> ColumnLoss:
     """One column: total variation distance, values gone, and the bars of its two distributions."""
     share = after / after.sum() if after.sum() else after
     distance = 0.5 * float(np.abs(before / before.sum() - share).sum())
     bars = _ranges(numbers, labels, before, after) if numbers is not None else None
-    return {
-        "name": name,
-        "role": role,
-        "distance": distance,
-        "values": len(labels),
-        "gone": int(((before > 0) & (after == 0)).sum()),
-        "bars": bars or _commonest(labels, before, after),
-    }
+    return ColumnLoss(
+        name=name,
+        role=role,
+        distance=distance,
+        values=len(labels),
+        gone=int(((before > 0) & (after == 0)).sum()),
+        bars=tuple(bars or _commonest(labels, before, after)),
+    )
 
 
-def _commonest(labels: tuple[str, ...], before: Floats, after: Floats) -> list[Record]:
+def _commonest(labels: tuple[str, ...], before: Floats, after: Floats) -> list[Bar]:
     order = np.argsort(-before, kind="stable")
     kept = order if len(order) <= MOST_VALUES else order[: MOST_VALUES - 1]
     bars = [_bar(labels[code], before[code], after[code]) for code in kept]
@@ -108,7 +116,7 @@ def _commonest(labels: tuple[str, ...], before: Floats, after: Floats) -> list[R
 
 def _ranges(
     numbers: pl.Series, labels: tuple[str, ...], before: Floats, after: Floats
-) -> list[Record] | None:
+) -> list[Bar] | None:
     """Numbers in ranges of one width; None where there are few enough to name each."""
     present = numbers.drop_nulls().cast(pl.Float64).to_numpy()
     if len(labels) <= MOST_VALUES:
@@ -127,8 +135,8 @@ def _ranges(
     return bars
 
 
-def _bar(label: str, before: float, after: float) -> Record:
-    return {"label": label, "before": float(before), "after": float(after)}
+def _bar(label: str, before: float, after: float) -> Bar:
+    return Bar(label, float(before), float(after))
 
 
 def moved(table: Table, release: Release) -> dict[str, float]:
@@ -175,48 +183,52 @@ def _spread(published: tuple[str, ...], known: tuple[str, ...]) -> Floats:
     return spread
 
 
-def query_errors(table: Table, release: Release) -> Record:
+def query_errors(table: Table, release: Release) -> QueryErrors:
     """Errors of random count queries."""
     workload = Workload(queries=QUERIES)
-    every, protected, classes = errors_of(table, release, workload)
+    every, protected, strata = errors_of(table, release, workload)
     population = population_errors(table, release, workload)
     lines = [
         _line("about any values", every),
         _line("about a protected event", protected),
-        population and _line("about the population", population),
+        None if population is None else _line("about the population", population),
     ]
-    return {
-        "drawn": QUERIES,
-        "selectivity": workload.selectivity,
-        "attributes": workload.qd(table),
-        "seed": workload.seed,
-        "lines": [line for line in lines if line is not None],
-        "classes": {"weights": release.weight is not None, **_classes(classes)},
-    }
+    return QueryErrors(
+        drawn=QUERIES,
+        selectivity=workload.selectivity,
+        attributes=workload.qd(table),
+        seed=workload.seed,
+        lines=tuple(line for line in lines if line is not None),
+        classes=StratumErrors(
+            weights=release.weight is not None,
+            smaller=strata.smaller,
+            enough=ENOUGH_CASES,
+            counted=CountedStrata(
+                len(strata.classes), strata.average, strata.far_off, strata.covered
+            ),
+            worst=tuple(_stratum(one) for one in strata.classes[:WORST_CLASSES]),
+        ),
+    )
 
 
-def _classes(counted: ClassErrors) -> Record:
-    """Counts by class of people: the errors' sizes, and the classes that are worst."""
-    return {
-        "smaller": counted.smaller,
-        "enough": ENOUGH_CASES,
-        "counted": {
-            "classes": len(counted.classes),
-            "mean": counted.average,
-            "far_off": counted.far_off,
-            "covered": counted.covered,
-        },
-        "worst": [one.to_dict() for one in counted.classes[:WORST_CLASSES]],
-    }
+def _stratum(one: ClassError) -> StratumError:
+    return StratumError(
+        class_=dict(zip(one.view, one.values, strict=True)),
+        event=one.event,
+        carriers=one.carriers,
+        estimate=float(one.estimate),
+        standard_error=one.estimate.standard_error,
+        error=one.error,
+    )
 
 
-def _line(name: str, summary: ErrorSummary) -> Record | None:
-    if summary.average is None:
+def _line(name: str, summary: ErrorSummary) -> ErrorLine | None:
+    if summary.average is None or summary.median is None or summary.percentile_95 is None:
         return None
-    return {
-        "name": name,
-        "counted": round(summary.queries * (1 - summary.zero_share)),
-        "mean": summary.average,
-        "median": summary.median,
-        "p95": summary.percentile_95,
-    }
+    return ErrorLine(
+        name=name,
+        counted=round(summary.queries * (1 - summary.zero_share)),
+        mean=summary.average,
+        median=summary.median,
+        p95=summary.percentile_95,
+    )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -56,17 +55,6 @@ class ClassError:
     def error(self) -> float:
         """Relative to the truth: above 0 where the release counts too many."""
         return self.estimate / self.carriers - 1.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for machines."""
-        return {
-            "class": dict(zip(self.view, self.values, strict=True)),
-            "event": self.event,
-            "carriers": self.carriers,
-            "estimate": float(self.estimate),
-            "standard_error": self.estimate.standard_error,
-            "error": self.error,
-        }
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from shoal.auditing.attacked import AttackResult
 from shoal.data.spec import Spec
 from shoal.data.spec.toml_text import read_toml
 from shoal.errors import InputError
 from shoal.release.facts import Facts, load_facts
-from shoal.release.facts.bins import Record
 from shoal.release.stated import read_certificate
 from shoal.workbench.evidence.integrity import FileCheck, check_files, differences
 from shoal.workbench.evidence.statements import By, reason_by
@@ -43,14 +43,6 @@ class Risk:
     average: float | None
 
 
-@dataclass(frozen=True)
-class Attacked:
-    """What attackers achieved, on one column where several are sensitive."""
-
-    column: str | None
-    found: Record
-
-
 @dataclass(frozen=True, kw_only=True)
 class Earlier:
     """Another release of the same table in the project."""
@@ -77,11 +69,11 @@ class Evidence:
     columns: list[ShownColumn]
     values: list[KnownValue] | None
     """How surely each sensitive value is concluded; None if the release cannot be read."""
-    attacks: list[Attacked]
+    attacks: tuple[AttackResult, ...]
     before: Risk
     after: Risk
     earlier: list[Earlier]
-    together: Record | None
+    together: dict[str, Any] | None
     """What all approved releases of the same people and this one tell together; None if it was not
     computed."""
     doubtful: list[str]
@@ -186,17 +178,16 @@ def _columns(
     ]
 
 
-def _attacks(run: Run, facts: Facts) -> list[Attacked]:
+def _attacks(run: Run, facts: Facts) -> tuple[AttackResult, ...]:
     """The run's own attacks, or those that were run on its release by hand."""
-    found = [Attacked(column, result) for column, result in run.attacks]
-    by_hand = [facts.attack, *facts.attack.get("others", [])] if facts.attack else []
-    return found or [Attacked(one.get("column"), one) for one in by_hand]
+    by_hand = facts.attack.by_column if isinstance(facts.attack, AttackResult) else ()
+    return tuple(run.attacks) or by_hand
 
 
 def _risks(facts: Facts, private: Path) -> tuple[Risk, Risk]:
     """Everybody's worst case before and after; averages need the record by row."""
     worst = facts.verdict.worst
-    known = max((view["before"] for view in facts.views), default=None)
+    known = max((view.before for view in facts.views), default=None)
     largest = 0.0 if worst is None else max(_posteriors(facts), default=worst.posterior)
     rows = private / "row_risks.parquet"
     if not rows.is_file():
@@ -210,7 +201,7 @@ def _risks(facts: Facts, private: Path) -> tuple[Risk, Risk]:
 
 
 def _posteriors(facts: Facts) -> list[float]:
-    return [event["worst"]["posterior"] for event in facts.events if event["worst"]]
+    return [event.worst.posterior for event in facts.events if event.worst]
 
 
 def _earlier(run: Run, runs: Sequence[Run]) -> list[Earlier]:

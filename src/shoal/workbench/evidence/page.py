@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,9 +69,8 @@ def _rendered(evidence: Evidence, own: Path | None, written: str) -> str:
         name: spec for name, spec in chart_specs(facts, public=False).items() if name in DRAWN
     }
     for number, attack in enumerate(evidence.attacks):
-        named = [one for one in attack.found["attackers"] if one["control"]]
-        if named:
-            charts[f"attack-{number}"] = attack_chart(named)
+        if drawn := attack_chart(attack):
+            charts[f"attack-{number}"] = drawn
     run, said = evidence.run, statements(evidence.context, facts)
     faceless = typed(PublicFindings, facts.verdict).worst
     return (
@@ -91,7 +89,7 @@ def _rendered(evidence: Evidence, own: Path | None, written: str) -> str:
             by_words=WORDS,
             open=open_points(evidence),
             clauses=answered(states(evidence), computed(evidence)),
-            several=facts.spec.get("columns", 1) > 1,
+            several=facts.spec.columns > 1,
             most_values=MOST_VALUES,
             facts=facts,
             found=facts.verdict,
@@ -105,9 +103,9 @@ def _rendered(evidence: Evidence, own: Path | None, written: str) -> str:
             tone=sentences.tone(facts),
             above=most_people(facts.checks),
             questions=answers(evidence),
-            said_of=lambda found: measured.attack_sentence(replace(facts, attack=found)),
+            said_of=measured.attack_sentence,
             surest_of=measured.surest_table,
-            class_errors=measured.class_errors_in_short(facts),
+            class_errors=measured.class_errors_in_short(facts.queries),
             certificate_hash=certificate_hash(evidence.run.folder),
             charts=charts,
             drawings={name: drawing(name, spec) for name, spec in charts.items()},

@@ -3,19 +3,20 @@ inference. What was not computed is said to be so."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
+from typing import Any
 
+from shoal.auditing.attacked import AttackerResult, AttackResult, Hits
 from shoal.auditing.check_words import words
 from shoal.release.facts import Facts
-from shoal.release.facts.bins import Record
 from shoal.report.public import judged
 from shoal.report.sentences import checks_said, known_sentence, lookup_sentence
 from shoal.wording import people, percent, quoted, readable_words
-from shoal.workbench.evidence.contents import Attacked, Evidence
+from shoal.workbench.evidence.contents import Evidence
 from shoal.workbench.evidence.values import KnownValue
 
-Attacks = Sequence[Attacked]
+Attacks = Sequence[AttackResult]
 Answer = tuple[str, str, list[str]]
 """A question, what it asks, and the sentences that answer it."""
 
@@ -42,7 +43,7 @@ def answers(evidence: Evidence) -> list[Answer]:
     ]
 
 
-def _singling_out(facts: Facts, certificate: Record, attacks: Attacks) -> list[str]:
+def _singling_out(facts: Facts, certificate: Mapping[str, Any], attacks: Attacks) -> list[str]:
     groups = certificate["groups"]
     told = [
         f"{groups['count']:,} groups were published, of {groups['smallest']:,} to "
@@ -51,7 +52,7 @@ def _singling_out(facts: Facts, certificate: Record, attacks: Attacks) -> list[s
         readable_words(
             facts.verdict.readable or 0,
             facts.verdict.readable_by_attributes,
-            facts.spec["sensitive"],
+            facts.spec.sensitive,
         ),
     ]
     if certificate["form"] == "bucketized":
@@ -113,19 +114,19 @@ def _matched(attacks: Attacks, attacker: str, known: str) -> str:
     """Whom an attacker with known attributes finds for sure."""
     reason = "no attack was run" if not attacks else "this attacker was not asked"
     for attack in attacks:  # who is found does not depend on the sensitive column
-        for one in attack.found["attackers"]:
-            if one["attacker"] == attacker:
-                return _found(one["everybody"], attacker, known)
-        for left in attack.found["not_run"]:
-            if left["attacker"] == attacker:
-                reason = left["reason"].rstrip(".")
+        for one in attack.attackers:
+            if one.attacker == attacker:
+                return _found(one.everybody, attacker, known)
+        for left in attack.not_run:
+            if left.attacker == attacker:
+                reason = left.reason.rstrip(".")
     return f"Not computed: how many people are found for sure by {known} ({reason})."
 
 
-def _found(rate: Record, attacker: str, known: str) -> str:
+def _found(rate: Hits, attacker: str, known: str) -> str:
     return (
-        f"Somebody with {known} finds {rate['hits']:,} of {rate['tries']:,} people for sure "
-        f"({percent(rate['rate'])}, interval {percent(rate['low'])} to {percent(rate['high'])}; "
+        f"Somebody with {known} finds {rate.hits:,} of {rate.tries:,} people for sure "
+        f"({percent(rate.rate)}, interval {percent(rate.low)} to {percent(rate.high)}; "
         f"attacker {quoted(attacker)})."
     )
 
@@ -150,24 +151,23 @@ def _inference(facts: Facts, attacks: Attacks) -> list[str]:
     return [*told, *(_beaten(attack) for attack in attacks)]
 
 
-def _beaten(attack: Attacked) -> str:
+def _beaten(attack: AttackResult) -> str:
     """Who of those who named people did better than the limit allows."""
-    tried = [one for one in attack.found["attackers"] if one["promised"] is not None]
-    named = sum(one["everybody"]["tries"] > 0 for one in tried)
-    beaten = ", ".join(quoted(name) for name in attack.found["beaten_by"])
+    tried = [one for one in attack.attackers if one.promised is not None]
+    named = sum(one.everybody.tries > 0 for one in tried)
+    beaten = ", ".join(quoted(name) for name in attack.beaten_by)
     of = f" of {quoted(attack.column)}" if attack.column else ""
     said = f"these beat the limit beyond chance: {beaten}." if beaten else "none beat the limit."
-    alone = ", ".join(quoted(one["attacker"]) for one in tried if above_alone(one))
+    alone = ", ".join(quoted(one.attacker) for one in tried if above_alone(one))
     if alone:
         said += f" Taken alone, the interval of {alone} lies above it; one of many may, by chance."
     return f"Of {named:,} attackers who named cases{of}, {said}"
 
 
-def above_alone(one: Record) -> bool:
+def above_alone(one: AttackerResult) -> bool:
     """Whether an attacker's own interval lies above the limit, and yet the limit is not beaten: the
     verdict allows for how many attackers tried."""
-    pairs = (("everybody", "allowed"), ("unknown_before", "promised"))
-    return not one["beats_limit"] and any(
-        one[limit] is not None and one[rate]["tries"] > 0 and one[rate]["low"] > one[limit]
-        for rate, limit in pairs
+    pairs = ((one.everybody, one.allowed), (one.unknown_before, one.promised))
+    return not one.beats_limit and any(
+        limit is not None and rate.tries > 0 and rate.low > limit for rate, limit in pairs
     )

@@ -61,15 +61,15 @@ def record(evidence: Evidence, *, written: str) -> dict[str, Any]:
         "intrusions": plain(evidence.context.intrusions),
         "columns": plain(evidence.columns),
         "findings": plain(typed(PublicFindings, found)),
-        "events": facts.events,
+        "events": plain(facts.events),
         "risk": {"before": plain(evidence.before), "after": plain(evidence.after)},
         "questions": [
             {"question": question, "asks": asks, "answers": told}
             for question, asks, told in answers(evidence)
         ],
         "values": None if evidence.values is None else plain(evidence.values),
-        "attacks": plain(evidence.attacks),
-        "queries": facts.queries,
+        "attacks": [{"column": one.column, "found": plain(one)} for one in evidence.attacks],
+        "queries": plain(facts.queries),
         "clauses": plain(answered(states(evidence), computed(evidence))),
         "verified": evidence.verified,
         "earlier": plain(evidence.earlier),
@@ -77,6 +77,6 @@ def record(evidence: Evidence, *, written: str) -> dict[str, Any]:
         "files": plain(evidence.files),
         "table": run.table,
         "commands": run.commands(),
-        "spec": facts.spec["toml"],
+        "spec": facts.spec.toml,
         "decision": evidence.decision,
     }

@@ -49,7 +49,7 @@ def _figures(run: Run) -> Figures | None:
         **found,
         "run": run,
         "verify": run.result("verify") or {},
-        "attacks": [found for _, found in run.attacks],
+        "attacks": run.attacks,
         "spec": run.made["spec"],
         "decision": run.decision or {},
     }
@@ -83,7 +83,7 @@ def _verdict(found: Figures) -> str:
 def _attack(found: Figures) -> str:
     if not found["attacks"]:
         return say("compare.not_tried")
-    beaten = dict.fromkeys(name for one in found["attacks"] for name in one["beaten_by"])
+    beaten = dict.fromkeys(name for one in found["attacks"] for name in one.beaten_by)
     return ", ".join(beaten) if beaten else say("compare.nobody")
 
 

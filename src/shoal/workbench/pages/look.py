@@ -14,6 +14,7 @@ from shoal.data.table import Table
 from shoal.errors import InputError, ShoalError
 from shoal.knowledge import Knowledge
 from shoal.release import Release
+from shoal.release.facts.records import Bar, ColumnLoss
 from shoal.release.pair import ROW_GROUPS
 from shoal.workbench import looking
 from shoal.workbench.bench import Visit, go, last_run
@@ -38,7 +39,7 @@ def show(visit: Visit) -> Response:
         "look",
         run=run,
         runs=runs,
-        columns=[] if facts is None else [_distribution(one) for one in facts.loss if one["bars"]],
+        columns=[] if facts is None else [_distribution(one) for one in facts.loss if one.bars],
     )
 
 
@@ -46,7 +47,7 @@ def groups(visit: Visit) -> Response:
     """The groups with the most exposed people, before and after."""
     run, release = _opened(visit)
     facts = facts_of(run)
-    most = [] if facts is None else [int(one["group"]) for one in facts.people]
+    most = [] if facts is None else [int(one.group) for one in facts.people]
     first = release.sensitive_runs.first[:SHOWN_GROUPS].tolist()
     gids = list(dict.fromkeys([*most, *map(int, first)]))[:SHOWN_GROUPS]
     found = [one for gid in gids if (one := looking.group_of(release, gid)) is not None]
@@ -100,9 +101,9 @@ def _most_exposed(run: Run, found: looking.Group) -> int:
     """The place of the most exposed of a group's people, as far as a record names one."""
     facts = facts_of(run)
     for one in [] if facts is None else facts.people:
-        shown = tuple(map(str, one["person"].values()))
+        shown = tuple(map(str, one.person.values()))
         places = [n for n, (who, *_) in enumerate(found.people) if who == shown]
-        if one["group"] == str(found.gid) and places:
+        if one.group == str(found.gid) and places:
             return places[0]
     return 0
 
@@ -213,14 +214,9 @@ def _rows(
     return sorted(lines, key=lambda one: one[1])
 
 
-def _distribution(column: dict[str, Any]) -> dict[str, Any]:
+def _distribution(column: ColumnLoss) -> tuple[str, list[tuple[Bar, Any]]]:
     """A column of the table and of the release, as bars of the widest."""
-    top = max(max(bar["before"], bar["after"]) for bar in column["bars"]) or 1
-    bars = [
-        {
-            **bar,
-            "drawn": counted(bar["before"] / top, bar["after"] / top, bar["after"] / top, 0),
-        }
-        for bar in column["bars"]
+    top = max(max(bar.before, bar.after) for bar in column.bars) or 1
+    return column.name, [
+        (bar, counted(bar.before / top, bar.after / top, bar.after / top, 0)) for bar in column.bars
     ]
-    return {**column, "bars": bars}

@@ -124,7 +124,7 @@ def _seconds(typed: str) -> float:
 def _took(visit: Visit) -> tuple[str, float] | None:
     """The newest run that was attacked, and how many seconds that took."""
     for run in reversed(visit.project.runs()):
-        seconds = [found["seconds"] for _, found in run.attacks if found.get("seconds")]
+        seconds = [found.seconds for found in run.attacks if found.seconds]
         if seconds:
             return run.name, sum(seconds)
     return None

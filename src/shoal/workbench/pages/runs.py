@@ -44,12 +44,12 @@ def picture(visit: Visit) -> Response:
 def _point(run: Run, home: str) -> dict[str, Any] | None:
     facts = verdicts.facts_of(run) if run.kind == "anonymize" and run.state == "done" else None
     found = None if facts is None else run.result("anonymize")
-    if facts is None or found is None or not facts.queries or not facts.queries["lines"]:
+    if facts is None or found is None or not facts.queries or not facts.queries.lines:
         return None
     return {
         "words": f"{run.name} {run.title or found['method']}, r = {found['r']:g}",
         "largest_chance": largest_chance(facts.checks, found["worst_posterior"]),
-        "error": facts.queries["lines"][-1]["mean"],
+        "error": facts.queries.lines[-1].mean,
         "robust": verdict(facts.checks),
         "address": f"{home}runs/{run.name}",
     }

@@ -15,6 +15,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from shoal.auditing.attacked import AttackResult
 from shoal.errors import InputError
 from shoal.workbench.project.commands import FOUND, options_of, python_of, typed
 from shoal.workbench.project.decision import keep_decision, read_decision
@@ -163,11 +164,11 @@ class Run:
         return read_json(self.folder / FOUND)
 
     @property
-    def attacks(self) -> list[tuple[str | None, dict[str, Any]]]:
-        """What the red team found, each with its column where several are sensitive."""
-        numbered = [(n, step) for n, step in enumerate(self.steps, 1) if step[0] == "attack"]
-        named = [(option_of(step, "column"), self.result(n)) for n, step in numbered]
-        return [(column, found) for column, found in named if found is not None]
+    def attacks(self) -> list[AttackResult]:
+        """What the red team found, one by one where several columns are sensitive."""
+        numbers = [n for n, step in enumerate(self.steps, 1) if step[0] == "attack"]
+        told = [found for n in numbers if (found := self.result(n)) is not None]
+        return [AttackResult.of(found) for found in told]
 
     @property
     def warnings(self) -> list[str]:
@@ -286,7 +287,7 @@ class Run:
         """The verdict on what it made or judged, with what attackers did to it; None if there is
         none, or nothing was decided."""
         found = (self.result(1) if self.state == "done" else None) or {}
-        beaten = any(attack["beaten_by"] for _, attack in self.attacks)
+        beaten = any(attack.beaten_by for attack in self.attacks)
         told: bool | None = found.get("robust")
         return False if beaten else told
 
