@@ -11,6 +11,7 @@ import pytest
 from shoal.arrays import Floats, Ints
 from shoal.groups.ragged import Ragged
 from shoal.methods.art.columns import Columns
+from shoal.methods.art.kernels.links import posteriors
 from shoal.methods.art.kernels.unite import Lines, choose
 
 
@@ -71,3 +72,30 @@ def test_people_who_are_alike_are_counted() -> None:
     assert choose(*pairs, lines, alike.weights, np.zeros(2, bool)).tolist() == [1]
     more = lines._replace(number=np.array([3, 2]))
     assert choose(*pairs, more, alike.weights, np.zeros(2, bool)).tolist() == [-1]
+
+
+@pytest.mark.parametrize(("limit", "joined"), [(2.0, True), (4.0, False)])
+def test_many_carriers_are_weighed_as_the_strict_check_weighs_them(
+    limit: float, joined: bool
+) -> None:
+    """Thirty of a hundred, odds a little apart: neither bound tells, so the sums do."""
+    odds = np.linspace(0.9, 1.1, 10)[:, None]
+    known = Columns.one_by_one(odds, np.full((10, 1), limit / 1.3), odds[:, 0])
+    lines = Lines(
+        np.array([0, 10, 20]), np.tile(np.arange(10), 2), np.full(20, 5), np.array([15, 25])
+    )
+    everybody = np.repeat(np.tile(odds[:, 0], 2), 5)
+    link = np.empty(100)
+    posteriors(everybody, 40, link)
+    assert (link.max() * limit / 1.3 <= 1.0) == joined
+    pairs = np.array([0]), np.array([[1]])
+    chosen = choose(*pairs, lines, known.weights, np.zeros(2, bool)).tolist()
+    assert chosen == ([1] if joined else [-1])
+
+
+def test_sums_that_leave_floating_point_join_nothing() -> None:
+    odds = np.array([[1.0], [1.01]])
+    known = Columns.one_by_one(odds, np.full((2, 1), 1.9999), odds[:, 0])
+    lines = Lines(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.full(4, 500), np.full(2, 500))
+    pairs = np.array([0]), np.array([[1]])
+    assert choose(*pairs, lines, known.weights, np.zeros(2, bool)).tolist() == [-1]

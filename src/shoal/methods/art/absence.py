@@ -184,13 +184,12 @@ def _lacking(groups: Assembly, asked: Asked, promise: Promise) -> tuple[Counts, 
     """How many more people of each class must be missing, and how many of all; below zero, how many
     fewer could be."""
     table, lost = groups.table, _lost(groups, promise)
-    everybody = class_counts(asked.knowledge, table.signature_rows)
     carriers = class_counts(asked.knowledge, lost)
     missing = class_counts(asked.knowledge, groups.missing_people())
     lacking = [
         np.minimum(n, np.ceil(k / share - 1e-9).astype(np.int64)) - m
         for share, n, k, m in zip(
-            _shares(asked, promise), everybody, carriers, missing, strict=True
+            _shares(asked, promise), asked.people, carriers, missing, strict=True
         )
     ]
     enough = min(table.rows, int(np.ceil(promise.r * lost.sum() - 1e-9)))

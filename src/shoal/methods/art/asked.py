@@ -6,42 +6,45 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats, IntArray
+from shoal.arrays import Floats
 from shoal.data.table import Table
 from shoal.groups import Grouping
 from shoal.knowledge import (
     Knowledge,
     Reader,
-    View,
     event_chances,
     value_chances,
 )
 from shoal.knowledge.entropy import all_counts, most_counted
+from shoal.methods.art.classes import Counts, class_counts
 from shoal.methods.art.limits import strengths
 from shoal.methods.art.masks import Masks
 
 LEAST, MOST = 1e-9, 1.0 - 1e-4
 """Chances that a search goes by: nobody is impossible or certain to it."""
+KEPT = 1 << 22
+"""Columns of more numbers than that are made anew when they are asked for again."""
 
 
 class OddsColumn(NamedTuple):
-    """One reader's odds in one view."""
+    """One reader's odds of a value against another in one view."""
 
-    view: View
+    view: int
+    """Its number."""
+    at: NDArray[np.integer]
+    """Of each signature: its distribution."""
     odds: Floats
-    """distributions x values."""
+    """Of each distribution."""
     strength: Floats
     """Of each distribution: one over the limit."""
-    chance: Floats
-    """Of each distribution: the event's probability."""
-    values: Floats
-    """distributions x (x, values): what the odds are made of. Where these and the event's
-    probability are equal, no reader of a group of x and the others tells people apart."""
+    known: Floats
+    """distributions x (event, x, y): probabilities. Where they are equal, no reader of a group of x
+    and y tells people apart."""
 
 
 class Promise(NamedTuple):
@@ -112,8 +115,8 @@ class Asked:
         return Counter()
 
     @cached_property
-    def latest(self) -> dict[str, Any]:
-        """The columns that a check of groups made last, and of which values."""
+    def _kept(self) -> dict[tuple[int, int], list[OddsColumn]]:
+        """The columns of the pairs of values that were asked for last."""
         return {}
 
     @cached_property
@@ -135,17 +138,48 @@ class Asked:
         """By view: distributions x events of the table as it was given."""
         return [event_chances(view, self.whole) for view in self.knowledge.views]
 
-    def columns(self, x: int, y: IntArray) -> Iterator[OddsColumn]:
-        """Every reader's odds of the event value x against the values y, view by view."""
-        event, some = int(self.table.value_event[x]), np.append(np.int32(x), y)
+    def columns(self, x: int, y: int) -> list[OddsColumn]:
+        """Every reader's odds of the event value x against the value y, view by view. Those of the
+        values that were asked for last are kept: they are asked for again and again."""
+        if (x, y) not in self._kept:
+            self._kept[x, y] = list(self._columns(x, y))
+            while len(self._kept) > 1 and sum(map(_numbers, self._kept.values())) > KEPT:
+                del self._kept[next(iter(self._kept))]
+        return self._kept[x, y]
+
+    def _columns(self, x: int, y: int) -> Iterator[OddsColumn]:
+        if self.masks is not None:
+            for block in self.masks.blocks(x):
+                everybody = np.arange(len(block.odds), dtype=np.int32)
+                for w in range(block.odds.shape[1]):
+                    odds, strength = (one[:, w].copy() for one in (block.odds, block.strength))
+                    chances = [one[:, w] for one in (block.chance, *block.values)]
+                    yield OddsColumn(w, everybody, odds, strength, np.column_stack(chances))
+            return
+        event = int(self.table.value_event[x])
+        r = float(self.table.event_r[event])
         for reader in self.readers:
             for number, view in enumerate(self.knowledge.views):
-                odds, chance = reader.odds(view, self.table, x, y), self._chances[number][:, event]
-                r = float(self.table.event_r[event])
+                odds = reader.odds(view, self.table, x, np.array([y], np.int32))[:, 0].copy()
+                chance = self._chances[number][:, event]
+                values = value_chances(view, self.table, np.array([x, y], np.int32))
                 strength = strengths(r, chance, prior=self.prior)
-                yield OddsColumn(
-                    view, odds, strength, chance, value_chances(view, self.table, some)
-                )
+                known = np.column_stack([chance, values])
+                yield OddsColumn(number, view.index, odds, strength, known)
+
+    @cached_property
+    def people(self) -> Counts:
+        """How many people each class has."""
+        return class_counts(self.knowledge, self.table.signature_rows)
+
+    @cached_property
+    def rarest(self) -> Floats:
+        """signatures x values: the smallest probability over views; 0 for values with an event."""
+        least = np.full((len(self.table.signatures), len(self.table.values)), np.inf)
+        for view in self.knowledge.views:
+            np.minimum(least, view.distributions[view.index], out=least)
+        least[:, self.table.value_event >= 0] = 0.0
+        return least
 
     @cached_property
     def _counts(self) -> Floats:
@@ -183,3 +217,7 @@ class Asked:
             return None
         names = tuple(reader.name for reader in self.readers)
         return Masks(self.whole, self.knowledge, names, prior=self.prior)
+
+
+def _numbers(columns: list[OddsColumn]) -> int:
+    return sum(one.odds.size + one.strength.size + one.known.size for one in columns)

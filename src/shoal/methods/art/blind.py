@@ -98,15 +98,14 @@ def hide_blindly(
     values = np.flatnonzero(table.value_event >= 0)
     waiting = {int(v): int(cells.free[cells.value == v].sum()) for v in values}
     total, done = sum(waiting.values()), 0
-    rarest = _least_chances(asked)
     for value in sorted(waiting, key=lambda v: -waiting[v] * table.event_r[table.value_event[v]]):
         if waiting[value] and how.rate is not None and asked.masks is None:
             mine = np.flatnonzero((cells.value == value) & (cells.free > 0))
             tried = np.zeros((len(mine), len(table.values)), bool)
-            drawn = _draw(rarest[cells.signature[mine]], tried, cells.free[mine], random)
+            drawn = _draw(asked.rarest[cells.signature[mine]], tried, cells.free[mine], random)
             hide_matched(groups, asked, how, value, drawn, _terms(how, table, value), random)
         elif waiting[value]:
-            _hide_value(groups, asked, how, value, rarest, random, rounds)
+            _hide_value(groups, asked, how, value, random, rounds)
         done += waiting[value]
         progress("hiding cases", done, total)
 
@@ -121,7 +120,6 @@ def _hide_value(
     asked: Asked,
     how: Blindness,
     x: int,
-    rarest: NDArray[np.float64],
     random: np.random.Generator,
     rounds: int,
 ) -> None:
@@ -139,7 +137,7 @@ def _hide_value(
             drawn = np.zeros((len(waiting), len(table.values) + 1), np.int64)  # 5
             drawn[:, pool] = number
         else:
-            drawn = _draw(rarest[cells.signature[waiting]], tried, number, random)  # 1
+            drawn = _draw(asked.rarest[cells.signature[waiting]], tried, number, random)  # 1
         still = [(np.arange(len(waiting)), number - drawn.sum(axis=1), tried)]
         for y in np.flatnonzero(drawn.any(axis=0)):
             given = np.flatnonzero(drawn[:, y])
@@ -158,16 +156,6 @@ def _hide_value(
         line, number, tried = (np.concatenate(parts) for parts in zip(*still, strict=True))
         kept = number > 0
         waiting, number, tried = waiting[line[kept]], number[kept], tried[kept]
-
-
-def _least_chances(asked: Asked) -> NDArray[np.float64]:
-    """signatures x values: the smallest probability over views; 0 for values with an event."""
-    table = asked.table
-    least = np.full((len(table.signatures), len(table.values)), np.inf)
-    for view in asked.knowledge.views:
-        np.minimum(least, view.distributions[view.index], out=least)
-    least[:, table.value_event >= 0] = 0.0
-    return least
 
 
 def _draw(

@@ -22,8 +22,9 @@ Counts = list[Ints]
 
 def class_counts(knowledge: Knowledge, people: NDArray[np.number]) -> Counts:
     """How many people each class has, from how many each signature has; models have no classes."""
+    there = np.flatnonzero(people)
     return [
-        np.bincount(view.index, people, len(view.distributions)).astype(np.int64)
+        np.bincount(view.index[there], people[there], len(view.distributions)).astype(np.int64)
         for view in knowledge.class_views
     ]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Ints
-from shoal.methods.art.asked import Asked
+from shoal.methods.art.asked import Asked, OddsColumn
 from shoal.methods.art.kernels.weights import (
     Weights,
     gathered,
@@ -41,6 +41,28 @@ def _same(one: Block, other: Block) -> bool:
     the end."""
     near = np.isclose(one.odds, other.odds, rtol=ROUNDING, atol=0.0, equal_nan=True)
     return bool(near.all()) and np.allclose(one.strength, other.strength, rtol=ROUNDING, atol=0.0)
+
+
+def _different(columns: list[OddsColumn]) -> list[OddsColumn]:
+    """Those whose odds no reader before has in the same view."""
+    seen: dict[int, list[Floats]] = {}
+    found = []
+    for column in columns:
+        before = seen.setdefault(column.view, [])
+        if not any(np.array_equal(column.odds, other) for other in before):
+            before.append(column.odds)
+            found.append(column)
+    return found
+
+
+def _by_class(
+    at: NDArray[np.integer], view: list[int], odds: list[Floats], strength: list[Floats]
+) -> Weights:
+    """From the view of each column, and by column the odds and strength of its classes."""
+    first = np.cumsum([0, *(len(one) for one in odds)])
+    together = np.concatenate(odds)
+    together[np.isnan(together)] = np.inf
+    return Weights(at, np.array(view), first, together, np.concatenate(strength))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,20 +98,23 @@ class Columns:
         column, if it is asked for, is of whoever takes all counts together."""
         if asked.masks is not None:
             return cls._of_masks(asked.masks, kinds, x)
-        views = asked.knowledge.views
-        number = {view: n for n, view in enumerate(views)}
-        seen: dict[str, list[Floats]] = {}
-        view, odds, strength, chance = [], [], [], np.zeros(len(kinds))
-        for column in asked.columns(x, np.array([y], np.int32)):
-            before = seen.setdefault(column.view.name, [])
-            if any(np.array_equal(column.odds, other) for other in before):
-                continue
-            before.append(column.odds)
-            view.append(number[column.view])
-            odds.append(column.odds[:, 0])
-            strength.append(column.strength)
-            chance += column.chance[column.view.index[kinds]]
-        leading, more = len(view), int(all_views)
+        weights = cls.weights_of(asked, kinds, x, y, all_views=all_views)
+        columns, chance = _different(asked.columns(x, y)), np.zeros(len(kinds))
+        for column in columns:
+            chance += column.known[:, 0][column.at[kinds]]
+        return cls(weights, chance / len(columns), len(columns))
+
+    @classmethod
+    def weights_of(
+        cls, asked: Asked, kinds: NDArray[np.integer], x: int, y: int, *, all_views: bool = False
+    ) -> Weights:
+        """Their weights alone."""
+        if asked.masks is not None:
+            return cls._of_masks(asked.masks, kinds, x).weights
+        views, columns = asked.knowledge.views, _different(asked.columns(x, y))
+        view, odds, strength = (
+            [getattr(one, name) for one in columns] for name in ("view", "odds", "strength")
+        )
         if all_views:
             event = int(asked.table.value_event[x])
             known = asked.counted(event)[kinds]
@@ -97,13 +122,13 @@ class Columns:
             odds.append(known / (1.0 - known))
             most = np.maximum(1.0 / float(asked.table.event_r[event]), known)
             strength.append((1.0 + (LENIENT - 1.0) * most) / (LENIENT * most))
-        at = np.empty((len(kinds), len(views) + more), narrow(max(len(one) for one in odds)))
+        classes = narrow(max(len(one) for one in odds))
+        at = np.empty((len(kinds), len(views) + int(all_views)), classes)
         at[:, len(views) :] = np.arange(len(kinds))[:, None]
         for first in range(0, len(kinds), STRETCH):
             some, to = kinds[first : first + STRETCH], slice(first, first + STRETCH)
             at[to, : len(views)] = np.column_stack([one.index[some] for one in views])
-        made = cls._by_class(at, view, odds, strength, chance / leading)
-        return replace(made, leading=leading)
+        return _by_class(at, view, odds, strength)
 
     @classmethod
     def _of_masks(cls, masks: Masks, kinds: NDArray[np.integer], x: int) -> Columns:
@@ -124,24 +149,9 @@ class Columns:
     ) -> Columns:
         """From kinds x columns, each kind a class of its own."""
         at = np.arange(len(odds)).astype(narrow(len(odds)))[:, None]
-        made = cls._by_class(at, [0] * odds.shape[1], list(odds.T), list(strength.T), chance)
-        return made if leading is None else replace(made, leading=leading)
-
-    @classmethod
-    def _by_class(
-        cls,
-        at: NDArray[np.integer],
-        view: list[int],
-        odds: list[Floats],
-        strength: list[Floats],
-        chance: Floats,
-    ) -> Columns:
-        """From the view of each column, and by column the odds and strength of its classes."""
-        first = np.cumsum([0, *(len(one) for one in odds)])
-        together = np.concatenate(odds)
-        together[np.isnan(together)] = np.inf
-        weights = Weights(at, np.array(view), first, together, np.concatenate(strength))
-        return cls(weights, chance, len(view))
+        width = odds.shape[1]
+        weights = _by_class(at, [0] * width, list(odds.T), list(strength.T))
+        return cls(weights, chance, width if leading is None else leading)
 
     def finite(self) -> tuple[NDArray[np.bool_], Columns]:
         """The kinds whose odds are finite in every column; and the same with those of the others
@@ -159,8 +169,8 @@ class Columns:
         odds = [np.append(one, np.ones(len(others))) for one in self._by_column("odds")]
         limits = zip(self._by_column("strength"), strength.T, strict=True)
         strengths = [np.append(one, more) for one, more in limits]
-        made = self._by_class(at, view.tolist(), odds, strengths, self.chance)
-        return usable, replace(made, leading=self.leading)
+        made = _by_class(at, view.tolist(), odds, strengths)
+        return usable, replace(self, weights=made)
 
     def _by_column(self, name: str) -> list[Floats]:
         """The odds or strengths of the classes of each column."""

@@ -88,15 +88,13 @@ def _join_alike(
 def _lacking(groups: Assembly, asked: Asked, promise: Promise) -> tuple[list[Ints], Ints]:
     """For each view and class: how many more people must be in groups that hold the event; and of
     each signature, how many there are."""
-    table, cells = groups.table, groups.cells
-    inside = groups.people_with(promise.holds)
+    cells, inside = groups.cells, groups.people_with(promise.holds)
     missing = cells.free[promise.holds[cells.value]].sum() > 0
     if missing:
         inside = inside + groups.missing_people()
     lacking = []
-    everybody = class_counts(asked.knowledge, table.signature_rows)
     there = class_counts(asked.knowledge, inside)
-    for chance, n, m in zip(promise.chances, everybody, there, strict=True):
+    for chance, n, m in zip(promise.chances, asked.people, there, strict=True):
         wanted = np.ceil(promise.r * n * chance - 1e-6).astype(np.int64)
         lacking.append(np.minimum(n, wanted) - m)
     return lacking, inside

@@ -66,7 +66,8 @@ def join_revealing(groups: Assembly, asked: Asked, *, first: bool = True) -> NDA
             found = _read(groups, asked, strata, event, factors)
             number = int((found.sure > 1.0).sum())
             if not number or (turn >= DOUBTS and not found.broken):
-                found = _read(groups, asked, strata, event, outset)  # as who judges it begins
+                if turn:  # begun as whoever judges it begins
+                    found = _read(groups, asked, strata, event, outset)
                 if not found.broken:
                     break
                 number = int((found.sure > 1.0).sum())
@@ -146,7 +147,7 @@ def _pairs(
         place[: len(sure)],
         place[len(sure) :].reshape(best.shape),
         lines,
-        Columns.of(asked, kinds, *values).weights,
+        Columns.weights_of(asked, kinds, *values),
         taken[which],
     )
     one, other = sure[chosen >= 0], which[chosen[chosen >= 0]]

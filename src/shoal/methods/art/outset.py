@@ -68,9 +68,10 @@ def needed_memory(asked: Asked, kinds: int) -> int:
     known = sum(view.index.nbytes + view.distributions.nbytes for view in views)
     classes = [len(view.distributions) for view in views]
     stands = len(views) * np.dtype(narrow(max(classes))).itemsize
-    least = 2 * 8 * len(table.signatures) * len(table.values)  # blind.py
+    least = 8 * len(table.signatures) * len(table.values)  # Asked.rarest
     return (
         known
+        + least
         + max(least, kinds * (stands + PER_KIND))
         + PER_CLASS * sum(classes) * len(asked.readers)
         + PER_NUMBER * min(TOGETHER, kinds * asked.width)

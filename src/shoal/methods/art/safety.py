@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.cells import Cells
 from shoal.methods.art.kernels.links import drop_linked
@@ -31,9 +28,9 @@ def safe_groups(lines: Members, cells: Cells, x: int, y: int, asked: Asked) -> N
     strongest = np.zeros(len(kinds))
     left, some = mixed, lines.some(mixed)
     found, others = np.ones(len(left), bool), cells.signature[some.cell]
-    columns, refused = _columns(asked, x, y), asked.refused
+    columns, refused = asked.columns(x, y), asked.refused
     for number in sorted(range(len(columns)), key=lambda column: -refused[column]):
-        index, odds, strength, known = columns[number]
+        _, index, odds, strength, known = columns[number]
         np.maximum(strongest, strength[index[kinds]], out=strongest)
         drop_linked(
             some.start,
@@ -55,31 +52,3 @@ def safe_groups(lines: Members, cells: Cells, x: int, y: int, asked: Asked) -> N
     safe[mixed] = False
     safe[left] = True
     return safe
-
-
-_Column = tuple[NDArray[np.integer], Floats, Floats, Floats]
-
-
-def _columns(asked: Asked, x: int, y: int) -> list[_Column]:
-    """Those of the values that were asked for last are kept: they are asked for again and again."""
-    if asked.latest.get("values") != (x, y):
-        asked.latest.update(values=(x, y), columns=list(_made(asked, x, y)))
-    return list(asked.latest["columns"])
-
-
-def _made(asked: Asked, x: int, y: int) -> Iterator[_Column]:
-    """Column by column: where people stand by their signatures, and there the odds of x against y,
-    one over the limit, and the probabilities that a reader knows of them."""
-    if asked.masks is not None:
-        for block in asked.masks.blocks(x):
-            everybody = np.arange(len(block.odds), dtype=np.int32)
-            for view in range(block.odds.shape[1]):
-                odds, strength, *rest = (
-                    np.ascontiguousarray(one[:, view])
-                    for one in (block.odds, block.strength, block.chance, *block.values)
-                )
-                yield everybody, odds, strength, np.column_stack(rest)
-        return
-    for column in asked.columns(x, np.array([y], np.int32)):
-        known = np.column_stack([column.chance, column.values])
-        yield column.view.index, column.odds[:, 0].copy(), column.strength, known

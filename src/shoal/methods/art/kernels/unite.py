@@ -1,8 +1,10 @@
 """Which of two groups may become one: each is tried with others in turn, until one does.
 
 A group is read column by column (a view in the hands of one reader), those first that refused
-others before. Of c carriers nobody's posterior is above c times their share of the odds; where that
-does not decide, the posteriors do (links.py).
+others before. Of c carriers nobody's posterior is above c times their share of the odds; and that
+of whoever has the largest odds o is no less than if all others, n of them, had the same odds, S in
+all: o / (o + S (n - c + 1) / (n c)), by Newton's inequalities. Where neither decides, the
+posteriors do (links.py).
 """
 
 from __future__ import annotations
@@ -13,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Ints
-from shoal.compiling import search_kernel
+from shoal.compiling import search_kernel, search_part
 from shoal.methods.art.kernels.links import posteriors
 from shoal.methods.art.kernels.weights import Weights
 
 MARGIN = 1e-9
+CLEARLY, LARGE = 1.0 + 1e-6, 1e200
+"""Links that are above or below their limits by no less than this are so however sums are rounded,
+if these are no larger than the second, and no smaller than one over it."""
 
 
 class Lines(NamedTuple):
@@ -40,6 +45,7 @@ def choose(
     G, W = len(lines.carriers), len(weights.through)
     sums, largest = np.zeros(G), 1
     total, top, strongest = np.zeros((G, W)), np.zeros((G, W)), np.zeros((G, W))
+    likeliest = np.zeros((G, W))
     for g in range(G):
         for i in range(lines.start[g], lines.start[g + 1]):
             sums[g] += lines.number[i]
@@ -47,11 +53,12 @@ def choose(
             for w in range(W):
                 c = weights.first[w] + at[weights.through[w]]
                 total[g, w] += weights.odds[c] * lines.number[i]
-                top[g, w] = max(top[g, w], weights.odds[c])
+                if weights.odds[c] > top[g, w]:
+                    top[g, w], likeliest[g, w] = weights.odds[c], weights.strength[c]
                 strongest[g, w] = max(strongest[g, w], weights.strength[c])
         largest = max(largest, int(sums[g]))
     order, partner = np.arange(W), np.full(len(sure), -1)
-    scratch = np.empty((3, 2 * largest))
+    scratch = np.empty((5, 2 * largest))
     for i in range(len(sure)):
         a = sure[i]
         for b in best[i]:
@@ -60,11 +67,17 @@ def choose(
             if taken[b] or a == b:
                 continue
             carriers, fits = lines.carriers[a] + lines.carriers[b], True
+            people = sums[a] + sums[b]
             for place in range(W):
                 w = order[place]
-                share = max(top[a, w], top[b, w]) / (total[a, w] + total[b, w])
-                link = max(strongest[a, w], strongest[b, w]) * carriers * share
-                if link * (1.0 + MARGIN) > 1.0 and not _fit(a, b, w, lines, weights, scratch):
+                one = a if top[a, w] > top[b, w] else b
+                most, every = top[one, w], total[a, w] + total[b, w]
+                link = max(strongest[a, w], strongest[b, w]) * carriers * most / every
+                if not link * (1.0 + MARGIN) > 1.0:
+                    continue
+                even = (every - most) * (people - carriers) / ((people - 1.0) * carriers)
+                least = likeliest[one, w] * most / (most + even)
+                if least > CLEARLY or not _fit(a, b, w, lines, weights, scratch):
                     fits = False
                     order[place], order[place // 2] = order[place // 2], w
                     break
@@ -77,20 +90,45 @@ def choose(
 @search_kernel
 def _fit(a: int, b: int, w: int, lines: Lines, weights: Weights, scratch: Floats) -> bool:
     """Whether all are within their limits in one column, if two groups are one."""
-    odds, strength, linked = scratch
-    people, alike = 0, True
+    odds, strength, linked = scratch[:3]
+    people, alike, likeliest, strongest = 0, True, 0, 0.0
     for g in (a, b):
         for i in range(lines.start[g], lines.start[g + 1]):
             c = weights.first[w] + weights.at[lines.kind[i], weights.through[w]]
             for _ in range(lines.number[i]):
                 odds[people], strength[people] = weights.odds[c], weights.strength[c]
                 alike &= odds[people] == odds[0] and strength[people] == strength[0]
+                likeliest = people if odds[people] > odds[likeliest] else likeliest
+                strongest = max(strongest, strength[people])
                 people += 1
     carriers = lines.carriers[a] + lines.carriers[b]
     if alike:  # these are counted
         return bool(carriers / people * strength[0] <= 1.0)
+    link, told = _link(odds[:people], likeliest, carriers, scratch[3:])
+    if told and strength[likeliest] * link > CLEARLY:
+        return False
+    if told and strongest * link * CLEARLY < 1.0:
+        return True
     posteriors(odds[:people], carriers, linked[:people])
     for p in range(people):
         if linked[p] * strength[p] * (1.0 + MARGIN) > 1.0:
             return False
     return True
+
+
+@search_part
+def _link(odds: Floats, at: int, carriers: int, sums: Floats) -> tuple[float, bool]:
+    """The posterior of somebody with the largest odds, but for rounding; and whether the sums that
+    it takes are neither very small nor very large."""
+    now, then = sums[0], sums[1]
+    for k in range(carriers + 1):
+        now[k] = then[k] = 0.0
+    now[0] = then[0] = 1.0
+    for i in range(len(odds)):
+        if i != at:
+            one = odds[i] / odds[at]
+            for k in range(carriers):
+                then[k + 1] = now[k + 1] + now[k] * one
+            now, then = then, now
+    every = now[carriers - 1] + now[carriers]
+    return now[carriers - 1] / every, 1.0 / LARGE < every < LARGE
