@@ -81,7 +81,7 @@ def adversaries_words(names: Sequence[str]) -> str:
 REFERENCE, WEIGHTS = "reference table", "survey weights"
 """What tells how many people of the population share some attributes."""
 WEIGHTED_WORDS = (
-    "It also knows the same distributions by survey weights, as those of the population, and is "
+    "They also know the same distributions by survey weights, as those of the population, and are "
     "judged group by group. Counts are of the people of the table, not of the population."
 )
 """What is known where there are survey weights."""
@@ -128,6 +128,17 @@ def weights_words(weighted: int) -> str:
     return (
         f"{people(weighted)} {have} a weight, for estimates: the part of their group's cases that "
         "each counts as, at most 1/r, or what all public statistics together say if that is more."
+    )
+
+
+SECRET_WORDS = "The seed is secret, and kept with the private records."
+
+
+def seed_words(seed: int) -> str:
+    """What it is to publish what was drawn by a seed that somebody gave."""
+    return (
+        f"The seed was given, {seed}, and the certificate states it: whoever knows it can repeat "
+        "the draw. This is a release for tests; make the one to hand out without a seed."
     )
 
 

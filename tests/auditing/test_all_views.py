@@ -104,6 +104,13 @@ def test_its_limit_is_what_all_counts_say_beforehand() -> None:
     assert found.worst.before == pytest.approx(found.worst.posterior)
     assert found.worst.kind == "estimate"
     assert list(found.by_view) == ["all views"]
+    assert found.together_before == 0
+    assert found.most_before is None
+    found = audit(table, np.zeros(table.rows, int), adversary="all-views", r=50.0)
+    above = np.flatnonzero(before.chance[:, 0] > 0.02002)
+    assert 0 < len(above) < len(before.chance)
+    assert found.together_before == table.signature_rows[above].sum()
+    assert found.most_before == pytest.approx(before.chance[above].max(), abs=1e-4)
     assert found.posteriors == {"exact": 0, "bound": 0, "estimate": 1}
 
 
@@ -144,6 +151,7 @@ def test_its_verdict_is_part_of_the_whole_and_its_figures_are_its_own(
     assert mine.worst > mine.limit
     assert left_out.state == "not asked"
     told, expected = usual.to_dict(), readers.to_dict()
+    assert told.pop("together_before") == 0
     for one in (told, expected):
         for name in ("adversaries", "reasoning", "robust", "checks"):
             del one[name]

@@ -118,8 +118,20 @@ def test_two_hundred_rows_at_a_hundred_are_hollow_and_by_their_size_are_not() ->
     assert not found.hollow_words
     assert found.words == (
         f"The adversary has statistics on {found.strata} strata of at least 10 people "
-        f"(min_support), in {found.views} views; 100 % of the people are in one."
+        f"(min_support), in {found.views} views; 100 % of the people are in one. Of 4 more sets of "
+        "attributes no combination of values has 10 people."
     )
+
+
+@pytest.mark.parametrize("support", [2, 10, 30, 60])
+def test_sets_of_attributes_that_are_no_views_are_counted(support: int) -> None:
+    frame, spec = people(200), asked(qi=["sex", "region", "job"], min_support=support)
+    table = Table.from_frame(frame, spec)
+    found = Assumed.of(table, Knowledge.of(table))
+    sets = [some for size in (1, 2, 3) for some in combinations(spec.qi, size)]
+    largest = [frame.group_by(some).len()["len"].max() for some in sets]
+    assert found.empty == sum(people < support for people in largest)
+    assert (f"Of {found.empty} more set" in found.words) is (found.empty > 0)
 
 
 def test_a_model_knows_by_all_qis_and_a_single_view_by_its_own() -> None:

@@ -264,7 +264,7 @@ def test_the_readme_says_what_the_adversary_knows(tmp_path: Path) -> None:
     shared = "every combination of values in those views that at least {} rows share"
     assert shared.format(SUPPORT) in page
     assert shared.format(100) in _readme(tmp_path / "hundred", min_support=100)
-    assert "everybody else counts with the whole table's distribution" in page
+    assert "of all other people they know the whole table's distribution" in page
     assert "1 view that the publisher chose" in _readme(tmp_path / "chosen", views=[["sex"]])
     assert "of at most 2 attributes" in _readme(tmp_path / "pairs", max_attributes=2)
     file = tmp_path / "study.csv"

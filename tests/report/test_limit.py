@@ -39,8 +39,8 @@ def test_a_link_as_strong_as_before_is_no_breach_in_any_text(
     release.save(tmp_path / "release", private=tmp_path / "private")
     text = " ".join((tmp_path / "release" / "README.txt").read_text(encoding="utf-8").split())
     assert (
-        "The release is 4-robust, with the limit 1/r (or what was known of the person before, if "
-        "that is more): the verdict on the checks below."
+        "The release is 4-robust, with the limit 1/r (25 %) (or what was known of the person "
+        "before, if that is more): the verdict on the checks below."
     ) in text
     page = Page(report.render_release(release, table)).text.replace("\u00a0", " ")
     assert "Robust at r = 4, limit prior: all 5 checks are kept. The largest link" in page

@@ -27,7 +27,15 @@ from shoal.report.sentences import (
     story,
     verdict_sentence,
 )
-from shoal.wording import ALL_VIEWS, exposed_words, isolated, lower_words, percent, visible
+from shoal.wording import (
+    ALL_VIEWS,
+    exposed_words,
+    isolated,
+    lower_words,
+    percent,
+    seed_words,
+    visible,
+)
 from tests.report.page import Page
 
 
@@ -53,12 +61,15 @@ def test_the_story_of_a_witness() -> None:
     assert "fewer cases than public statistics lead one to expect" in told
     higher = story(replace(witness, before=0.05), public=False)
     assert higher.endswith("through age/10 and occupation; public statistics alone say 5\u00a0%.")
+    few = story(replace(witness, whole_table=True), public=False)
+    assert "; on so few people there is no public figure but the whole table's share, 22.4" in few
     faceless = typed(PublicWitness, replace(witness, kind="estimate", shared=3))
     told = story(faceless, public=True).replace("\u00a0", " ")
     assert told == (
         "The worst case by one view at a time: someone whom this edition does not describe is "
         "linked to “ill” with about 9.8 %, through age/10 and occupation; public statistics alone "
-        f"say 22.4 %.{lower_words(0.2237, 0.0979)} Fewer than 5 people have the same figure."
+        f"say 22.4 %.{lower_words(0.2237, 0.0979)} Fewer than 5 people are linked as surely as "
+        "that."
     )
     assert "nobody to link" in story(None, public=True)
 
@@ -118,7 +129,7 @@ def test_sections_come_in_order(made: tuple[shoal.Release, Table]) -> None:
     places = [html.index(f'id="{name}"') for name in ids]
     assert places == sorted(places)
     text = Page(html).text
-    for part in ("Seed 9.", "min_support", "2,000 random questions", 'sensitive = "diagnosis"'):
+    for part in (seed_words(9), "min_support", "2,000 random questions", 'sensitive = "diagnosis"'):
         assert part in text
 
 

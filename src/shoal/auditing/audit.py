@@ -35,6 +35,7 @@ from shoal.auditing.measures import (
     counted,
     deviations_by_view,
     guess_rate,
+    known_by_all,
     nearest,
     risk_by_view,
     row_risks,
@@ -292,7 +293,7 @@ def _assemble(
         readable_by_attributes=readable.by_attributes,
         views=len(knowledge.views),
         knowledge=knowledge.source,
-        worst=worst_witness(risks, table),
+        worst=worst_witness(risks, table, seen),
         worst_by_event=worst_by_event(case, seen, risks),
         problematic=int(part.people_of(risks.held[breach]).sum()),
         carriers=carriers,
@@ -317,4 +318,5 @@ def _assemble(
         native=table.native,
         fitted=knowledge.models,
         persons=persons,
+        **known_by_all(everybody, apart.lenses),
     )

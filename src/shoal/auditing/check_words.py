@@ -7,11 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shoal.auditing.checks import Check, State
-from shoal.wording import REFERENCE, joined, people, percent, readable_words, some, visible
+from shoal.wording import (
+    REFERENCE,
+    joined,
+    lower_words,
+    people,
+    percent,
+    readable_words,
+    some,
+    visible,
+)
 
 if TYPE_CHECKING:
     from shoal.auditing.counting import TellingClass
-    from shoal.auditing.findings import PublicFindings
+    from shoal.auditing.findings import PublicFindings, PublicWitness
     from shoal.groups.lookup import Lookup, Population
 
 Shown = Callable[[int], str]
@@ -166,11 +175,20 @@ SAID = {
         "publish fewer attributes, or bring what the attacker knew as outside knowledge "
         "(`--knowledge`, `--model`).",
         "Attackers tried to name people with a protected value, and {beat} the limit",
-        not_asked="Nobody tried to name people with a protected value, or too few times to judge "
-        "(`shoal attack`)",
+        not_asked="Nobody has tried yet to name people with a protected value (`shoal attack`)",
     ),
 }
 """By the checks' names."""
+
+
+def label(check: Check, instead: Mapping[str, str] = NOTHING) -> str:
+    """The word for its state: what was not asked for may have been counted, or tried, all the
+    same."""
+    if check.state != "not asked":
+        return LABELS[check.state]
+    if check.name == "attack" and check.name in instead:
+        return "too few tries"
+    return LABELS["not asked"] if check.people is None else "counted"
 
 
 def words(check: Check, shown: Shown = "{:,}".format) -> str:
@@ -232,7 +250,7 @@ def coloured(
     """The list for a page: the class of a check's colour, the word for its state, its title and
     its sentence."""
     return [
-        (TONES[check.state], LABELS[check.state], title, said.replace("`", ""))
+        (TONES[check.state], label(check, instead), title, said.replace("`", ""))
         for check, title, said in titled(checks, shown, instead)
     ]
 
@@ -241,7 +259,7 @@ def lines(checks: Iterable[Check], instead: Mapping[str, str] = NOTHING) -> list
     """The list for a terminal and plain text."""
     wide = max(map(len, LABELS.values()))
     return [
-        f"{LABELS[check.state]:<{wide}}  {title}: {said}"
+        f"{label(check, instead):<{wide}}  {title}: {said}"
         for check, title, said in titled(checks, instead=instead)
     ]
 
@@ -314,16 +332,41 @@ def beyond_words(found: Population) -> str:
     )
 
 
-def known_words(count: int, limit: str, shown: Shown = "{:,}".format) -> str:
-    """Whom public statistics link above the limit already."""
-    told = shown(count)
-    whom = "1 person" if told == "1" else f"{told} people"
+def known_words(
+    count: int,
+    limit: str,
+    shown: Shown = "{:,}".format,
+    together: int | None = None,
+    most: float | None = None,
+) -> str:
+    """Whom public statistics link above the limit already: one at a time, and all `together`, with
+    the chance that these give at `most`."""
+
+    def whom(number: int) -> str:
+        told = shown(number)
+        return "nobody" if not number else "1 person" if told == "1" else f"{told} people"
+
+    told = f"For {whom(count)} public statistics alone exceed {limit}, before anything is published"
     if not count:
-        return f"Public statistics alone exceed {limit} for nobody."
-    return (
-        f"For {whom} public statistics alone exceed {limit}, before anything is published; no "
-        "release changes that."
-    )
+        told = f"Public statistics alone exceed {limit} for nobody"
+    if together is None:
+        return f"{told}; no release changes that." if count else f"{told}."
+    if not count and not together:
+        return f"{told}, nor do all of them together."
+    told += f". All of them together do for {whom(together)}"
+    if together and most is not None and shown(together) == f"{together:,}":
+        told += f", with {percent(most)} at most"
+    told += ". No release changes that"
+    return f"{told}; up to four times the odds of that are allowed." if together else f"{told}."
+
+
+def before_words(found: PublicWitness) -> str:
+    """What was known of somebody before publication, to stand behind how they are linked."""
+    share = percent(found.before)
+    told = f"public statistics alone say {share}"
+    if found.whole_table and found.view:
+        told = f"on so few people there is no public figure but the whole table's share, {share}"
+    return f"; {told}.{lower_words(found.before, found.posterior)}"
 
 
 def stratum_words(one: TellingClass) -> str:

@@ -41,6 +41,9 @@ class PublicWitness:
     """The most that was allowed there."""
     shared: int = 1
     """How many people are as exposed."""
+    whole_table: bool | None = field(default=None, metadata=UNSAID)
+    """Whether all that was known before is the whole table's share, since fewer people than
+    min_support share the view's values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,6 +229,11 @@ class Figures:
     """How much whoever judged is taken to know; older records do not say."""
     fitted: tuple[Fitted, ...] = ()
     """The models among the views, with their quality."""
+    together_before: int | None = field(default=None, metadata=UNSAID)
+    """Published people whom the counts of all views together put above 1/r before anything is
+    published, where these were fitted."""
+    most_before: float | None = field(default=None, metadata=UNSAID)
+    """The largest chance that these counts give one of them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.arrays import Bools, Floats
+from shoal.auditing.adversaries.all_views import ROUNDING
 from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.checks import robustness
 from shoal.auditing.findings import KINDS, Kind, Witness
@@ -18,7 +19,7 @@ from shoal.auditing.kernels import count_held, deviations
 from shoal.auditing.row_risks import KnownRows, RowRisks
 from shoal.auditing.seen import Lens as Lens
 from shoal.auditing.seen import Seen
-from shoal.auditing.verdict import AdversaryVerdict, GuessRate, ViewRisk
+from shoal.auditing.verdict import AdversaryVerdict, GuessRate, ViewRisk, fitted
 from shoal.data.table import Table
 from shoal.knowledge import View, event_chances
 
@@ -101,15 +102,16 @@ def _named(names: list[str], number: NDArray[Any], shown: Bools) -> pl.Series:
     return named.set(pl.Series(~shown), None)
 
 
-def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
+def worst_witness(risks: RowRisks, table: Table, seen: Seen) -> Witness | None:
     equal = risks.worst_pairs()
     if not len(equal):
         return None
     row, pair = risks.first_of(equal)
-    line = risks.worst.row(int(np.searchsorted(risks.held, pair)), named=True)
+    place, signature = int(np.searchsorted(risks.held, pair)), int(risks.partition.signature[pair])
+    line, view = risks.worst.row(place, named=True), seen.lenses[seen.through[place]].view
     return Witness(
         row=row,
-        person=table.describe(int(risks.partition.signature[pair])),
+        person=table.describe(signature),
         group=risks.label_of_pair(pair),
         event=line["event"],
         view=tuple(part for part in line["view"].split(" + ") if part != "(whole table)"),
@@ -118,6 +120,7 @@ def worst_witness(risks: RowRisks, table: Table) -> Witness | None:
         kind=line["kind"],
         adversary=line["adversary"],
         limit=allowed(line["posterior"], line["exposure"]),
+        whole_table=view.chances is None and not view.index[signature],
     )
 
 
@@ -134,6 +137,18 @@ def nearest(seen: Seen) -> tuple[float, float] | None:
 def allowed(posterior: float, exposure: float) -> float:
     """The limit of a link that is so large a share of it."""
     return round(float(posterior / exposure), 12) if exposure else 1.0
+
+
+def known_by_all(case: Case, lenses: Sequence[Lens]) -> dict[str, Any]:
+    """Published people whom all counts together put above 1/r beforehand, and the largest chance
+    among them; nothing where nobody fitted these counts."""
+    people = case.partition.signature_people
+    fits = (one.view.chances for one in lenses if one.view.chances is not None)
+    if (chances := next(fits, None)) is None:
+        return {}
+    above = (chances * case.event_r > 1.0 + ROUNDING) & (people > 0)[:, None]
+    most = fitted(float(chances[above].max(initial=0.0)))
+    return {"together_before": int(people[above.any(axis=1)].sum()), "most_before": most or None}
 
 
 def worst_by_event(case: Case, seen: Seen, risks: RowRisks) -> dict[str, Witness]:

@@ -61,7 +61,7 @@ def _at_most_1(chance: float) -> float:
     return min(chance, 1.0)
 
 
-def _fitted(chance: float) -> float:
+def fitted(chance: float) -> float:
     """A probability that a fit tells, rounded up: further digits are those of the machine."""
     return _at_most_1(rounded_up(chance, 4))
 
@@ -101,7 +101,7 @@ class AdversaryVerdict:
         return Judge(
             name=name,
             robust=self.robust,
-            worst_posterior=(_fitted if fits else _at_most_1)(self.worst_posterior),
+            worst_posterior=(fitted if fits else _at_most_1)(self.worst_posterior),
             problematic=self.problematic,
             undecided=self.undecided,
             residual=None if self.residual is None else rounded_up(self.residual, 2),
@@ -191,7 +191,7 @@ class Audit(Figures):
         if readers_of_one_view(self.adversaries) != [WHOLE] and self.worst is not None:
             nearest["one-view"] = min(self.worst.posterior, 1.0), self.worst.limit
         if whole is not None:
-            nearest["all-views"] = _fitted(whole[0]), _fitted(whole[1])
+            nearest["all-views"] = fitted(whole[0]), fitted(whole[1])
         given = {name: one for name, one in nearest.items() if one is not None}
         return replace(self, checks=checks_of(self.judged, given))
 

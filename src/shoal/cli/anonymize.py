@@ -25,6 +25,7 @@ from shoal.plain import plain
 from shoal.wording import (
     EXIT_CODES,
     pooled_words,
+    seed_words,
     weights_words,
     written_words,
 )
@@ -136,6 +137,8 @@ def anonymize(
             typer.echo(release.ledger.words)
         if written:
             typer.echo(f"Release: {out}   to keep inside: {inside}")
+            if seed is not None:
+                typer.echo(seed_words(seed))
     if release.robust is not True:
         where = str(out) if written else None
         typer.echo(written_words(release.robust, where, remedy(audit.checks)), err=json)
@@ -198,7 +201,9 @@ def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
             given = event["label"], event["r"], audit.limit, event["worst_posterior"]
             say(own_limit(*given, least=audit.undecided > 0))
     show_checks(audit, _why_readable(audit.readable, method))
-    say(known_words(audit.known_before, "their event's limit" if r is None else "1/r"))
+    limit, together = "their event's limit" if r is None else "1/r", audit.together_before
+    told = known_words(audit.known_before, limit, together=together, most=audit.most_before)
+    say(told.replace("\u00a0", " "))
     for line in audit.assumed.sentences:
         say(line)
     say(

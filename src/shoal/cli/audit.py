@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.auditing.check_words import in_full, lines, stratum_words
+from shoal.auditing.check_words import before_words, in_full, lines, stratum_words
 from shoal.cli import options as o
 from shoal.cli.report import check_reports, placed_together, render_reports
 from shoal.cli.show import echo_table, emit_json, progress_bar
@@ -19,7 +19,6 @@ from shoal.wording import (
     adversaries_words,
     exposed_words,
     limit_words,
-    lower_words,
     verdict_words,
     visible,
 )
@@ -215,8 +214,7 @@ def _show(result: Audit, limits: Sequence[tuple[str, float]], *, members: bool) 
         say(f"Worst case: {row}({person}) in group {worst.group}")
         say(
             f'  linked to "{worst.event}" with {percent(worst.posterior)} ({worst.kind}), through '
-            f"{through}; public statistics alone say {percent(worst.before)}."
-            f"{lower_words(worst.before, worst.posterior)}"
+            f"{through}{before_words(worst)}".replace("\u00a0", " ")
         )
     echo_table(_figures(result))
     show_checks(result)

@@ -9,7 +9,9 @@ knows no more than the whole table's distribution is answered by nearly any grou
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,13 +19,19 @@ import numpy as np
 from shoal.data.spec import support_for
 from shoal.data.table import Table
 from shoal.display import counted
-from shoal.knowledge.attributes import attribute_codes, attribute_qi, known_attributes
+from shoal.knowledge.attributes import (
+    attribute_codes,
+    attribute_qi,
+    known_attributes,
+)
 from shoal.knowledge.knowledge import Knowledge
 from shoal.plain import plain
 from shoal.wording import listed, people, percent
 
 ENOUGH = 0.5
 """The share of the people who are in strata by a QI that counts as known."""
+
+_NONE: frozenset[int | None] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,9 @@ class Assumed:
     qi: int
     unknown: tuple[str, ...]
     """The QIs by which nearly nothing is known."""
+    empty: int = 0
+    """Sets of attributes that are no views, since no combination of their values has min_support
+    people."""
 
     @classmethod
     def of(cls, table: Table, knowledge: Knowledge) -> Assumed:
@@ -78,6 +89,7 @@ class Assumed:
             unknown=tuple(
                 column.name for place, column in enumerate(table.qi) if place not in known
             ),
+            empty=_empty(table, knowledge),
         )
 
     @property
@@ -90,10 +102,14 @@ class Assumed:
         """What the adversary is taken to know, in figures."""
         support, share = self.min_support, percent(self.people / self.rows)
         size = "" if support is None else f" of at least {people(support)} (min_support)"
-        return (
+        told = (
             f"The adversary has statistics on {counted(self.strata, 'stratum', 'strata')}{size}, "
             f"in {counted(self.views, 'view')}; {share} of the people are in one."
-        ).replace("\u00a0", " ")
+        )
+        if support is not None and self.empty:
+            sets = counted(self.empty, "more set")
+            told += f" Of {sets} of attributes no combination of values has {people(support)}."
+        return told.replace("\u00a0", " ")
 
     @property
     def hollow_words(self) -> str:
@@ -119,3 +135,18 @@ class Assumed:
         """What a certificate says beside min_support and the views."""
         told = plain(self)
         return {name: told[name] for name in ("strata", "people", "unknown", "hollow")}
+
+
+def _empty(table: Table, knowledge: Knowledge) -> int:
+    """How many sets of attributes nobody has statistics by."""
+    if not knowledge.of_the_table:
+        return 0
+
+    def of_qis(views: Iterable[Iterable[str]]) -> set[frozenset[int | None]]:
+        return {frozenset(attribute_qi(table, one) for one in names) for names in views} - {_NONE}
+
+    spec, known = table.spec, of_qis(view.attributes for view in knowledge.class_views)
+    if spec.views is not None:
+        return len(of_qis(spec.views) - known)
+    most = min(spec.max_attributes or len(spec.qi), len(spec.qi))
+    return sum(comb(len(spec.qi), size) for size in range(1, most + 1)) - len(known)

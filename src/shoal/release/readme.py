@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import replace
 
 import polars as pl
 
 from shoal.auditing.check_words import known_words, lines, lookup_words
 from shoal.data.spec import support_for
+from shoal.file_names import CERTIFICATE
 from shoal.knowledge import OWN, WEIGHTED, Assumed
 from shoal.plain import typed
 from shoal.release import GID, Release
+from shoal.release.certificate import given_seed
 from shoal.release.forms import form_named
+from shoal.release.typed import PACKAGE
 from shoal.release.using import filled, using_parts
 from shoal.wording import (
     WEIGHTED_WORDS,
@@ -19,11 +23,17 @@ from shoal.wording import (
     adversaries_words,
     apart_words,
     limit_words,
+    plain_percent,
     pooled_words,
     readable_words,
+    seed_words,
     verdict_words,
+    visible,
     weights_words,
 )
+
+SHOWN = 12
+"""Of more events than this the page names the first ones."""
 
 
 def _readable(release: Release) -> str:
@@ -42,28 +52,38 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
     parts = [
         "A RELEASE MADE BY SHOAL",
         filled(
-            f"{rows['published']:,} people in {groups['count']:,} groups. Within a group it is "
-            "published who belongs to it and which values occur in it, not who has which, unless "
-            "all of them have the same one. " + " ".join([_readable(release), *_looked_up(release)])
+            f"{rows['published']:,} people in {groups['count']:,} groups. Published is who belongs "
+            f"to a group ({GID}) and which values occur in it, not who has which, unless all of "
+            "them have the same one. " + " ".join([_readable(release), *_looked_up(release)])
         ),
-        "\n".join(
-            [
-                f"{names['qi']}: {', '.join(release.qi_runs.columns)}, one line per person",
-                f"{names['sensitive']}: {GID}, {', '.join(release.sensitive_runs.columns[1:])}",
-                f"{names['members']}: how often each value behind a label occurs in all",
-                *(
-                    f"{names[name]}: {what}"
-                    for name, what in form_named(release.form).more_tables.items()
-                ),
-            ]
-        ),
+        "\n".join(["THE FILES", *_files(release, names)]),
         *_columns(release),
         "WHAT IS CLAIMED\n" + filled(_claim(release)),
-        "CHECKS\n" + "\n".join(map(filled, lines(release.judged.checks))),
+        "CHECKS\n" + "\n".join(_hung(line, 13) for line in lines(release.judged.checks)),
         "WHAT IS MISSING OR CHANGED\n" + filled(_losses(release)),
         *using_parts(release, names),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _files(release: Release, names: dict[str, str]) -> list[str]:
+    """What each file of the folder holds."""
+    told = {
+        names["qi"]: f"one line per person: {', '.join(release.qi_runs.columns)}",
+        names["sensitive"]: "how many people of a group have a value: "
+        f"{', '.join(release.sensitive_runs.columns)}",
+        names["members"]: "how often each value behind a label occurs in all",
+        **{names[name]: what for name, what in form_named(release.form).more_tables.items()},
+        PACKAGE: "the types of columns",
+        CERTIFICATE: "what was checked, and how, for `shoal verify`",
+    }
+    wide = max(map(len, told)) + 2
+    return [_hung(f"{name:<{wide}}{what}", wide) for name, what in told.items()]
+
+
+def _hung(line: str, wide: int) -> str:
+    """A line of two columns, the first of which is so wide."""
+    return textwrap.fill(line, 88, subsequent_indent=" " * wide, break_on_hyphens=False)
 
 
 def _columns(release: Release) -> list[str]:
@@ -79,19 +99,20 @@ def _columns(release: Release) -> list[str]:
 
 
 def _claim(release: Release) -> str:
-    certificate = release.certificate
+    certificate, seed = release.certificate, given_seed(release.certificate)
     method = certificate["method"]
     sentences = [
-        f"Method {method['name']}: {method['claims'].get('guarantee', 'no guarantee')}.",
+        _verdict(release),
+        f"Its method, {method['name']}, claims: "
+        f"{method['claims'].get('guarantee', 'no guarantee')}.",
         f"Judged by the {adversaries_words(release.judged.names)}. An adversary takes one "
         f"group and one view (set of published attributes) at a time{_whole(release)}.",
         _known(release),
         _hollow(release),
         _apart(release),
-        _verdict(release),
         known_words(release.judged.known_before, "1/r"),
         weights_words(certificate["weights"]["people"]) if "weights" in certificate else "",
-        "certificate.json has the details; `shoal verify` checks it.",
+        "" if seed is None else seed_words(seed),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -113,7 +134,7 @@ def _known(release: Release) -> str:
     if not models:
         return _known_of_classes(release, 0)
     return (
-        f"{_known_of_classes(release, len(models))} It also knows what a model of all published "
+        f"{_known_of_classes(release, len(models))} They also know what a model of all published "
         f"attributes, fitted to other people, says of each person ({', '.join(models)}); counting "
         "and suppression disclosure are judged without it."
     )
@@ -138,7 +159,7 @@ def _known_of_classes(release: Release, models: int) -> str:
     sensitive = " and ".join(spec.sensitive_columns)
     if not knowledge["source"].startswith(OWN):
         return (
-            f"This adversary knows of {sensitive} what a file of the publisher's says, in "
+            f"They know of {sensitive} what a file of the publisher's says, in "
             f"{views}, and not its exact distribution; for people of whom the file says nothing it "
             "is the whole table's distribution. Against somebody who knows more nothing is claimed."
         )
@@ -149,9 +170,9 @@ def _known_of_classes(release: Release, models: int) -> str:
         most = _counted(spec.max_attributes, "attribute")
         chosen = f" of at most {most}, a limit that the publisher chose"
     return (
-        f"This adversary knows the exact distribution of {sensitive} in {views}{chosen}, for "
-        "every combination of values in those views that at least "
-        f"{knowledge['min_support']:,} rows share (min_support); everybody else counts with the "
+        f"They know the exact distribution of {sensitive} in {views}{chosen}, for every "
+        "combination of values in those views that at least "
+        f"{knowledge['min_support']:,} rows share (min_support); of all other people they know the "
         "whole table's distribution."
     ) + (f" {WEIGHTED_WORDS}" if weighted else "")
 
@@ -160,6 +181,9 @@ def _verdict(release: Release) -> str:
     """Robust or not, and at which limits."""
     robust, events = release.judged.robust, release.certificate["events"]
     limit = limit_words("1/r", release.certificate["limit"])
+    labels = [f'"{visible(event["label"])}"' for event in events]
+    shown = labels[:SHOWN] + [f"{len(labels) - SHOWN:,} more"] * (len(labels) > SHOWN)
+    about = f"Protected (an event): {', '.join(shown)}. "
     if len({event["r"] for event in events}) > 1:
         own = "; ".join(
             f'"{event["label"]}" r = {event["r"]:g}, the largest {event["worst_posterior"]:.4f}'
@@ -167,9 +191,10 @@ def _verdict(release: Release) -> str:
         )
         told = f"The release is {verdict_words(robust)} at each event's own limit {limit} ({own})"
     else:
-        word = verdict_words(robust, f"{events[0]['r']:g}-robust")
-        told = f"The release is {word}, with the limit {limit}"
-    return f"{told}: the verdict on the checks below."
+        r = events[0]["r"]
+        share = limit_words(f"1/r ({plain_percent(1 / r)})", release.certificate["limit"])
+        told = f"The release is {verdict_words(robust, f'{r:g}-robust')}, with the limit {share}"
+    return f"{about}{told}: the verdict on the checks below."
 
 
 def _looked_up(release: Release) -> list[str]:
@@ -186,10 +211,12 @@ def _counted(count: int, thing: str) -> str:
 def _losses(release: Release) -> str:
     certificate = release.certificate
     rows, groups = certificate["rows"], certificate["groups"]
-    text = (
-        f"{rows['suppressed']:,} of {rows['table']:,} people are left out, "
-        f"{rows['suppressed_with_event']:,} of them with a protected event. "
-    )
+    text = "Nobody is left out. "
+    if rows["suppressed"]:
+        text = (
+            f"{rows['suppressed']:,} of {rows['table']:,} people are left out, "
+            f"{rows['suppressed_with_event']:,} of them with a protected event. "
+        )
     if groups["pooled"]:
         text += pooled_words(groups["pooled"], release.pooled_people) + " "
     if recodings := certificate.get("recoded"):

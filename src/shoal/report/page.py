@@ -93,6 +93,7 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             class_errors=measured.class_errors(shown.queries),
             attack=measured.attack_sentence(shown.attack),
             surest_of=measured.surest_table,
+            seed=sentences.seed_sentence(shown),
             charts=specs,
             drawings={name: drawing(name, spec) for name, spec in specs.items()},
             chart_data=script_json(specs),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shoal.auditing.check_words import (
     VERDICT_TONES,
+    before_words,
     coloured,
     in_full,
     known_words,
@@ -17,10 +18,11 @@ from shoal.auditing.check_words import (
 from shoal.auditing.checks import verdict
 from shoal.auditing.findings import Findings, PublicFindings, PublicWitness, Witness
 from shoal.release.facts.contents import Facts
-from shoal.report.measured import class_errors_in_short
+from shoal.report.measured import attack_sentence, class_errors_in_short
 from shoal.report.public import FEW, hidden_count, judged
 from shoal.wording import (
     ALL_VIEWS,
+    SECRET_WORDS,
     WEIGHTED_WORDS,
     WHOLE,
     apart_words,
@@ -28,10 +30,10 @@ from shoal.wording import (
     joined,
     limit_named,
     listed,
-    lower_words,
     people,
     percent,
     quoted,
+    seed_words,
     through,
     verdict_words,
 )
@@ -43,6 +45,8 @@ MOST_LIMITS = 4
 def checks_said(facts: Facts, *, public: bool) -> list[tuple[str, str, str, str]]:
     """Each check: the class of its colour, the word for its state, its title and its sentence."""
     full = in_full(facts.verdict, facts.spec.sensitive, fewest=FEW if public else 1)
+    if facts.attack is not None:
+        full["attack"] = attack_sentence(facts.attack, short=True)
     return coloured(facts.checks, lambda count: hidden_count(count, public=public), full)
 
 
@@ -87,8 +91,14 @@ def _asked(facts: Facts) -> str:
 def known_sentence(facts: Facts, *, public: bool) -> str:
     """Whom public statistics link above the limit already."""
     limit = "their event's limit" if _by_event(facts) else f"1/r ({percent(facts.limits[0])})"
-    count = facts.verdict.known_before
-    return known_words(count, limit, lambda one: hidden_count(one, public=public))
+    found = facts.verdict
+    return known_words(
+        found.known_before,
+        limit,
+        lambda one: hidden_count(one, public=public),
+        found.together_before,
+        found.most_before,
+    )
 
 
 def story(witness: PublicWitness | None, *, public: bool, undecided: int = 0) -> str:
@@ -105,13 +115,12 @@ def story(witness: PublicWitness | None, *, public: bool, undecided: int = 0) ->
         largest += " by one view at a time"
     told = (
         f"{largest}: {_who(witness)} is linked to {event} with {after}, through "
-        f"{through(witness.view)}; public statistics alone say {percent(witness.before)}."
-        f"{lower_words(witness.before, witness.posterior)}"
+        f"{through(witness.view)}{before_words(witness)}"
     )
     if witness.shared == 1:
         return told
     shared = hidden_count(witness.shared, public=public)
-    return f"{told} {shared.capitalize()} people have the same figure."
+    return f"{told} {shared.capitalize()} people are linked as surely as that."
 
 
 def _who(witness: PublicWitness) -> str:
@@ -143,11 +152,19 @@ def lookup_sentence(facts: Facts) -> str:
     return "" if lookup is None else lookup_words(lookup)
 
 
+def seed_sentence(facts: Facts) -> str:
+    """By what chance decided."""
+    seed = facts.repeat.seed
+    if facts.certificate is None:
+        return "" if seed is None else f"Estimates are by the seed {seed}."
+    return SECRET_WORDS if seed is None else seed_words(seed)
+
+
 def meaning(facts: Facts) -> str:
     """What a verdict does for a decision."""
     return {
-        True: "All that was asked for is kept. Before you publish, read what was not asked for or "
-        "is not covered, in gray.",
+        True: "All that was asked for is kept. Before you publish, read in gray what was only "
+        "counted, and what was not asked for.",
         False: "Do not publish this as it stands. Some people are linked to what should be "
         "protected more surely than was asked for.",
         None: "Do not publish this on the strength of this report: safety could not be shown.",
@@ -241,7 +258,7 @@ def _known_of_classes(facts: Facts) -> str:
     elif spec.max_attributes:
         sets = f"combinations of up to {spec.max_attributes}"
     else:
-        sets = "all combinations"
+        sets = "combinations"
     bands = ""
     if spec.bands:
         listed_bands = listed([f"{name} in steps of {width:g}" for name, width in spec.bands])
@@ -255,7 +272,7 @@ def _known_of_classes(facts: Facts) -> str:
         )
     return (
         f"How {quoted(spec.sensitive)} is distributed among people who share attribute values, "
-        f"for {sets} of these attributes: {views}. Exactly, wherever at least "
+        f"in {views}, {sets} of these attributes. Exactly, wherever at least "
         f"{spec.min_support:,} people share the values (min_support); otherwise only as in the "
         f"whole table.{bands}" + (f" {WEIGHTED_WORDS}" if spec.weighted else "")
     )

@@ -58,15 +58,10 @@ class Verdict:
         few = self.found.lookup is not None and self.found.lookup.fewer_than.people
         if few and ("lookup", "not asked") in {(one.name, one.state) for one in self.checks}:
             full["lookup"] += f" {say('verdict.lookup')}"
-        told = zip(self.checks, coloured(self.checks, instead=full), strict=True)
         return [
-            (tone, self._state(one, state), title, _COMMAND.sub("", said))
-            for one, (tone, state, title, said) in told
+            (tone, state, title, _COMMAND.sub("", said))
+            for tone, state, title, said in coloured(self.checks, instead=full)
         ]
-
-    def _state(self, check: Check, state: str) -> str:
-        tried = check.name == "attack" and check.state == "not asked" and self.attack
-        return say("verdict.few") if tried else state
 
     @property
     def first(self) -> list[Line]:

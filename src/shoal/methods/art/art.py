@@ -210,7 +210,8 @@ class Art:
                 "suppression-limit",
                 f"{lost:,} of {asked.carriers:,} people with a protected value "
                 f"({plain_percent(share)}) find no group at r = {table.spec.r:g}; at most "
-                f"{plain_percent(self.max_suppression)} of them may be left out.",
+                f"{plain_percent(self.max_suppression)} of them may be left out. "
+                "Nothing was written.",
                 f"`shoal plan` says what stands in the way. {TRY}",
             )
 

@@ -43,7 +43,7 @@ def refuse_impossible(asked: Asked, max_suppression: float) -> None:
         f"{plain_percent(max_suppression)} may be left out. {_where(table, worst)} have "
         f'"{visible(event.label)}", and the table has partners for {worst.hidden:,} of them at '
         f"most. Every r above {largest:g} is impossible: that is proven for any groups that "
-        "withstand the binary adversary.",
+        "withstand the binary adversary. Nothing was written.",
         TRY,
     )
 

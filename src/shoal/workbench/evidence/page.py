@@ -105,6 +105,7 @@ def _rendered(evidence: Evidence, own: Path | None, written: str) -> str:
             questions=answers(evidence),
             said_of=measured.attack_sentence,
             surest_of=measured.surest_table,
+            seed=sentences.seed_sentence(facts),
             class_errors=measured.class_errors_in_short(facts.queries),
             certificate_hash=certificate_hash(evidence.run.folder),
             charts=charts,

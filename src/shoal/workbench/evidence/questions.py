@@ -8,7 +8,7 @@ from itertools import compress
 from typing import Any
 
 from shoal.auditing.attacked import AttackerResult, AttackResult, Hits
-from shoal.auditing.check_words import words
+from shoal.auditing.check_words import before_words, words
 from shoal.release.facts import Facts
 from shoal.report.public import judged
 from shoal.report.sentences import checks_said, known_sentence, lookup_sentence
@@ -140,8 +140,7 @@ def _inference(facts: Facts, attacks: Attacks) -> list[str]:
         link = judged(worst.posterior, worst.kind, limit=worst.limit)
         told.append(
             f"The largest link of a person to {quoted(worst.event or '')}, relative to its limit "
-            f"of {percent(worst.limit)}, is {link}; {percent(worst.before)} by public statistics "
-            "alone."
+            f"of {percent(worst.limit)}, is {link}{before_words(worst)}"
         )
     asked = [one.state != "not asked" for one in facts.checks]
     said = [sentence for *_, sentence in checks_said(facts, public=False)]

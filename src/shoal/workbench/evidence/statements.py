@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from shoal.auditing.check_words import titled
+from shoal.auditing.check_words import LABELS, label, titled
 from shoal.auditing.checks import verdict
 from shoal.release.facts import Facts
 from shoal.report.sentences import lookup_sentence
@@ -66,7 +66,9 @@ def proposals(facts: Facts) -> dict[str, str]:
 
 def _residual(facts: Facts) -> str:
     found, checks = facts.verdict, facts.checks
-    open_ = [title.lower() for check, title, _ in titled(checks) if check.state == "not asked"]
+    open_ = [
+        title.lower() for check, title, _ in titled(checks) if label(check) == LABELS["not asked"]
+    ]
     told = [
         f"By its checks the release is {verdict_words(verdict(checks))}.",
         *(said for check, _, said in titled(checks) if check.state in ("broken", "undecided")),
