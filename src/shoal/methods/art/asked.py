@@ -45,6 +45,8 @@ class OddsColumn(NamedTuple):
     known: Floats
     """distributions x (event, x, y): probabilities. Where they are equal, no reader of a group of x
     and y tells people apart."""
+    again: bool = False
+    """Whether a reader before has the same odds in the same view."""
 
 
 class Promise(NamedTuple):
@@ -156,7 +158,7 @@ class Asked:
                     chances = [one[:, w] for one in (block.chance, *block.values)]
                     yield OddsColumn(w, everybody, odds, strength, np.column_stack(chances))
             return
-        event = int(self.table.value_event[x])
+        event, seen = int(self.table.value_event[x]), [list[Floats]() for _ in self.knowledge.views]
         r = float(self.table.event_r[event])
         for reader in self.readers:
             for number, view in enumerate(self.knowledge.views):
@@ -165,7 +167,9 @@ class Asked:
                 values = value_chances(view, self.table, np.array([x, y], np.int32))
                 strength = strengths(r, chance, prior=self.prior)
                 known = np.column_stack([chance, values])
-                yield OddsColumn(number, view.index, odds, strength, known)
+                again = any(np.array_equal(odds, other) for other in seen[number])
+                seen[number].append(odds)
+                yield OddsColumn(number, view.index, odds, strength, known, again)
 
     @cached_property
     def people(self) -> Counts:

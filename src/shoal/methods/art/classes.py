@@ -42,14 +42,17 @@ class Lack:
         """`lacking` by view and class; `overall`, of the table as a whole; `more`, of other strata:
         that of each signature, and how many each lacks."""
         self._index = [view.index for view in knowledge.class_views]
-        self._lack = [np.maximum(one, 0) for one in lacking]
-        for one in self._lack:
+        parts = [np.maximum(one, 0) for one in lacking]
+        for one in parts:
             one[0] = 0  # whoever is in no class that is known
         for stratum, lack in more:
             self._index.append(stratum)
-            self._lack.append(np.maximum(lack, 0))
+            parts.append(np.maximum(lack, 0))
         self._index.append(np.zeros_like(knowledge.views[0].index))
-        self._lack.append(np.array([max(0, overall)]))
+        parts.append(np.array([max(0, overall)]))
+        self._first = np.cumsum([0, *(len(one) for one in parts[:-1])])
+        self._all = np.concatenate(parts)
+        self._lack = np.split(self._all, self._first[1:])
         self.helps = np.zeros(len(knowledge.views[0].index), np.int64)
         """Of each signature: how many classes that lack people it is in."""
         for index, lack in zip(self._index, self._lack, strict=True):
@@ -83,14 +86,13 @@ class Lack:
 
     def take(self, signature: int, waiting: Waiting | None = None) -> None:
         """Somebody of this signature is taken, of those who are waiting."""
-        for index, lack in zip(self._index, self._lack, strict=True):
-            one = index[signature]
-            lack[one] -= 1
-            if lack[one] == 0:
-                others = np.flatnonzero(index == one)
-                self.helps[others] -= 1
-                if waiting is not None:
-                    waiting.help_less(others)
+        mine = np.array([index[signature] for index in self._index])
+        self._all[self._first + mine] -= 1
+        for k in np.flatnonzero(self._all[self._first + mine] == 0):
+            others = np.flatnonzero(self._index[k] == mine[k])
+            self.helps[others] -= 1
+            if waiting is not None:
+                waiting.help_less(others)
 
     def give(self, signature: int) -> None:
         """Somebody of this signature is given back."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Ints
-from shoal.methods.art.asked import Asked, OddsColumn
+from shoal.methods.art.asked import Asked
 from shoal.methods.art.kernels.weights import (
     Weights,
     gathered,
@@ -41,18 +41,6 @@ def _same(one: Block, other: Block) -> bool:
     the end."""
     near = np.isclose(one.odds, other.odds, rtol=ROUNDING, atol=0.0, equal_nan=True)
     return bool(near.all()) and np.allclose(one.strength, other.strength, rtol=ROUNDING, atol=0.0)
-
-
-def _different(columns: list[OddsColumn]) -> list[OddsColumn]:
-    """Those whose odds no reader before has in the same view."""
-    seen: dict[int, list[Floats]] = {}
-    found = []
-    for column in columns:
-        before = seen.setdefault(column.view, [])
-        if not any(np.array_equal(column.odds, other) for other in before):
-            before.append(column.odds)
-            found.append(column)
-    return found
 
 
 def _by_class(
@@ -99,7 +87,8 @@ class Columns:
         if asked.masks is not None:
             return cls._of_masks(asked.masks, kinds, x)
         weights = cls.weights_of(asked, kinds, x, y, all_views=all_views)
-        columns, chance = _different(asked.columns(x, y)), np.zeros(len(kinds))
+        columns = [one for one in asked.columns(x, y) if not one.again]
+        chance = np.zeros(len(kinds))
         for column in columns:
             chance += column.known[:, 0][column.at[kinds]]
         return cls(weights, chance / len(columns), len(columns))
@@ -111,7 +100,8 @@ class Columns:
         """Their weights alone."""
         if asked.masks is not None:
             return cls._of_masks(asked.masks, kinds, x).weights
-        views, columns = asked.knowledge.views, _different(asked.columns(x, y))
+        views = asked.knowledge.views
+        columns = [one for one in asked.columns(x, y) if not one.again]
         view, odds, strength = (
             [getattr(one, name) for one in columns] for name in ("view", "odds", "strength")
         )
@@ -197,6 +187,12 @@ class Columns:
     def rows(self, kinds: NDArray[np.integer]) -> tuple[Floats, Floats]:
         """kinds x columns: odds and strengths."""
         return self._rows(self.weights.odds, kinds), self._rows(self.weights.strength, kinds)
+
+    def row(self, kind: int) -> tuple[Floats, Floats]:
+        """The same of one kind."""
+        at, through, first, odds, strength = self.weights
+        where = first[:-1] + at[kind][through]
+        return odds[where], strength[where]
 
     def column(self, w: int, kinds: NDArray[np.integer]) -> Floats:
         """The odds of kinds in one column."""

@@ -188,7 +188,7 @@ def _join(
     nearer = np.where(groups.is_pooled(which), ALREADY_POOLED, 1.0)
     waiting = Waiting(lack, cells.signature[filler])
     while (pick := waiting.pick(random)) >= 0:
-        odds, strength = (one[0] for one in columns.rows(mine[pick : pick + 1]))
+        odds, strength = columns.row(int(mine[pick]))
         apart = ((open_.middle - place[mine[pick]]) ** 2).sum(axis=1)
         apart *= nearer if pooled else 1.0
         chosen = _nearest_fit(open_, apart, odds, strength) if usable[mine[pick]] else -1

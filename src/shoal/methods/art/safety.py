@@ -30,7 +30,7 @@ def safe_groups(lines: Members, cells: Cells, x: int, y: int, asked: Asked) -> N
     found, others = np.ones(len(left), bool), cells.signature[some.cell]
     columns, refused = asked.columns(x, y), asked.refused
     for number in sorted(range(len(columns)), key=lambda column: -refused[column]):
-        _, index, odds, strength, known = columns[number]
+        _, index, odds, strength, known, _ = columns[number]
         np.maximum(strongest, strength[index[kinds]], out=strongest)
         drop_linked(
             some.start,
