@@ -255,8 +255,8 @@ def _attacked(trial: Trial, known: Knowledge, method: Anonymizer, seed: int, tru
     )
     found = attack(scene, as_attackers(None), progress=silent)
     lineup = scene.lineup
-    before = scene.by_counts[lineup.signature, lineup.event[lineup.case]]
-    limit = np.maximum(1.0 / lineup.r[lineup.case], before)
+    before = scene.by_counts[lineup.signature, lineup.event[lineup.question]]
+    limit = np.maximum(1.0 / lineup.r[lineup.question], before)
     after, people = scene.believed[0], lineup.people
     return {
         "above": int(people[after > limit * (1 + ROUNDING)].sum()),
@@ -304,7 +304,7 @@ def _by_truth(scene: Scene, truth: Truth) -> Line:
     true = each["chance"].to_numpy()[lineup.signature]
     named, hits = draw(lineup, shares(lineup, true), scene.rng("truth"))
     after = lineup.posterior(true / (1 - true))
-    limit = np.maximum(1.0 / lineup.r[lineup.case], true)
+    limit = np.maximum(1.0 / lineup.r[lineup.question], true)
     rate = Rate(int(named.sum()), int(hits.sum()))
     allowed = float(named @ limit) / max(1, rate.tries)
     far = int(lineup.people[after > most_believed(limit) * (1 + ROUNDING)].sum())

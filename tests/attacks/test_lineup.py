@@ -52,7 +52,7 @@ def test_a_line_up_has_every_group_that_holds_an_event_and_nobody_else(seed: int
             marked = [(who, kinds[who], carrying[who], who in known) for who in sorted(kinds)]
             expected[event, tuple(marked)] += int(copies)
     found: Counter[Any] = Counter()
-    for case in range(lineup.cases):
+    for case in range(lineup.questions):
         marked = [
             (
                 int(lineup.signature[i]),
@@ -67,7 +67,9 @@ def test_a_line_up_has_every_group_that_holds_an_event_and_nobody_else(seed: int
     assert 0 < lineup.known.sum() < len(lineup.known)
     assert lineup.people.max() > 1
     assert lineup.carriers.max() > 1
-    held = [sum(lineup.carrying[i] for i in suspects_of(lineup, c)) for c in range(lineup.cases)]
+    held = [
+        sum(lineup.carrying[i] for i in suspects_of(lineup, c)) for c in range(lineup.questions)
+    ]
     assert held == lineup.carriers.tolist()
 
 
@@ -79,7 +81,7 @@ def test_equals_are_named_with_the_same_chance(seed: int, guesses: int) -> None:
     rng = np.random.default_rng(seed)
     score = rng.integers(3, size=len(lineup.signature)).astype(float)
     share = shares(lineup, score)
-    for case in range(lineup.cases):
+    for case in range(lineup.questions):
         mine, left = suspects_of(lineup, case), int(lineup.guesses[case])
         for level in (2.0, 1.0, 0.0):
             equals = [i for i in mine if score[i] == level]
@@ -103,8 +105,8 @@ def test_some_of_the_cases() -> None:
     lineup = lineup_of(0)
     chosen = np.array([1, 4, 5])
     some = lineup.only(chosen)
-    mine = np.isin(lineup.case, chosen)
-    assert some.cases == 3
+    mine = np.isin(lineup.question, chosen)
+    assert some.questions == 3
     assert some.carriers.tolist() == lineup.carriers[chosen].tolist()
     assert some.odds == pytest.approx(lineup.odds[mine])
     assert some.claimed == pytest.approx(lineup.claimed[mine])
@@ -115,17 +117,18 @@ def test_what_is_missing_is_a_case_of_its_own(seed: int) -> None:
     table = made_up(seed)
     scene = Scene(table, some_groups(table, seed), Knowledge.of(table))
     missing = scene.missing
-    assert missing.cases > 0
+    assert missing.questions > 0
     absent = table.rows - scene.grouping.published
     assert [
-        sum(missing.people[i] for i in suspects_of(missing, case)) for case in range(missing.cases)
-    ] == [absent] * missing.cases
+        sum(missing.people[i] for i in suspects_of(missing, case))
+        for case in range(missing.questions)
+    ] == [absent] * missing.questions
     published = Counter[Any]()
     for sig, value, people in zip(
         scene.grouping.signature, scene.grouping.value, scene.grouping.people, strict=True
     ):
         published[int(sig), int(value)] += int(people)
-    for case in range(missing.cases):
+    for case in range(missing.questions):
         for i in suspects_of(missing, case):
             who, gone, carrying = int(missing.signature[i]), 0, 0
             for sig, value, rows in zip(*table.cells, strict=True):
@@ -134,7 +137,9 @@ def test_what_is_missing_is_a_case_of_its_own(seed: int) -> None:
                     gone += left
                     carrying += left * (table.value_event[value] == missing.event[case])
             assert (missing.people[i], missing.carrying[i]) == (gone, carrying)
-    held = [sum(missing.carrying[i] for i in suspects_of(missing, c)) for c in range(missing.cases)]
+    held = [
+        sum(missing.carrying[i] for i in suspects_of(missing, c)) for c in range(missing.questions)
+    ]
     assert missing.guesses.tolist() == missing.carriers.tolist() == held
 
 
@@ -148,7 +153,7 @@ def test_the_odds_are_those_of_both_readers(seed: int) -> None:
     knowledge = Knowledge.of(table)
     lineup = Lineup.of(table, Grouping.of_rows(table, groups), knowledge)
     assert lineup.members.tolist() == [5] * 8
-    for case in range(lineup.cases):
+    for case in range(lineup.questions):
         mine = np.repeat(suspects_of(lineup, case), lineup.people[suspects_of(lineup, case)])
         for w, view in enumerate(knowledge.views):
             rows = view.index[lineup.signature[mine]]
@@ -178,7 +183,7 @@ def test_distances_and_standings_against_slow_twins(seed: int) -> None:
     odds = lineup.odds
     in_ratio, in_log = to_all_others(lineup, in_ratios), to_all_others(lineup, in_logs)
     ranked, spare = ranks(lineup, lineup.odds[:, 0]), without(lineup)
-    for case in range(lineup.cases):
+    for case in range(lineup.questions):
         mine = suspects_of(lineup, case)
         everybody = [i for i in mine for _ in range(lineup.people[i])]
         for i in mine:

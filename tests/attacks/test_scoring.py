@@ -26,7 +26,7 @@ from tests.attacks.people import deal, made_up, some_groups, suspects_of
 def drawn_anew(lineup: Lineup, rng: np.random.Generator) -> Lineup:
     """Another truth: in each case one person, by what is claimed."""
     carrying = np.zeros(len(lineup.signature), np.int64)
-    for case in range(lineup.cases):
+    for case in range(lineup.questions):
         mine = np.array(suspects_of(lineup, case))
         chance = lineup.claimed[mine, 0].astype(float) * lineup.people[mine]
         carrying[rng.choice(mine, p=chance / chance.sum())] = 1
@@ -61,7 +61,7 @@ def test_certainties_are_those_of_enumeration(seed: int) -> None:
     found = certainties(scene.lineup, scene.missing, view)
     for event in range(len(table.events)):
         # Everybody in a case of the event, by case and class.
-        sides = [(one, c) for one in (scene.lineup, scene.missing) for c in range(one.cases)]
+        sides = [(one, c) for one in (scene.lineup, scene.missing) for c in range(one.questions)]
         cases = [(one, c) for one, c in sides if one.event[c] == event]
         people = [
             [i for i in suspects_of(one, c) for _ in range(one.people[i])] for one, c in cases
@@ -170,14 +170,14 @@ def test_what_all_counts_say_meets_every_count(seed: int) -> None:
     scene = Scene(table, some_groups(table, seed), Knowledge.of(table))
     inside, gone = believed(scene.lineup, scene.missing, scene.counted_views)
     for one, chance in ((scene.lineup, inside), (scene.missing, gone)):
-        for case in range(one.cases):
+        for case in range(one.questions):
             mine = np.array(suspects_of(one, case))
             assert one.people[mine] @ chance[mine] == pytest.approx(one.carriers[case], abs=0.05)
     for view in scene.knowledge.views:
         for event in range(len(table.events)):
             expected = np.zeros(len(view.distributions))
             for one, chance in ((scene.lineup, inside), (scene.missing, gone)):
-                mine = one.event[one.case] == event
+                mine = one.event[one.question] == event
                 at = view.index[one.signature[mine]]
                 np.add.at(expected, at, one.people[mine] * chance[mine])
             held = np.bincount(view.index, scene.carriers[:, event], len(expected))

@@ -54,7 +54,7 @@ def test_the_surest_are_those_of_a_list_of_everybody(seed: int) -> None:
     assert guesses.chance is not None
     assert guesses.before is not None
     named, views = list[Person](), list[list[Person]]([] for _ in scene.knowledge.views)
-    for case in range(lineup.cases):
+    for case in range(lineup.questions):
         event = int(lineup.event[case])
         for i in suspects_of(lineup, case):
             signature, rank = int(lineup.signature[i]), float(guesses.chance[i])

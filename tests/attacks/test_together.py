@@ -65,7 +65,7 @@ def test_whoever_is_named_with_certainty_has_it_in_every_world(case):
             assert guess.chance is not None
             assert lineup.people.sum() >= lineup.carrying.sum()
             for suspect in np.flatnonzero(guess.chance >= CERTAIN):
-                event = table.events[lineup.event[lineup.case[suspect]]].label
+                event = table.events[lineup.event[lineup.question[suspect]]].label
                 signature = lineup.signature[suspect]
                 if not isinstance(attacker, Arrivals):  # who knows more than chances: counts
                     assert signature in sure[event], attacker.name

@@ -116,7 +116,7 @@ def test_what_is_allowed_is_the_mean_of_what_all_counts_say() -> None:
         def attack(self, scene: Scene) -> list[Guesses]:
             return [Guesses(lineup, -np.arange(len(lineup.signature), dtype=float))]
 
-    for case in range(lineup.cases):
+    for case in range(lineup.questions):
         first = int(lineup.start[case])
         event = int(lineup.event[case])
         chance = float(scene.by_counts[lineup.signature[first], event])

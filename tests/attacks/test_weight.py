@@ -34,7 +34,7 @@ def test_whoever_counts_as_most_is_named() -> None:
 def test_people_of_a_signature_are_told_apart_by_weight() -> None:
     lineup = scene().lineup
     assert lineup.weight is not None
-    keys = list(zip(lineup.case.tolist(), lineup.signature.tolist(), strict=True))
+    keys = list(zip(lineup.question.tolist(), lineup.signature.tolist(), strict=True))
     assert len(set(keys)) < len(keys)
     assert not lineup.carrying[lineup.weight == 0].any()
     assert lineup.carrying.sum() == scene().carriers.sum()

@@ -16,7 +16,7 @@ import xmlschema
 
 from shoal.auditing.check_words import SAID, titled
 from shoal.auditing.checks import CHECKS, Check, State
-from shoal.cli.outcomes import FORMS, Outcome, Run, of_checks
+from shoal.cli.outcomes import FORMS, CommandRun, Outcome, of_checks
 from tests.cli.program import SPEC, Done, refused, shoal_
 from tests.cli.schemas import JUNIT, schema
 
@@ -61,20 +61,20 @@ def github(text: str) -> list[tuple[str, dict[str, str], str]]:
 READ: dict[str, Callable[[str], Any]] = {"sarif": sarif, "junit": junit, "github": github}
 
 
-def run_of(outcomes: list[Outcome], subject: str = "release") -> Run:
-    return Run("verify", subject, "CONFIRMED: 100 % of it.", outcomes, 0)
+def run_of(outcomes: list[Outcome], subject: str = "release") -> CommandRun:
+    return CommandRun("verify", subject, "CONFIRMED: 100 % of it.", outcomes, 0)
 
 
 @pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Callable[[Run, str], str]:
-    def emitted(run: Run, chosen: str) -> str:
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[[CommandRun, str], str]:
+    def emitted(run: CommandRun, chosen: str) -> str:
         run.emit(chosen)
         return capsys.readouterr().out
 
     return emitted
 
 
-def test_every_check_is_shown_in_every_state(said: Callable[[Run, str], str]) -> None:
+def test_every_check_is_shown_in_every_state(said: Callable[[CommandRun, str], str]) -> None:
     for state in STATES:
         number = 0 if state == "kept" else 3
         checks = [Check(one, state, number) for one in CHECKS if SAID[one].sentence(state, number)]
@@ -101,7 +101,9 @@ def test_every_check_has_a_reason_and_a_remedy() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_foreign_text_cannot_leave_its_place(form: str, said: Callable[[Run, str], str]) -> None:
+def test_foreign_text_cannot_leave_its_place(
+    form: str, said: Callable[[CommandRun, str], str]
+) -> None:
     one = Outcome("attack/x", HOSTILE, "broken", HOSTILE, HOSTILE, HOSTILE)
     text = said(run_of([one], HOSTILE), form)
     assert not re.search("[\x00\x1b\ud800\uffff]", text)
@@ -113,7 +115,7 @@ def test_foreign_text_cannot_leave_its_place(form: str, said: Callable[[Run, str
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_passwords_are_not_shown(form: str, said: Callable[[Run, str], str]) -> None:
+def test_passwords_are_not_shown(form: str, said: Callable[[CommandRun, str], str]) -> None:
     text = said(run_of([], "postgresql://ada:secret@db.example/clinic?table=t"), form)
     assert "secret" not in text
     READ[form](text)

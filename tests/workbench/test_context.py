@@ -20,7 +20,7 @@ def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
 
 
 def test_every_field_is_kept_and_shown(visitor: Visitor) -> None:
-    told = {name: f"Said of {name}" for name in TEXTS if name != "expiry"}
+    told = {name: f"ValueLine of {name}" for name in TEXTS if name != "expiry"}
     fields = [*told.items(), ("expiry", "2030-12-31")]
     fields += [("intrusion-who", "Two students"), ("intrusion-who", ""), ("intrusion-who", "I")]
     for name in ("means", "tried", "result"):

@@ -27,7 +27,7 @@ from shoal.data.spec import Spec, checked_seed
 from shoal.data.storage import recover_folder
 from shoal.data.table import Table
 from shoal.data.table.frames import to_polars
-from shoal.engines import Engine, Near, default_engine, engine_of
+from shoal.engines import Engine, Local, default_engine, engine_of
 from shoal.engines.counting import holds_cells
 from shoal.errors import InputError, InternalError
 from shoal.groups import Anonymizer, Grouping, Progress, silent
@@ -39,7 +39,7 @@ from shoal.release.drawing import Draw, draw
 from shoal.release.ledger import Ledger, begin, check_same, follow, secret
 from shoal.release.models import describe_models, model_files
 from shoal.release.people import Met, People, met, refuse_met
-from shoal.release.release import Run
+from shoal.release.release import ReleaseRun
 from shoal.release.tables import build_tables, check_names
 
 SEED_BITS = 62
@@ -226,7 +226,9 @@ def anonymize(
         members=members,
         ranges=ranges,
         certificate=certificate,
-        run=Run(table, grouping, audit, drawn, rows_with, dealt, models, clock.laps, chain, whose),
+        run=ReleaseRun(
+            table, grouping, audit, drawn, rows_with, dealt, models, clock.laps, chain, whose
+        ),
     )
     if others:
         raise refuse_met(others[0], pair_words(rows, others[0], made))
@@ -244,7 +246,7 @@ def _chain(
     seed: int,
 ) -> Ledger:
     """The chain that a release begins or follows."""
-    if not isinstance(engine, Near):
+    if not isinstance(engine, Local):
         raise InputError(
             "ledger-engine",
             f"A ledger is kept of rows that are here, and {engine.name} leaves them there.",
@@ -260,7 +262,7 @@ def _chain(
 
 def _rows(data: Any, engine: Engine) -> pl.DataFrame | Rows | None:
     """The rows of what is given, where they are here."""
-    if not isinstance(engine, Near) or (is_location(data) and holds_cells(data)):
+    if not isinstance(engine, Local) or (is_location(data) and holds_cells(data)):
         return None
     if is_location(data):
         return engine.opened(data)

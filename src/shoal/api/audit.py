@@ -126,7 +126,7 @@ def audit(
     )
 
 
-class Published(NamedTuple):
+class Audited(NamedTuple):
     """What was published of a table."""
 
     table: Table
@@ -159,7 +159,7 @@ def published_of(
     knowledge: Known = None,
     engine: Engine | None = None,
     progress: Progress = silent,
-) -> Published:
+) -> Audited:
     """A table, and the groups of it that are to be judged."""
     if released is not None:
         asked = spec_of(data, spec or spec_of_own(released), knowledge=knowledge)
@@ -172,13 +172,13 @@ def published_of(
             large = align_large(data, released, asked, key=key, engine=engine, progress=progress)
             table, made, rows = large
         if not own:
-            return Published(table, made, rows, lookup_of(table, made, k=k, exact=False))
+            return Audited(table, made, rows, lookup_of(table, made, k=k, exact=False))
         lookup = replace(load(Path(released)).lookup, cost=k_cost(table.cost))
-        return Published(table, made, rows, lookup)
+        return Audited(table, made, rows, lookup)
     if engine is not None:
         raise no_audit_by_engine()
     if isinstance(groups, str):
         frame = frame_of(data)
         table = table_of(frame, spec_of(data, spec), knowledge=knowledge)
-        return Published(table, labels_of(frame, groups))
-    return Published(table_of(data, spec, knowledge=knowledge), groups)
+        return Audited(table, labels_of(frame, groups))
+    return Audited(table_of(data, spec, knowledge=knowledge), groups)

@@ -17,7 +17,7 @@ from shoal.methods.registry import PAPER_METHODS, inform
 from shoal.planning.comparison.comparison import (
     MEASURES,
     Comparison,
-    Line,
+    MethodLine,
     averaged,
     check_compared,
     machine_note,
@@ -93,7 +93,7 @@ def compare(
     for name, one in anonymizers.items():
         own = "readers" in parameters.get(name, {})
         anonymizers[name] = inform(one, knowledge=told, readers=None if own else judges)
-    lines = list[Line]()
+    lines = list[MethodLine]()
     everybody = [*anonymizers.items(), *((name, None) for name in others)]
     for done, (name, method) in enumerate(everybody):
         progress(name, done, len(everybody))
@@ -103,7 +103,7 @@ def compare(
             trials = trials or [released_trial(table, others[name], key)]
             known_of_it = known if seeds else Knowledge.of(trials[0].table, told)
         except InputError as error:
-            lines.append(Line(name, dict.fromkeys(MEASURES), seeds, failed=str(error)))
+            lines.append(MethodLine(name, dict.fromkeys(MEASURES), seeds, failed=str(error)))
             continue
         line = averaged(name, trials, known_of_it, adversary, queries, seeds)
         if attack:

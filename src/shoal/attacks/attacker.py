@@ -21,7 +21,7 @@ UNSURE = 1 - 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Guesses:
-    """A score for every suspect: the largest of a case is named."""
+    """A score for every suspect: the largest of a question is named."""
 
     lineup: Lineup
     """The scene's groups, some of them, or its missing people."""

@@ -27,7 +27,7 @@ class ClassCounter:
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         lineup, views = scene.lineup, scene.knowledge.class_views
-        if not lineup.cases or not views:
+        if not lineup.questions or not views:
             return
         sure = _sure(scene)[0]
         ways = {view.name: (view,) for view in views} | {"all views on average": views}
@@ -64,7 +64,7 @@ class AllCounter:
 
 def _counted(scene: Scene) -> tuple[View, ...]:
     """The views whose classes have been counted; none where there is nobody to name."""
-    if not scene.lineup.cases:
+    if not scene.lineup.questions:
         return ()
     if not scene.counted_views:
         raise NotApplicableError("Nobody has counted what is known: it comes from outside.")
@@ -79,7 +79,7 @@ class Absentee:
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         lineup = scene.missing
-        if not lineup.cases:
+        if not lineup.questions:
             return
         sure = _sure(scene)[1]
         for view in scene.knowledge.views:

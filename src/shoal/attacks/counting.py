@@ -34,10 +34,10 @@ class EventSuspects(NamedTuple):
 
 
 def counted(lineup: Lineup, views: Sequence[View]) -> list[EventSuspects]:
-    """For each event that there are cases of."""
+    """For each event that is asked about."""
     found = []
     for event in np.unique(lineup.event):
-        mine = np.flatnonzero(lineup.event[lineup.case] == event)
+        mine = np.flatnonzero(lineup.event[lineup.question] == event)
         index, carriers, offset = [], [], 0
         for view in views:
             known = known_carriers(view, lineup.table, int(event))
@@ -75,15 +75,15 @@ def believed(groups: Lineup, missing: Lineup, views: tuple[View, ...]) -> tuple[
     strata = Strata(views, len(table.signatures))
     inside, gone = np.zeros(len(groups.signature)), np.zeros(len(missing.signature))
     for event in np.unique(np.concatenate([groups.event, missing.event])):
-        cases = np.flatnonzero(groups.event == event)
-        mine, away = (np.flatnonzero(one.event[one.case] == event) for one in (groups, missing))
+        asked = np.flatnonzero(groups.event == event)
+        mine, away = (np.flatnonzero(one.event[one.question] == event) for one in (groups, missing))
         left = np.bincount(missing.signature[away], missing.people[away], len(table.signatures))
         published = Groups(
-            start=Ragged.of_lengths(groups.size[cases]).start,
+            start=Ragged.of_lengths(groups.lengths[asked]).start,
             signature=groups.signature[mine].astype(np.int32),
             people=groups.people[mine],
-            copies=np.ones(len(cases), np.int64),
-            cases=groups.carriers[cases],
+            copies=np.ones(len(asked), np.int64),
+            cases=groups.carriers[asked],
         )
         carriers = event_cases(table, int(event))
         found = fit_groups(strata, carriers, published, left.astype(np.int64))
@@ -100,10 +100,12 @@ def certainties(groups: Lineup, missing: Lineup, view: View) -> tuple[Bools, Boo
             continue
         if not all(_published_truly(one, int(event)) for one in (groups, missing)):
             continue
-        inside, gone = (np.flatnonzero(one.event[one.case] == event) for one in (groups, missing))
-        sides = ((groups, inside, 0), (missing, gone, groups.cases))
+        inside, gone = (
+            np.flatnonzero(one.event[one.question] == event) for one in (groups, missing)
+        )
+        sides = ((groups, inside, 0), (missing, gone, groups.questions))
         found = Flow.of(
-            group=np.concatenate([one.case[mine] + first for one, mine, first in sides]),
+            group=np.concatenate([one.question[mine] + first for one, mine, first in sides]),
             kind=np.concatenate([view.index[one.signature[mine]] for one, mine, _ in sides]),
             people=np.concatenate([one.people[mine] for one, mine, _ in sides]),
             carrying=np.concatenate([one.carrying[mine] for one, mine, _ in sides]),
@@ -121,7 +123,7 @@ def _own_counts(table: Table, view: View, event: int) -> bool:
 
 
 def _published_truly(lineup: Lineup, event: int) -> bool:
-    """Whether every case has as many carriers as it publishes."""
-    held = np.bincount(lineup.case, lineup.carrying, lineup.cases)
+    """Whether every question has as many carriers as it publishes."""
+    held = np.bincount(lineup.question, lineup.carrying, lineup.questions)
     mine = lineup.event == event
     return bool((held[mine] == lineup.carriers[mine]).all())

@@ -20,13 +20,13 @@ FARTHEST = 1e3
 PORTION = 4_000_000
 """So many distances are held at once."""
 Apart = Callable[[Lineup], Iterator[tuple[Ints, Singles]]]
-"""Some cases of one size at a time: their suspects (cases x size), and the distance from each to
-each (cases x size x size)."""
+"""Some questions of one size at a time: their suspects (questions x size), and the distance from
+each to each (questions x size x size)."""
 
 
 def to_all_others(lineup: Lineup, apart: Apart) -> Floats:
-    """The distances from each suspect to all other people of its case, added up; the medoid's is
-    the smallest."""
+    """The distances from each suspect to all other people of its question, added up; the medoid's
+    is the smallest."""
     total = np.zeros(len(lineup.signature))
     for suspects, between in apart(lineup):
         total[suspects] = (between * lineup.people[suspects][:, None, :]).sum(axis=2)
@@ -56,7 +56,7 @@ def in_ratios(lineup: Lineup) -> Iterator[tuple[Ints, Singles]]:
 
 
 def distances(lineup: Lineup) -> dict[str, Floats]:
-    """Distances to the others of the case, by both measures, summed up in a few numbers each."""
+    """Distances to the others of the question, by both measures, summed up in a few numbers."""
     found: dict[str, Floats] = {}
     for how, apart in (("logs", in_logs), ("ratios", in_ratios)):
         for suspects, between in apart(lineup):
@@ -67,7 +67,7 @@ def distances(lineup: Lineup) -> dict[str, Floats]:
 
 
 def _profile(between: Singles) -> dict[str, Singles]:
-    """From cases x size x size distances, numbers for each suspect by name."""
+    """From questions x size x size distances, numbers for each suspect by name."""
     size = between.shape[1]
     ordered = np.sort(between, axis=2)[:, :, min(1, size - 1) :]
     typical = np.maximum(np.median(ordered, axis=(1, 2)), 1e-9)[:, None, None]
@@ -88,9 +88,9 @@ def _profile(between: Singles) -> dict[str, Singles]:
 def _portions(lineup: Lineup) -> Iterator[Ints]:
     """Cases of one size, a few at a time."""
     for suspects in lineup.by_size():
-        cases = max(1, PORTION // suspects.shape[1] ** 2)
-        for first in range(0, len(suspects), cases):
-            yield suspects[first : first + cases]
+        questions = max(1, PORTION // suspects.shape[1] ** 2)
+        for first in range(0, len(suspects), questions):
+            yield suspects[first : first + questions]
 
 
 ALIKE = 1e-9
@@ -111,7 +111,7 @@ def posteriors(lineup: Lineup) -> dict[str, Floats]:
     do without it: whoever is chosen for what others lack cannot be spared, the one they were chosen
     for can."""
     # Of several carriers, the expected number of those who it is.
-    share = lineup.odds / lineup.total(lineup.odds) * lineup.carriers[lineup.case][:, None]
+    share = lineup.odds / lineup.total(lineup.odds) * lineup.carriers[lineup.question][:, None]
     posterior = np.minimum(share, 1.0)
     highest = lineup.spread(lineup.largest(posterior))
     lowest = lineup.spread(lineup.least(posterior))
@@ -153,7 +153,7 @@ def without(lineup: Lineup) -> Floats:
 
 def _demand(lineup: Lineup) -> Floats:
     """suspects x columns: how many times its own odds a suspect's group must come to."""
-    r = np.repeat(lineup.r[lineup.case][:, None], lineup.odds.shape[1], axis=1)
+    r = np.repeat(lineup.r[lineup.question][:, None], lineup.odds.shape[1], axis=1)
     if lineup.limit == "absolute":
         return r
     return 1 / np.maximum(1 / r, np.hstack([lineup.chance, lineup.chance]))
@@ -183,7 +183,7 @@ def agreement(lineup: Lineup) -> dict[str, Floats]:
     for position, column in enumerate(table.qi):
         codes = table.signatures[:, position]
         mine = codes[lineup.signature]
-        same = _alike(lineup, mine, len(column)) / lineup.members[lineup.case]
+        same = _alike(lineup, mine, len(column)) / lineup.members[lineup.question]
         people = np.bincount(codes, table.signature_rows, len(column))
         found[f"shares {column.name}"] = same
         found[f"commonness of {column.name}"] = np.log(people[mine])
@@ -192,6 +192,6 @@ def agreement(lineup: Lineup) -> dict[str, Floats]:
 
 
 def _alike(lineup: Lineup, code: Whole, size: int) -> Floats:
-    """How many people of its case have the same code, for each suspect."""
-    _, again = np.unique(lineup.case * size + code, return_inverse=True)
+    """How many people of its question have the same code, for each suspect."""
+    _, again = np.unique(lineup.question * size + code, return_inverse=True)
     return np.asarray(np.bincount(again, lineup.people)[again], np.float64)

@@ -62,7 +62,7 @@ class Insider:
             except InputError as error:
                 problem = f": {error.problem}"
                 continue
-            if made.cases:
+            if made.questions:
                 practised.append((made, features(made)))
         if not practised:
             raise NotApplicableError(
@@ -73,7 +73,7 @@ class Insider:
     def _named(
         self, scene: Scene, practised: list[tuple[Lineup, Features]], rng: np.random.Generator
     ) -> Iterator[Guesses]:
-        if scene.sample.cases:
+        if scene.sample.questions:
             told = features(scene.sample)
             for name, learner in learners().items():
                 scores = from_practice(scene.sample, told, practised, learner, rng)
@@ -87,7 +87,7 @@ class Informed:
     reasoning = "knows the cases of half of the groups, and learns from them to name the others"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
-        if scene.sample.cases < 2:
+        if scene.sample.questions < 2:
             return
         rng, told = scene.rng(self.name), features(scene.sample)
         for name, learner in learners().items():

@@ -1,4 +1,4 @@
-"""Posteriors of all cases at once."""
+"""Posteriors of the suspects of all questions at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 
 
 @kernel
-def case_posteriors(
+def posteriors_of(
     odds: Floats,
     people: Ints,
     start: Ints,

@@ -26,7 +26,7 @@ class Learner:
     reasoning = "learns from the release alone what cases are like (deFinetti), and applies it"
 
     def attack(self, scene: Scene) -> Iterator[Guesses]:
-        if scene.lineup.cases:
+        if scene.lineup.questions:
             told = learnt(scene.lineup)
             yield Guesses(scene.lineup, told, chance=scene.lineup.posterior(np.exp(told)))
 
@@ -37,7 +37,7 @@ def learnt(lineup: Lineup) -> Floats:
     for event in np.unique(lineup.event):
         cases = np.flatnonzero(lineup.event == event)
         one = lineup.only(cases)
-        told[np.flatnonzero(lineup.event[lineup.case] == event)] = _learnt(one)
+        told[np.flatnonzero(lineup.event[lineup.question] == event)] = _learnt(one)
     return told
 
 
@@ -46,7 +46,7 @@ def _learnt(lineup: Lineup) -> Floats:
     expected: Floats = np.zeros(0)
     for _ in range(ROUNDS):
         # Whoever is in several cases of one event, as copies of a group are, counts in each.
-        share = lineup.carriers[lineup.case] * odds / lineup.total(odds)
+        share = lineup.carriers[lineup.question] * odds / lineup.total(odds)
         again = np.asarray(lineup.people * np.minimum(share, 1.0), np.float64)
         if len(expected) and np.abs(again - expected).max() < ENOUGH:
             break

@@ -1,9 +1,9 @@
 """Learning from groups whose carriers are known to name the carriers of others.
 
-The logit chooses among the suspects of a case: a softmax over them of a linear score, fitted by
-maximum likelihood with a ridge, whose strength is chosen on cases held out. A case with several
-carriers counts each of them in equal parts. Gradient boosting, where scikit-learn is installed, is
-a second opinion.
+The logit chooses among the suspects of a question: a softmax over them of a linear score, fitted by
+maximum likelihood with a ridge, whose strength is chosen on questions held out. A question with
+several carriers counts each of them in equal parts. Gradient boosting, where
+scikit-learn is installed, is a second opinion.
 """
 
 from __future__ import annotations
@@ -90,16 +90,18 @@ class Lesson(NamedTuple):
     design: Singles
     """suspects x features."""
     size: Ints
-    """How many suspects each case has."""
+    """How many suspects each question has."""
     people: Ints
     """How many people each suspect stands for."""
     carrying: Ints
     """How many of these carry."""
 
-    def only(self, cases: Bools) -> Lesson:
-        """Some of the cases."""
-        rows = np.repeat(cases, self.size)
-        return Lesson(self.design[rows], self.size[cases], self.people[rows], self.carrying[rows])
+    def only(self, questions: Bools) -> Lesson:
+        """Some of the questions."""
+        rows = np.repeat(questions, self.size)
+        return Lesson(
+            self.design[rows], self.size[questions], self.people[rows], self.carrying[rows]
+        )
 
 
 Learner = Callable[[Lesson, np.random.Generator], Scorer]
@@ -121,14 +123,14 @@ def learners() -> dict[str, Learner]:
 def from_other_half(
     lineup: Lineup, features: Features, learner: Learner, rng: np.random.Generator
 ) -> Floats:
-    """A score for every suspect, learnt from the half of the cases that it is not in."""
+    """A score for every suspect, learnt from the half of the questions that it is not in."""
     design = standing_out(lineup, features)
-    half = _half(lineup.cases, rng)
+    half = _half(lineup.questions, rng)
     scores = np.zeros(len(design))
     for mine in (half, ~half):
-        asked = mine[lineup.case]
+        asked = mine[lineup.question]
         if asked.all() or not asked.any():
-            continue  # one case has no other half
+            continue  # one question has no other half
         scores[asked] = learner(_lesson(lineup, design).only(~mine), rng)(design[asked])
     return scores
 
@@ -148,11 +150,11 @@ def from_practice(
 
 
 def _lesson(lineup: Lineup, design: Singles) -> Lesson:
-    return Lesson(design, lineup.size, lineup.people, lineup.carrying)
+    return Lesson(design, lineup.lengths, lineup.people, lineup.carrying)
 
 
 def standing_out(lineup: Lineup, features: Features) -> Singles:
-    """suspects x (two per feature): standardised within the case, and as a rank in it."""
+    """suspects x (two per feature): standardised within the question, and as a rank in it."""
     design = np.empty((len(lineup.signature), 2 * len(features)), np.float32)
     for i, numbers in enumerate(features.values()):
         design[:, 2 * i] = _standardised(lineup, numbers)
@@ -161,14 +163,14 @@ def standing_out(lineup: Lineup, features: Features) -> Singles:
 
 
 def ranks(lineup: Lineup, numbers: Floats) -> Floats:
-    """From -1 to 1 within the case; equals share the rank in their middle."""
-    order = np.lexsort((numbers, lineup.case))
-    ordered, case = numbers[order], lineup.case[order]
-    fresh = np.append(True, (np.diff(ordered) != 0) | (np.diff(case) != 0))
+    """From -1 to 1 within the question; equals share the rank in their middle."""
+    order = np.lexsort((numbers, lineup.question))
+    ordered, question = numbers[order], lineup.question[order]
+    fresh = np.append(True, (np.diff(ordered) != 0) | (np.diff(question) != 0))
     first = np.flatnonzero(fresh)
     last = np.append(first[1:], len(order)) - 1
-    middle = ((first + last) / 2)[np.cumsum(fresh) - 1] - lineup.start[case]
-    others = lineup.size[case] - 1
+    middle = ((first + last) / 2)[np.cumsum(fresh) - 1] - lineup.start[question]
+    others = lineup.lengths[question] - 1
     found = np.empty(len(numbers))
     found[order] = np.where(others > 0, 2 * middle / np.maximum(1, others) - 1, 0.0)
     return found
@@ -177,10 +179,10 @@ def ranks(lineup: Lineup, numbers: Floats) -> Floats:
 def logit(lesson: Lesson, rng: np.random.Generator) -> Scorer:
     """The conditional logit on features and their squares."""
     taught = lesson._replace(design=_bent(lesson.design)).only(_decided(lesson))
-    cases = len(taught.size)
-    held_out = _half(cases, rng)
+    questions = len(taught.size)
+    held_out = _half(questions, rng)
     weights, losses, path = np.zeros(taught.design.shape[1]), [], []
-    for ridge in RIDGES if 0 < held_out.sum() < cases else RIDGES[:1]:
+    for ridge in RIDGES if 0 < held_out.sum() < questions else RIDGES[:1]:
         weights = _fit(taught.only(~held_out), ridge, weights)
         losses.append(_loss(weights, taught.only(held_out))[0])
         path.append(weights)
@@ -190,7 +192,7 @@ def logit(lesson: Lesson, rng: np.random.Generator) -> Scorer:
 
 
 def boosting(lesson: Lesson, rng: np.random.Generator) -> Scorer:
-    """Boosted trees that tell carriers from others, whatever their case."""
+    """Boosted trees that tell carriers from others, whatever their question."""
     if not 0 < lesson.carrying.sum() < lesson.people.sum():
         return lambda asked: np.zeros(len(asked))
     people = np.concatenate([lesson.carrying, lesson.people - lesson.carrying])
@@ -200,7 +202,7 @@ def boosting(lesson: Lesson, rng: np.random.Generator) -> Scorer:
 
 
 def _decided(lesson: Lesson) -> Bools:
-    """The cases that have a carrier at all: where values are changed, some have none."""
+    """The questions that have a carrier at all: where values are changed, some have none."""
     return np.asarray(Ragged.of_lengths(lesson.size).summed(lesson.carrying) > 0)
 
 
@@ -209,16 +211,16 @@ def _only(features: Features, names: Sequence[str]) -> Features:
 
 
 def _standardised(lineup: Lineup, numbers: Floats) -> Floats:
-    size = lineup.members[lineup.case]
+    size = lineup.members[lineup.question]
     centred = numbers - lineup.total(numbers) / size
     spread = np.sqrt(lineup.total(centred**2) / size)
     flat = spread <= FLAT * (1 + np.abs(numbers))
     return np.where(flat, 0.0, centred / np.where(flat, 1.0, spread))
 
 
-def _half(cases: int, rng: np.random.Generator) -> Bools:
-    chosen = np.zeros(cases, bool)
-    chosen[rng.permutation(cases)[: cases // 2]] = True
+def _half(questions: int, rng: np.random.Generator) -> Bools:
+    chosen = np.zeros(questions, bool)
+    chosen[rng.permutation(questions)[: questions // 2]] = True
     return chosen
 
 
@@ -244,12 +246,12 @@ def _loss(weights: Floats, lesson: Lesson) -> tuple[float, Floats]:
     design, sizes, people, carrying = lesson
     if not len(sizes):
         return 0.0, np.zeros(len(weights))
-    cases = Ragged.of_lengths(sizes)
-    truth = carrying / cases.spread(cases.summed(carrying.astype(float)))
+    questions = Ragged.of_lengths(sizes)
+    truth = carrying / questions.spread(questions.summed(carrying.astype(float)))
     scores = (design @ weights.astype(np.float32)).astype(float)
-    top = cases.largest(scores)
-    weight = people * np.exp(scores - cases.spread(top))
-    total = cases.summed(weight)
+    top = questions.largest(scores)
+    weight = people * np.exp(scores - questions.spread(top))
+    total = questions.summed(weight)
     value = float((np.log(total) + top).sum() - truth @ scores)
-    surplus = (weight / cases.spread(total) - truth).astype(np.float32)
+    surplus = (weight / questions.spread(total) - truth).astype(np.float32)
     return value, (surplus @ design).astype(float)

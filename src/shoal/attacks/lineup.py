@@ -1,9 +1,9 @@
 """The line-up: everybody in a group that holds an event, as somebody sees them who has only the
 release and the public knowledge; and the truth, apart, to score guesses by.
 
-A *case* is one event in one group that holds it. Its *suspects* are the kinds of people in the
-group: those of one signature and weight are alike in all that is known and published of them, so
-that they stand together, with their number.
+A *question* is who has one event in one group that holds it. Its *suspects* are the kinds of people
+in the group: those of one signature and weight are alike in all that is known and published of
+them, so that they stand together, with their number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Bools, Floats, IntArray, Ints, Singles
-from shoal.attacks.kernels import case_posteriors
+from shoal.attacks.kernels import posteriors_of
 from shoal.data.spec import Limit
 from shoal.data.table import Table, digits, factorize
 from shoal.data.table.table import Cells
@@ -42,13 +42,13 @@ class Others(NamedTuple):
     """The value's share among those outside the event."""
 
 
-def others_of(table: Table, case: Ints, event: Ints, shown: Counts) -> Others:
-    """`case` is that of each suspect, in order; `event` that of each case, which publishes the
-    values `shown`."""
+def others_of(table: Table, question: Ints, event: Ints, shown: Counts) -> Others:
+    """`question` is that of each suspect, in order; `event` that of each question, which publishes
+    the values `shown`."""
     outside = table.shown_event[shown.code] != shown.spread(event)
     lines = shown.owner[outside], shown.code[outside], shown.count[outside]
     held = Counts.of_lines(*lines, shown.owners)
-    suspect, place = held.entries(case)
+    suspect, place = held.entries(question)
     share = held.count / held.spread(held.summed(held.count))
     return Others(suspect, held.code[place], share[place])
 
@@ -92,16 +92,16 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Lineup(Ragged):
-    """All cases, one after another, with their suspects."""
+    """All questions, one after another, with their suspects."""
 
     table: Table
     knowledge: Knowledge
     limit: Limit
     """absolute: nobody was to be linked with more than 1/r; prior: or than was known before."""
     event: Ints
-    """The event of each case."""
+    """The event of each question."""
     shown: Counts
-    """The values that the cases publish."""
+    """The values that the questions publish."""
     signature: Ints
     """Of each suspect."""
     people: Ints
@@ -111,7 +111,7 @@ class Lineup(Ragged):
     present: Ints
     """How many people of each signature of the table are published."""
     guesses: Ints
-    """How many people are named in each case."""
+    """How many people are named in each question."""
     weight: Floats | None = None
     """What each suspect counts as by the release, not a number where all of a group are equal."""
 
@@ -127,15 +127,15 @@ class Lineup(Ragged):
         """One guess for each event in each group that publishes it, every copy of a group by
         itself. People of one signature are told apart by their weights."""
         values = grouping.published_values(table)
-        source, event = _cases(table, grouping, values)
-        case, line = grouping.lines.entries(source)
+        source, event = _questions(table, grouping, values)
+        question, line = grouping.lines.entries(source)
         rows = grouping.rows[line]
-        carries = table.value_event[grouping.value[line]] == event[case]
+        carries = table.value_event[grouping.value[line]] == event[question]
         told = np.zeros(1) if grouping.weight is None else grouping.weight[line]
         known, place = np.unique(told, return_inverse=True)
         sizes = [len(event), len(table.signatures), len(known)]
         of_weight: IntArray = np.broadcast_to(place, len(line)).astype(np.int32)
-        suspect, keys = factorize([case, grouping.signature[line], of_weight], sizes)
+        suspect, keys = factorize([question, grouping.signature[line], of_weight], sizes)
         owner, signature, weight = digits(keys, sizes).astype(np.int64).T
         return cls(
             table=table,
@@ -143,7 +143,7 @@ class Lineup(Ragged):
             limit=limit,
             start=Ragged.of_owners(owner, len(event)).start,
             event=event,
-            shown=Counts.of_lines(case, values[line], rows, len(event)),
+            shown=Counts.of_lines(question, values[line], rows, len(event)),
             signature=signature,
             people=np.bincount(suspect, rows, len(keys)).astype(np.int64),
             carrying=np.bincount(suspect, rows * carries, len(keys)).astype(np.int64),
@@ -156,8 +156,8 @@ class Lineup(Ragged):
     def of_missing(
         cls, table: Table, missing: Cells, knowledge: Knowledge, *, limit: Limit
     ) -> Lineup:
-        """The people who are not published: a case for each event that some of them carry. How many
-        do is known to whoever knows the table's own figures, and so many are named."""
+        """The people who are not published: a question for each event that some of them carry. How
+        many do is known to whoever knows the table's own figures, and so many are named."""
         gone, lost = missing, table.value_event[missing.value]
         events = np.unique(lost[lost >= 0]).astype(np.int64)
         present, suspect = np.unique(gone.signature, return_inverse=True)
@@ -188,32 +188,27 @@ class Lineup(Ragged):
         )
 
     @property
-    def cases(self) -> int:
+    def questions(self) -> int:
         return len(self.event)
 
     @cached_property
-    def size(self) -> Ints:
-        """How many suspects each case has."""
-        return self.lengths
-
-    @cached_property
-    def case(self) -> Ints:
-        """The case of each suspect."""
+    def question(self) -> Ints:
+        """The question of each suspect."""
         return self.owner
 
     @cached_property
     def members(self) -> Ints:
-        """How many people each case has."""
+        """How many people each question has."""
         return self.summed(self.people)
 
     @cached_property
     def r(self) -> Floats:
-        """The r of each case's event."""
+        """The r of each question's event."""
         return self.table.event_r[self.event]
 
     @cached_property
     def carriers(self) -> Ints:
-        """How many people each case publishes with its event."""
+        """How many people each question publishes with its event."""
         shown = self.shown
         mine = self.table.shown_event[shown.code] == shown.spread(self.event)
         return shown.summed(shown.count * mine)
@@ -229,7 +224,7 @@ class Lineup(Ragged):
     @cached_property
     def known(self) -> Bools:
         """The suspects whose prior is above 1/r in some view."""
-        return np.asarray(self.prior * self.r[self.case] > 1 + ROUNDING)
+        return np.asarray(self.prior * self.r[self.question] > 1 + ROUNDING)
 
     @cached_property
     def claimed(self) -> Singles:
@@ -260,59 +255,59 @@ class Lineup(Ragged):
     def chance_in(self, view: View) -> Floats:
         """The event's probability for each suspect in one view."""
         chances = event_chances(view, self.table)
-        return np.asarray(chances[view.index[self.signature], self.event[self.case]])
+        return np.asarray(chances[view.index[self.signature], self.event[self.question]])
 
     def joint(self, view: View) -> Floats:
         """The odds at which the joint reader weighs each suspect."""
-        event = self.event[self.case]
+        event = self.event[self.question]
         return joint_odds(view, self.table, self.signature, event, self._others)
 
     def binary(self, view: View) -> Floats:
         """The odds at which the binary reader weighs each suspect."""
-        return binary_odds(view, self.table, self.signature, self.event[self.case])
+        return binary_odds(view, self.table, self.signature, self.event[self.question])
 
     @cached_property
     def _others(self) -> Others:
-        return others_of(self.table, self.case, self.event, self.shown)
+        return others_of(self.table, self.question, self.event, self.shown)
 
     def posterior(self, odds: Floats) -> Floats:
         """The chance of each suspect to carry, for whoever weighs them by these odds."""
-        return np.minimum(case_posteriors(odds, self.people, self.start, self.carriers), 1.0)
+        return np.minimum(posteriors_of(odds, self.people, self.start, self.carriers), 1.0)
 
     def total(self, numbers: Floats) -> Floats:
-        """For each suspect, the sum over all people of the case."""
+        """For each suspect, the sum over all people of the question."""
         weighted = numbers * (self.people if numbers.ndim == 1 else self.people[:, None])
         return self.spread(self.summed(weighted))
 
     def by_size(self) -> list[Ints]:
-        """The suspects of all cases of one size (cases x size), for each size."""
+        """The suspects of all questions of one size (questions x size), for each size."""
         starts = self.start[:-1]
-        sizes = np.unique(self.size)
-        return [starts[self.size == size][:, None] + np.arange(size) for size in sizes]
+        sizes = np.unique(self.lengths)
+        return [starts[self.lengths == size][:, None] + np.arange(size) for size in sizes]
 
-    def only(self, cases: Ints) -> Lineup:
-        """Some of the cases, in order."""
-        _, suspect = self.entries(cases)
+    def only(self, questions: Ints) -> Lineup:
+        """Some of the questions, in order."""
+        _, suspect = self.entries(questions)
         return replace(
             self,
-            start=Ragged.of_lengths(self.size[cases]).start,
-            event=self.event[cases],
-            shown=self.shown.some(cases),
+            start=Ragged.of_lengths(self.lengths[questions]).start,
+            event=self.event[questions],
+            shown=self.shown.some(questions),
             signature=self.signature[suspect],
             people=self.people[suspect],
             carrying=self.carrying[suspect],
-            guesses=self.guesses[cases],
+            guesses=self.guesses[questions],
             weight=None if self.weight is None else self.weight[suspect],
         )
 
     def sample(self, most: int, *, widest: int, rng: np.random.Generator) -> Lineup:
-        """At most so many cases, drawn at random, of at most so many suspects each."""
-        fits = np.flatnonzero(self.size <= widest)
+        """At most so many questions, drawn at random, of at most so many suspects each."""
+        fits = np.flatnonzero(self.lengths <= widest)
         return self.only(np.sort(rng.permutation(fits)[:most]))
 
 
-def _cases(table: Table, grouping: Grouping, values: IntArray) -> tuple[Ints, Ints]:
-    """The group and the event of each case, in order, once for every copy of the group."""
+def _questions(table: Table, grouping: Grouping, values: IntArray) -> tuple[Ints, Ints]:
+    """The group and the event of each question, in order, once for every copy of the group."""
     event = table.shown_event[values].astype(np.int64)
     held = event >= 0
     events = max(1, len(table.events))

@@ -49,7 +49,7 @@ class Weight:
         lineup = scene.lineup
         if lineup.weight is None:
             raise NotApplicableError("The release publishes no weights.")
-        equal = (lineup.carriers / lineup.members)[lineup.case]
+        equal = (lineup.carriers / lineup.members)[lineup.question]
         weight = np.where(np.isnan(lineup.weight), equal, lineup.weight)
         yield Guesses(lineup, weight, chance=np.minimum(weight, 1.0))
 
@@ -136,9 +136,9 @@ class Modeller:
 
     def _named(self, scene: Scene) -> Iterator[Guesses]:
         lineup = scene.lineup
-        if not lineup.cases:
+        if not lineup.questions:
             return
         (view,) = fit_model(scene.table, "boosting", seed=scene.seed).views
         chances = event_chances(view, scene.table)[view.index]
-        odds = as_odds(chances[lineup.signature, lineup.event[lineup.case]])
+        odds = as_odds(chances[lineup.signature, lineup.event[lineup.question]])
         yield Guesses(lineup, odds, chance=lineup.posterior(odds), before=chances)

@@ -15,19 +15,19 @@ from shoal.attacks.rate import CERTAIN, CONFIDENCE, NOBODY, Rate
 from shoal.attacks.scene import Scene
 from shoal.attacks.surest import Ranked, Surest, surest
 
-# Whom an attacker names: of each case those with the largest score, of equals anybody.
+# Whom an attacker names: of each question those with the largest score, of equals anybody.
 
 
 def shares(lineup: Lineup, score: Floats) -> Floats:
     """How many people of each suspect are named; a fraction where equals have the same chance."""
-    order = np.lexsort((-score, lineup.case))
-    case, people = lineup.case[order], lineup.people[order]
-    fresh = np.append(True, (np.diff(score[order]) != 0) | (np.diff(case) != 0))
+    order = np.lexsort((-score, lineup.question))
+    question, people = lineup.question[order], lineup.people[order]
+    fresh = np.append(True, (np.diff(score[order]) != 0) | (np.diff(question) != 0))
     rank = np.cumsum(fresh) - 1
     equals = np.bincount(rank, people)
     first = np.flatnonzero(fresh)
     before = lineup.before(people)[first]
-    taken = np.clip(lineup.guesses[case[first]] - before, 0, equals)
+    taken = np.clip(lineup.guesses[question[first]] - before, 0, equals)
     found = np.empty(len(score))
     found[order] = people * (taken / equals)[rank]
     return found
@@ -36,13 +36,13 @@ def shares(lineup: Lineup, score: Floats) -> Floats:
 def draw(lineup: Lineup, share: Floats, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """How many of each suspect's people are named, and how many of these carry, drawn at random
     among equals: whole people, as intervals need them."""
-    start = rng.random(lineup.cases)
+    start = rng.random(lineup.questions)
     ends = np.cumsum(share)
-    ends -= (ends - share)[lineup.start[:-1]][lineup.case]
+    ends -= (ends - share)[lineup.start[:-1]][lineup.question]
     # Marks lie one apart from a random place in the first step on; a suspect is named as often as
-    # marks lie in its stretch. The last stretch of a case ends at its guesses but for rounding.
+    # marks lie in its stretch. The last stretch of a question ends at its guesses but for rounding.
     ends[lineup.start[1:] - 1] = lineup.guesses
-    passed = np.ceil(ends - start[lineup.case]).astype(np.int64)
+    passed = np.ceil(ends - start[lineup.question]).astype(np.int64)
     named = np.diff(passed, prepend=0)
     named[lineup.start[:-1]] = passed[lineup.start[:-1]]
     idle = lineup.people - lineup.carrying
@@ -78,7 +78,7 @@ def _guessed(scene: Scene, attacker: Attacker, answer: Iterable[Guesses]) -> Fin
     rng = scene.rng(f"{attacker.name}, scored")
     best, certain, surprises, ways = None, NOBODY, 0, 0
     for guesses in answer:
-        if not guesses.lineup.cases:
+        if not guesses.lineup.questions:
             continue
         share = shares(guesses.lineup, guesses.score)
         scored = _Scored(guesses, *draw(guesses.lineup, share, rng))
@@ -99,7 +99,7 @@ def _certain(scene: Scene, guesses: Guesses) -> tuple[Rate, int]:
     if chance is None:
         return NOBODY, 0
     sure = np.flatnonzero(chance >= CERTAIN)
-    by_counts = scene.by_counts[lineup.signature[sure], lineup.event[lineup.case[sure]]]
+    by_counts = scene.by_counts[lineup.signature[sure], lineup.event[lineup.question[sure]]]
     certain = Rate(int(lineup.people[sure].sum()), int(lineup.carrying[sure].sum()))
     return certain, int(lineup.carrying[sure[by_counts < CERTAIN]].sum())
 
@@ -108,13 +108,13 @@ def _figures(
     scene: Scene, empty: Finding, best: _Scored, ways: int, rng: np.random.Generator
 ) -> Finding:
     lineup = best.guesses.lineup
-    event = lineup.event[lineup.case]
+    event = lineup.event[lineup.question]
     by_counts = scene.by_counts[lineup.signature, event]
     quiet = np.flatnonzero(~scene.known[lineup.signature, event])
     tries, hits = int(best.named.sum()), int(best.hits.sum())
     unknown = Rate(int(best.named[quiet].sum()), int(best.hits[quiet].sum()), ways)
     # Events may differ in r: what is promised is the mean over the people who were named.
-    limit = 1.0 / lineup.r[lineup.case]
+    limit = 1.0 / lineup.r[lineup.question]
     allowed = (best.named * limit)[quiet].sum()
     with_prior = (best.named * np.maximum(limit, by_counts)).sum()
     return replace(
@@ -134,7 +134,7 @@ def _figures(
 def _without_release(scene: Scene, best: _Scored) -> float:
     """The same attacker names as many people of the whole table, by what was known before."""
     lineup, hits = best.guesses.lineup, 0.0
-    tries = np.bincount(lineup.event[lineup.case], best.named, len(scene.table.events))
+    tries = np.bincount(lineup.event[lineup.question], best.named, len(scene.table.events))
     for event in np.flatnonzero(tries):
         before = best.guesses.before
         ranks = np.zeros(len(scene.table.signatures)) if before is None else before[:, event]
@@ -153,7 +153,7 @@ def _surest(scene: Scene, best: _Scored, ways: int) -> Iterator[Surest]:
     return surest(
         Ranked(rank, lineup.people, lineup.carrying),
         lineup.claimed,
-        scene.known[lineup.signature, lineup.event[lineup.case]],
+        scene.known[lineup.signature, lineup.event[lineup.question]],
         Ranked(alone.ravel(), everybody.ravel(), scene.carriers.ravel()),
         scene.known.ravel(),
         ways,

@@ -31,7 +31,7 @@ class Intersector:
     def attack(self, scene: Scene) -> Iterator[Guesses]:
         told, table = scene.releases, scene.table
         lineup, row = _suspects(scene, 0, told.place)
-        holds = table.value_event == lineup.event[lineup.case][:, None]
+        holds = table.value_event == lineup.event[lineup.question][:, None]
         for view in scene.knowledge.views:
             chances = view.distributions[view.index[table.row_signature]]
             weight = view.distributions[view.index[lineup.signature]]
@@ -55,13 +55,13 @@ class Differencer:
         for release in range(1, len(told.shown)):
             lineup, row = _suspects(scene, 0, told.place[[release]])
             group = told.place[release, row]
-            cells = np.stack([lineup.case, group])
-            (case, other), cell = np.unique(cells, axis=1, return_inverse=True)
+            cells = np.stack([lineup.question, group])
+            (question, other), cell = np.unique(cells, axis=1, return_inverse=True)
             people = np.bincount(cell.ravel(), lineup.people)
-            held = np.minimum(people, told.held[other, lineup.event[case]])
+            held = np.minimum(people, told.held[other, lineup.event[question]])
             room = np.where(other < 0, people, held)
-            elsewhere = np.bincount(case, room, lineup.cases)[case] - room
-            cases = lineup.carriers[case]
+            elsewhere = np.bincount(question, room, lineup.questions)[question] - room
+            cases = lineup.carriers[question]
             chance = cases * room / np.maximum(room + elsewhere, 1) / people
             chance = _unless(cases - elsewhere >= people, chance)[cell.ravel()]
             yield Guesses(lineup, chance, f"release {release + 1}", chance)
@@ -83,7 +83,7 @@ class Arrivals:
         inside, there = (told.shown[one].group >= 0 for one in (here, away))
         lineup, row = _suspects(scene, here, there[None, :].astype(np.int64))
         least = table.spec.min_support or support_for(int(there.sum()))
-        event = lineup.event[lineup.case]
+        event = lineup.event[lineup.question]
         for view in scene.knowledge.class_views:
             of_row, size = view.index[table.row_signature], 2 * len(view.distributions)
             known = np.bincount(of_row, there, size // 2) >= least

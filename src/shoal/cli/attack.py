@@ -55,7 +55,7 @@ def attack(
     foreign = groups is not None or released is not None
     from shoal.api.attack import attack as attack_
     from shoal.api.attack import refuse_idle
-    from shoal.cli.outcomes import Run, chosen_format, of_attack
+    from shoal.cli.outcomes import CommandRun, chosen_format, of_attack
 
     machine = chosen_format(output_format, json=json)
     refuse_idle(
@@ -143,7 +143,7 @@ def attack(
         emit_json(result.to_dict())
     elif machine is not None:
         outcomes, code = of_attack(result), EXIT_CODES[result.withstood]
-        Run("attack", released or release, _headline(result), outcomes, code).emit(machine)
+        CommandRun("attack", released or release, _headline(result), outcomes, code).emit(machine)
     else:
         _show(result)
     raise typer.Exit(EXIT_CODES[result.withstood])

@@ -76,7 +76,7 @@ def audit(
         )
         raise typer.Exit(code)
     from shoal.api.audit import check_named, published_of
-    from shoal.cli.outcomes import Run, chosen_format, of_checks
+    from shoal.cli.outcomes import CommandRun, chosen_format, of_checks
 
     machine = chosen_format(output_format, json=json)
     check_named(groups, released, key)
@@ -144,7 +144,9 @@ def audit(
         emit_json(result.to_dict())
     elif machine is not None:
         outcomes = of_checks(result.checks, in_full(result.findings, result.column))
-        Run("audit", released or table, headline(result, limits), outcomes, code).emit(machine)
+        CommandRun("audit", released or table, headline(result, limits), outcomes, code).emit(
+            machine
+        )
     else:
         _show(result, limits, members=original.spec.publish_members)
     raise typer.Exit(code)

@@ -21,7 +21,7 @@ from shoal.wording import plain_percent as percent
 if TYPE_CHECKING:
     from shoal.attacks import Finding
     from shoal.data.spec import Spec
-    from shoal.planning.comparison import Comparison, Line
+    from shoal.planning.comparison import Comparison, MethodLine
 
 WIDTH = 100
 """Columns of a terminal that everything fits into."""
@@ -213,7 +213,7 @@ def _undecided(measures: dict[str, Any]) -> str:
     return "-" if possible is None or sure is None else percent(round(possible - sure, 9))
 
 
-def _explain(line: Line) -> None:
+def _explain(line: MethodLine) -> None:
     if line.failed is not None:
         typer.echo(f"{line.method}: no release. {line.failed}")
     if line.unjudged is not None:

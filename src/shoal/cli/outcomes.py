@@ -114,7 +114,7 @@ def chosen_format(output_format: OutputFormat | None, *, json: bool) -> str | No
 
 
 @dataclass(frozen=True)
-class Run:
+class CommandRun:
     """A command that judged something, and its answer."""
 
     command: Literal["audit", "verify", "attack"]
@@ -128,7 +128,7 @@ class Run:
         """Prints it in one of the forms."""
         from shoal.data.storage.location import redact
 
-        plain = Run(
+        plain = CommandRun(
             self.command,
             whole(redact(self.subject)),
             whole(self.headline),
@@ -138,7 +138,7 @@ class Run:
         typer.echo(FORMS[chosen](plain))
 
 
-def _github(run: Run) -> str:
+def _github(run: CommandRun) -> str:
     lines = [
         _annotation(ANNOTATED[one.state], f"shoal {run.command}: {one.title}", one.sentence, run)
         for one in run.outcomes
@@ -147,7 +147,7 @@ def _github(run: Run) -> str:
     return "\n".join([*lines, _annotation("notice", f"shoal {run.command}", run.headline, run)])
 
 
-def _annotation(level: str, title: str, text: str, run: Run) -> str:
+def _annotation(level: str, title: str, text: str, run: CommandRun) -> str:
     shown = {"title": title} if "://" in run.subject else {"file": run.subject, "title": title}
     told = ",".join(f"{name}={_escaped(value, PROPERTY)}" for name, value in shown.items())
     return f"::{level} {told}::{_escaped(text, list(PROPERTY)[:3])}"
@@ -159,7 +159,7 @@ def _escaped(text: str, signs: Iterable[str]) -> str:
     return text
 
 
-def _sarif(run: Run) -> str:
+def _sarif(run: CommandRun) -> str:
     rules = {one.rule: one for one in run.outcomes if one.state in KINDS}
     places = {name: place for place, name in enumerate(rules)}
     where = {"artifactLocation": {"uri": quote(run.subject, safe="/:")}, "region": {"startLine": 1}}
@@ -204,7 +204,7 @@ def _rule(one: Outcome) -> dict[str, Any]:
     }
 
 
-def _junit(run: Run) -> str:
+def _junit(run: CommandRun) -> str:
     held = {tag: sum(JUNIT.get(one.state) == tag for one in run.outcomes) for tag in JUNIT.values()}
     tests, failures, errors = len(run.outcomes), held["failure"], held["error"]
     counts = {"tests": f"{tests}", "failures": f"{failures}", "errors": f"{errors}"}

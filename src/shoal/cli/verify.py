@@ -45,7 +45,7 @@ def verify(
         details: Show every check that passed, too.
     """
     from shoal.api.verify import verify as check
-    from shoal.cli.outcomes import Run, chosen_format, of_checks, of_claims
+    from shoal.cli.outcomes import CommandRun, chosen_format, of_checks, of_claims
     from shoal.data.spec import Spec
 
     machine = chosen_format(output_format, json=json)
@@ -66,7 +66,7 @@ def verify(
     elif machine is not None:
         outcomes = [*of_claims(result.checks), *of_checks(result.verdict)]
         said = f"{_headline(result)} {_certified(result)}"
-        Run("verify", str(release), said, outcomes, code).emit(machine)
+        CommandRun("verify", str(release), said, outcomes, code).emit(machine)
     else:
         _show(result, details=details)
     raise typer.Exit(code)

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from shoal.data.table.frames import is_spark_frame
 from shoal.engines.counting import CountedTable, write_cells
-from shoal.engines.engine import Dealt, Distant, Engine, Joining, Near, Part
+from shoal.engines.engine import Dealt, Distant, Engine, Joining, Local, Part
 from shoal.engines.runs import GID, Runs, gather
 from shoal.errors import unknown
 from shoal.names import ENGINES, Reading
@@ -50,7 +50,7 @@ __all__ = [
     "Distant",
     "Engine",
     "Joining",
-    "Near",
+    "Local",
     "Part",
     "Runs",
     "default_engine",

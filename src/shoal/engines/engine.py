@@ -131,7 +131,7 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class Near(Engine, Protocol):
+class Local(Engine, Protocol):
     """An engine that brings rows here."""
 
     def opened(self, source: str | Path) -> pl.DataFrame | Rows:

@@ -26,7 +26,7 @@ from shoal.groups.grouping import WEIGHT
 from shoal.release.ledger import Ledger, write_ledger
 from shoal.release.pair import CELL_GROUPS, KEY_GROUPS, ROW_GROUPS, SEED
 from shoal.release.people import People
-from shoal.release.release import Release, Run
+from shoal.release.release import Release, ReleaseRun
 from shoal.release.stated import as_json
 from shoal.release.tables import shown_parts
 from shoal.release.weights import weight_column
@@ -75,7 +75,7 @@ def keeper(release: Release, record: str | None) -> Keep:
     return lambda folder: write_table(_cell_groups(made), folder / CELL_GROUPS)
 
 
-def _distant_keeper(made: Run, engine: Distant) -> Keep:
+def _distant_keeper(made: ReleaseRun, engine: Distant) -> Keep:
     """The group of everybody by what identifies them, dealt and written where they are."""
     dealt = engine.row_groups(made.table, made.grouping, seed=made.seed)
     return lambda folder: engine.write_rows(dealt, folder / KEY_GROUPS, rows=made.table.rows)
@@ -105,7 +105,7 @@ def whose_people(release: Release) -> People:
     return replace(made.people, release=hashlib.sha256(told.encode()).hexdigest())
 
 
-def keep_ledger(made: Run, ledger: Ledger, folder: Path) -> str:
+def keep_ledger(made: ReleaseRun, ledger: Ledger, folder: Path) -> str:
     """Writes the ledger, and gives what the certificate says of it."""
     gid, grouping = made.row_groups, made.grouping
     assert gid is not None, "a ledger is kept of rows that are here"
@@ -114,7 +114,7 @@ def keep_ledger(made: Run, ledger: Ledger, folder: Path) -> str:
     return write_ledger(ledger, gid, pooled, made.row_weights, folder)
 
 
-def _parts(made: Run) -> Iterator[Part] | None:
+def _parts(made: ReleaseRun) -> Iterator[Part] | None:
     """Everybody's signature and group, some rows after the other."""
     if made.dealt is None:
         return made.engine.parts(made.table, made.grouping, seed=made.seed)
@@ -154,7 +154,7 @@ def copies_name(table: Table) -> str:
     return free_name(COPIES, columns_of(table.spec))
 
 
-def _cell_groups(made: Run) -> pl.DataFrame:
+def _cell_groups(made: ReleaseRun) -> pl.DataFrame:
     """The gid of the first copy of each group and how many there are, with its people by cell:
     their QI values, their own value, what is published, how many of them each copy has, and their
     weight if anybody has one."""

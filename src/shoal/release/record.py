@@ -14,7 +14,7 @@ from shoal.arrays import Floats, IntArray, Ints
 from shoal.data.sources import read_table
 from shoal.data.table import Table, digits, factorize
 from shoal.data.table.frames import free_name, places_in
-from shoal.data.table.table import Cells, People
+from shoal.data.table.table import Cells, RowCodes
 from shoal.engines import GID
 from shoal.engines.counting import CountedRows, columns_of
 from shoal.errors import InputError
@@ -171,12 +171,12 @@ def rows_recorded(private: Path, table: Table) -> tuple[NDArray[Any], Floats | N
     return groups, weights_in(frame, WEIGHT)
 
 
-def _rows_of(table: Table) -> People:
+def _rows_of(table: Table) -> RowCodes:
     """The rows of a table in codes: those that are here, or read again."""
     if table.people is None and isinstance(table.source, CountedRows):
         parts = list(table.source.coded(table))
-        return People(*(np.concatenate(codes) for codes in zip(*parts, strict=True)))
-    return People(table.row_signature, table.row_member)
+        return RowCodes(*(np.concatenate(codes) for codes in zip(*parts, strict=True)))
+    return RowCodes(table.row_signature, table.row_member)
 
 
 def _places(

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ReleaseRun:
     """How a release was made."""
 
     table: Table
@@ -98,7 +98,7 @@ class Release:
     ranges: pl.DataFrame | None
     """attribute, label, value: what each range covers; None in a form without ranges."""
     certificate: dict[str, Any]
-    run: Run | None = field(default=None, repr=False)
+    run: ReleaseRun | None = field(default=None, repr=False)
     """How it was made, for the publisher; None if it was loaded."""
     written: dict[str, Runs] = field(default_factory=dict, repr=False)
     """Of a loaded release, its large tables as their cells are written."""
@@ -108,7 +108,7 @@ class Release:
     """Of tables that are folders of parts there, the parts in order."""
 
     @property
-    def made(self) -> Run:
+    def made(self) -> ReleaseRun:
         """How it was made, or an InputError if it was loaded."""
         if self.run is None:
             raise InputError(

@@ -147,14 +147,14 @@ def go(address: str) -> Response:
 # What pages after the roles need: a table and a whole spec, or the page that says what lacks.
 
 
-class Asked(NamedTuple):
+class TableAsked(NamedTuple):
     """A table and what is asked of it."""
 
     source: Source
     spec: Spec
 
 
-def after_roles(show: Callable[[Visit, Asked], Response]) -> Shown:
+def after_roles(show: Callable[[Visit, TableAsked], Response]) -> Shown:
     """A page that needs both; where something is missing, the page that leads there instead."""
 
     @wraps(show)
@@ -163,7 +163,7 @@ def after_roles(show: Callable[[Visit, Asked], Response]) -> Shown:
         if source is None:
             return visit.page("needs_table")
         try:
-            asked = Asked(source, visit.project.spec())
+            asked = TableAsked(source, visit.project.spec())
         except ShoalError as error:
             return visit.page("needs_roles", error=error)
         return show(visit, asked)

@@ -65,7 +65,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Said:
+class ValueLine:
     """How many people a count is of, in the table and by the release."""
 
     label: str
@@ -185,7 +185,7 @@ def _signature(table: Table, shown: Sequence[str]) -> int | None:
 
 def like(
     release: Release, table: Table | None, where: Mapping[str, str], column: str
-) -> tuple[Said, list[Said]]:
+) -> tuple[ValueLine, list[ValueLine]]:
     """What would be said about somebody with some attributes: how many such people there are, and
     which values they have, by the release alone and as the table has it."""
     allowed = {name: _read(release, name, text) for name, text in where.items()}
@@ -196,9 +196,9 @@ def like(
     for value in lines[column].to_list()[:MOST_VALUES]:
         count = release.count({**allowed, column: value})
         before = None if true is None else true.get(str(value))
-        found.append(Said(str(value), before, count, _share(count, whole)))
+        found.append(ValueLine(str(value), before, count, _share(count, whole)))
     found.sort(key=lambda one: -one.share)
-    return Said("", None if true is None else sum(true.values()), whole, 1.0), found
+    return ValueLine("", None if true is None else sum(true.values()), whole, 1.0), found
 
 
 def _share(part: float, whole: float) -> float:
@@ -229,7 +229,7 @@ def _true_counts(table: Table, where: Mapping[str, str]) -> dict[str, int]:
 
 def crossed(
     release: Release, table: Table, by: Sequence[str], column: str, value: str
-) -> list[Said]:
+) -> list[ValueLine]:
     """How many people have a value, by ranges of one attribute or of several together: the table's
     count, and the release's with its error."""
     names = [one.name for one in table.qi]
@@ -247,7 +247,7 @@ def crossed(
         estimate = release.count({**where, column: value})
         label = ", ".join(label for label, _ in cell)
         share = _share(estimate, release.count(where))
-        found.append(Said(label, int(count[wanted][mine].sum()), estimate, share))
+        found.append(ValueLine(label, int(count[wanted][mine].sum()), estimate, share))
     return found
 
 

@@ -133,14 +133,14 @@ def page(visit: Visit, template: str, *, status: int, **shown: Any) -> Response:
             steps=STEPS,
             parents=PARENTS,
             aside=ASIDE,
-            **_undo(visit, place),
+            **_undo_buttons(visit, place),
             **shown,
         )
     )
     return HTMLResponse(text, status)
 
 
-def _undo(visit: Visit, place: str) -> dict[str, Any]:
+def _undo_buttons(visit: Visit, place: str) -> dict[str, Any]:
     """Whether there is something to undo or redo, on the pages that change the draft."""
     if place not in EDITED:
         return {"undo": None}

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from shoal.auditing.adversaries import binary_posterior, joint_bounds, joint_posterior
-from shoal.auditing.adversaries.joint import Group
+from shoal.auditing.adversaries.joint import WeighedGroup
 from shoal.auditing.adversaries.kernels.averages import MOST_RATIOS, average_bounds
 from shoal.errors import InputError
 from tests.oracle import worlds as oracle
@@ -24,7 +24,7 @@ compiled_only = pytest.mark.skipif(
 
 def bounds(rows: Floats, values: NDArray[np.int64], column: list[int]) -> tuple[Floats, Floats]:
     """By averages alone, for every tuple and event; `column` is the event of each value."""
-    group = Group.of(rows, values)
+    group = WeighedGroup.of(rows, values)
     events = np.asarray(column)[group.present]
     lower, upper = average_bounds(group.weights, group.sizes, group.counts, events, max(column) + 1)
     return lower[group.member], upper[group.member]

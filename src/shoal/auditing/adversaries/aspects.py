@@ -31,7 +31,7 @@ from shoal.errors import InputError
 from shoal.knowledge import View, seen_in
 
 
-class Reading(NamedTuple):
+class AspectReading(NamedTuple):
     """One adversary's way to read a table."""
 
     adversary: Adversary
@@ -77,22 +77,22 @@ def for_table(adversaries: Sequence[Anybody], table: Table) -> tuple[Anybody, ..
     return (*adversaries, Together())
 
 
-def readings(everybody: Sequence[Anybody], case: Case) -> list[Reading]:
+def readings(everybody: Sequence[Anybody], case: Case) -> list[AspectReading]:
     """All that those adversaries do to a table who take one view at a time."""
     adversaries = by_view(everybody)
     several, apart = case.table.several, case.table.spec.publish_apart
     if several is None:
-        return [Reading(one, None, case, case) for one in adversaries]
+        return [AspectReading(one, None, case, case) for one in adversaries]
     cases = [_read(case, aspect) for aspect in several.aspects]
     return [
-        Reading(one, aspect, case, seen)
+        AspectReading(one, aspect, case, seen)
         for one in adversaries
         for aspect, seen in zip(several.aspects, cases, strict=True)
         if (not apart and one.name in ("binary", "together")) == (aspect.column is None)
     ]
 
 
-def two_valued(read: Sequence[Reading]) -> dict[str, Adversary]:
+def two_valued(read: Sequence[AspectReading]) -> dict[str, Adversary]:
     """By name, those who weigh a group of two values by odds alone."""
     return {one.adversary.name: one.adversary for one in read if one.evenly}
 
@@ -108,7 +108,7 @@ def _read(case: Case, aspect: Aspect) -> Case:
     )
 
 
-def _lifted(reading: Reading, judged: Judgement) -> Judgement:
+def _lifted(reading: AspectReading, judged: Judgement) -> Judgement:
     """What an aspect says of its events, for the pairs and the events of the whole."""
     whole, aspect = reading.whole, reading.aspect
     assert aspect is not None

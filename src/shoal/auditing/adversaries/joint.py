@@ -20,7 +20,7 @@ from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class WeighedGroup:
     """Distinct distributions (restricted to the values present) with sizes, values with counts."""
 
     weights: Floats
@@ -32,7 +32,7 @@ class Group:
     """For each tuple, its row in `weights`."""
 
     @classmethod
-    def of(cls, distributions: ArrayLike, values: ArrayLike) -> Group:
+    def of(cls, distributions: ArrayLike, values: ArrayLike) -> WeighedGroup:
         given = np.asarray(distributions, dtype=np.float64)
         codes = np.asarray(values)
         if given.ndim != 2 or codes.shape != (len(given),) or not len(codes):
@@ -98,7 +98,7 @@ def joint_posterior(
     >>> shoal.joint_posterior([[0.1, 0.9], [0.2, 0.8], [0.2, 0.8]], [0, 1, 1])[:, 0].round(3)
     array([0.182, 0.409, 0.409])
     """
-    group = Group.of(distributions, values)
+    group = WeighedGroup.of(distributions, values)
     steps = min(joint_cost(group.sizes, group.counts))
     if steps > budget:
         raise InputError(
@@ -123,7 +123,7 @@ def joint_bounds(distributions: ArrayLike, values: ArrayLike) -> tuple[Floats, F
     >>> bool((high[:, 0] >= [0.181, 0.409, 0.409]).all())
     True
     """
-    group = Group.of(distributions, values)
+    group = WeighedGroup.of(distributions, values)
     if not has_world(group.weights, group.sizes, group.counts):
         raise no_world()
     each = np.arange(len(group.present))
@@ -211,7 +211,7 @@ def joint_estimate(
     >>> bool((found.low[:, 0] < 0.41).all()), bool((found.high[:, 0] > 0.18).all())
     (True, True)
     """
-    group = Group.of(distributions, values)
+    group = WeighedGroup.of(distributions, values)
     start = possible_world(
         group.weights, group.member, np.searchsorted(group.present, np.asarray(values))
     )

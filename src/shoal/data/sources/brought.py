@@ -51,7 +51,7 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSErr
 
 
 @dataclass(frozen=True)
-class Found:
+class SourceKind:
     """The files behind an address, all of one kind; of a database, none."""
 
     kind: str
@@ -63,16 +63,16 @@ class Found:
     """Of what a pattern matches, the folder that holds all of it."""
 
 
-def found(source: str | Path, sheet: str | None = None) -> Found:
+def found(source: str | Path, sheet: str | None = None) -> SourceKind:
     """What an address leads to: a file, a folder, a database, what a pattern matches, what is piped
     in, or what a server has. `sheet` chooses among the tables of an archive."""
     text, base = str(source), None
     if text == PIPED or remote_scheme(text):
         files = _fetched(text)
     elif parse_url(text) is not None:
-        return Found("database")
+        return SourceKind("database")
     elif _is_folder(path := Path(source)):
-        return Found("folder", (path,))
+        return SourceKind("folder", (path,))
     elif glob.has_magic(text) and not path.exists():
         fixed = next(number for number, part in enumerate(path.parts) if glob.has_magic(part))
         base = Path(*path.parts[:fixed])
@@ -108,7 +108,7 @@ def found(source: str | Path, sheet: str | None = None) -> Found:
             "Give a pattern of one format, such as part-*.csv.",
         )
     (kind,) = set(kinds.values())
-    return Found(kind, tuple(kinds), packed, base)
+    return SourceKind(kind, tuple(kinds), packed, base)
 
 
 def forget() -> None:

@@ -60,7 +60,7 @@ def move_into_place(news: Sequence[Path], targets: Sequence[Path]) -> None:
             _notify(target, moves)
         _make(moves)
     except BaseException:
-        _undo(moves)
+        _put_back(moves)
         _take_away(targets)
         raise
     _take_away(targets)
@@ -114,7 +114,7 @@ def _make(moves: Sequence[Move]) -> None:
         flush(folder)
 
 
-def _undo(moves: Sequence[Move]) -> None:
+def _put_back(moves: Sequence[Move]) -> None:
     """Puts old folders back where moves were made."""
     for move in moves:
         if move.waits or not move.made:

@@ -13,14 +13,16 @@ from shoal.arrays import IntArray
 from shoal.data.spec import OTHER, Event, Spec
 from shoal.data.table.coding import Column, digits, factorize
 from shoal.data.table.several import Aspect, Several
-from shoal.data.table.table import Lines, Table, count_cells, weigh_cells
+from shoal.data.table.table import Table, TableLines, count_cells, weigh_cells
 
 KNOWN_TOGETHER = 256
 """The most combinations whose joint distribution is known one by one, the commonest."""
 JOINED = " | "
 
 
-def combine(spec: Spec, columns: tuple[Table, ...], codes: list[IntArray], lines: Lines) -> Table:
+def combine(
+    spec: Spec, columns: tuple[Table, ...], codes: list[IntArray], lines: TableLines
+) -> Table:
     """One table of tables with a column each; `codes` are the lines' values in each column."""
     sizes = [len(table.members) for table in columns]
     member, keys = factorize(codes, sizes)
@@ -157,7 +159,7 @@ class _Made:
         )
 
     def several(self, whole: Table) -> Several:
-        masks, known = self._masks(), self._known(whole)
+        masks, known = self._mask_kinds(), self._known(whole)
         place = np.full(len(self.masks), len(whole.values), np.int32)
         holding = self.mask[self.combinations : -1]
         place[holding] = self.combinations + np.arange(len(holding))
@@ -178,7 +180,7 @@ class _Made:
             aspects=(*self._alone(), *together),
         )
 
-    def _masks(self) -> _Kinds:
+    def _mask_kinds(self) -> _Kinds:
         """Every mask is a kind: what is published in pooled groups."""
         nothing = [len(table.values) for table in self.columns]
         labels = [

@@ -39,14 +39,14 @@ class Cells(NamedTuple):
     rows: NDArray[np.int64]
 
 
-class People(NamedTuple):
+class RowCodes(NamedTuple):
     """Rows in codes."""
 
     signature: IntArray
     member: IntArray
 
 
-class Lines(NamedTuple):
+class TableLines(NamedTuple):
     """Rows, or cells with their counts, as far as their QIs go."""
 
     qi: tuple[Column, ...]
@@ -59,13 +59,13 @@ class Lines(NamedTuple):
     weight: Ints | None = None
     """The survey weights of its people together, in units."""
 
-    def people(self, member: IntArray) -> People | None:
+    def people(self, member: IntArray) -> RowCodes | None:
         """The lines with their sensitive values, if they are people."""
-        return People(self.signature, member) if self.rows is None else None
+        return RowCodes(self.signature, member) if self.rows is None else None
 
-    def counted(self, member: IntArray) -> People | None:
+    def counted(self, member: IntArray) -> RowCodes | None:
         """The same if they are counts."""
-        return None if self.rows is None else People(self.signature, member)
+        return None if self.rows is None else RowCodes(self.signature, member)
 
 
 class Everybody(NamedTuple):
@@ -99,13 +99,13 @@ class Table:
     """One row of QI codes per signature, in lexicographic order."""
     member_cells: Cells
     """The table compressed: (signature, sensitive value as it stands there, rows), in order."""
-    people: People | None
+    people: RowCodes | None
     """The rows in codes, if they are here."""
     native: Any
     """The frame that the table was made from, as the caller gave it; None if it was not kept."""
     several: Several | None = None
     """What values are made of, where there are several sensitive columns."""
-    counted: People | None = None
+    counted: RowCodes | None = None
     """The codes of each line that was counted, in the order given; None where rows were."""
     cost: Cost | None = None
     """What it cost that at least k people share every combination of QI values, if that was asked
@@ -170,7 +170,7 @@ class Table:
         sizes = [len(column) for column, _ in coded]
         signature, keys = factorize([codes for _, codes in coded], sizes)
         qi = tuple(column for column, _ in coded)
-        lines = Lines(qi, digits(keys, sizes), signature, counts, native, weight)
+        lines = TableLines(qi, digits(keys, sizes), signature, counts, native, weight)
         columns = [code_column(data[name]) for name in spec.sensitive_columns]
         specs = specs_alone(spec, [column for column, _ in columns])
         tables = tuple(
@@ -184,7 +184,7 @@ class Table:
         return combine(spec, tables, [codes for _, codes in columns], lines)
 
     @classmethod
-    def _of_column(cls, spec: Spec, members: Column, member: IntArray, lines: Lines) -> Table:
+    def _of_column(cls, spec: Spec, members: Column, member: IntArray, lines: TableLines) -> Table:
         """The table of one sensitive column."""
         spec, events = column_events(
             members, spec, lambda: np.bincount(member, lines.rows, len(members)).astype(np.int64)
@@ -239,7 +239,7 @@ class Table:
 
     def only(self, rows: Ints) -> Table:
         """The same table with some of its rows alone: signatures and values keep their codes."""
-        people = People(self.row_signature[rows], self.row_member[rows])
+        people = RowCodes(self.row_signature[rows], self.row_member[rows])
         width = np.int64(len(self.members))
         keys, count = np.unique(people.signature * width + people.member, return_counts=True)
         signature, member = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
@@ -287,7 +287,7 @@ class Table:
         """The sensitive value of each row, as it stands in the table."""
         return self._here().member
 
-    def _here(self) -> People:
+    def _here(self) -> RowCodes:
         if self.people is None:
             raise InputError(
                 "rows-elsewhere",
@@ -428,12 +428,12 @@ def protected_rows(data: pl.DataFrame, spec: Spec) -> NDArray[np.bool_]:
     return np.asarray(Table.from_frame(data, asked).row_event >= 0)
 
 
-def count_cells(lines: Lines, member: IntArray, members: int) -> Cells:
+def count_cells(lines: TableLines, member: IntArray, members: int) -> Cells:
     """The lines by signature and sensitive value."""
     return _counted(lines.signature, member, lines.rows, [len(lines.signatures), members])
 
 
-def weigh_cells(lines: Lines, member: IntArray, members: int) -> Ints | None:
+def weigh_cells(lines: TableLines, member: IntArray, members: int) -> Ints | None:
     """The survey weights of these cells."""
     if lines.weight is None:
         return None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def count_cells(
+def spark_cells(
     frame: DataFrame, spec: Spec, *, most: int
 ) -> tuple[pl.DataFrame, SparkRows, Persons | None]:
     """The cells of a frame, and how many rows each has, with where these are, and the people that

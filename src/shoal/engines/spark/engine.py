@@ -17,7 +17,7 @@ from shoal.data.table.frames import is_spark_frame
 from shoal.engines.counting import CountedTable, count_name, read_cells
 from shoal.engines.engine import Dealt, Pairs
 from shoal.engines.runs import Runs
-from shoal.engines.spark.cells import check_repeats, count_cells, joined_pairs
+from shoal.engines.spark.cells import check_repeats, joined_pairs, spark_cells
 from shoal.engines.spark.jobs import watched
 from shoal.engines.spark.parts import as_frame, write_frame, write_parts
 from shoal.engines.spark.rows import SparkRows, row_groups
@@ -73,7 +73,7 @@ class SparkEngine:
         with watched(self.session, "counting on Spark", told):
             frame = self._frame(source)
             with failures_told():
-                cells, rows, persons = count_cells(frame, spec, most=self.most_cells)
+                cells, rows, persons = spark_cells(frame, spec, most=self.most_cells)
         cells = _typed(cells, source, self.reading.get("decimal"))
         counts = pl.Series(count_name(cells.columns), rows.counts)
         return CountedTable(cells, counts, persons=persons), rows

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from shoal.planning.comparison.comparison import MEASURES, Comparison, Line, average
+from shoal.planning.comparison.comparison import MEASURES, Comparison, MethodLine, average
 
-__all__ = ["MEASURES", "Comparison", "Line", "average"]
+__all__ = ["MEASURES", "Comparison", "MethodLine", "average"]

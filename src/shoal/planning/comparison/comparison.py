@@ -29,7 +29,7 @@ from shoal.wording import verdict_words, visible
 
 
 @dataclass(frozen=True)
-class Line:
+class MethodLine:
     """One method's measures, averaged over its runs; or why it has none."""
 
     method: str
@@ -57,7 +57,7 @@ class Line:
 class Comparison:
     """Methods side by side."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[MethodLine, ...]
     rows: int
     r: float
     knowledge: str
@@ -159,7 +159,7 @@ def averaged(
     adversary: Adversaries,
     workload: Workload,
     seeds: tuple[int, ...],
-) -> Line:
+) -> MethodLine:
     """What the runs of one method come to."""
     measured: list[dict[str, Any]] = []
     unjudged = None
@@ -173,7 +173,9 @@ def averaged(
             unjudged = str(error)
             one |= dict.fromkeys(RISKS)
         measured.append(one)
-    return Line(name, {key: average(key, measured) for key in MEASURES}, seeds, unjudged=unjudged)
+    return MethodLine(
+        name, {key: average(key, measured) for key in MEASURES}, seeds, unjudged=unjudged
+    )
 
 
 def average(key: str, runs: Sequence[Mapping[str, Any]]) -> Any:

@@ -92,13 +92,13 @@ class Bucketized:
     def answers(
         self, published: Published, allowed: Sequence[Bools], weights: Floats
     ) -> Callable[[slice], Floats]:
-        from shoal.release.utility.kernels import count_cells, offsets, packed
+        from shoal.release.utility.kernels import answer_cells, offsets, packed
 
         cells, coded = published.cells, published.coded + offsets(allowed)
 
         def answer(block: slice) -> Floats:
             bits = packed(allowed, block)
-            return count_cells(coded, *cells.arrays, bits, weights[block])
+            return answer_cells(coded, *cells.arrays, bits, weights[block])
 
         return answer
 

@@ -101,13 +101,13 @@ class Generalized:
     def answers(
         self, published: Published, allowed: Sequence[Bools], weights: Floats
     ) -> Callable[[slice], Floats]:
-        from shoal.release.utility.kernels import count_classes, offsets
+        from shoal.release.utility.kernels import answer_classes, offsets
 
         cells, coded = published.cells, published.coded + offsets(published.covers)
 
         def answer(block: slice) -> Floats:
             overlap = np.concatenate(_overlaps(published, [some[:, block] for some in allowed]))
-            return count_classes(coded, *cells.arrays, overlap, weights[block])
+            return answer_classes(coded, *cells.arrays, overlap, weights[block])
 
         return answer
 

@@ -37,7 +37,7 @@ for _bit in range(64):
 
 
 @kernel
-def count_cells(
+def answer_cells(
     coded: IntArray,
     cell_start: Ints,
     cell_value: IntArray,
@@ -67,7 +67,7 @@ def count_cells(
 
 
 @kernel
-def count_classes(
+def answer_classes(
     coded: IntArray,
     cell_start: Ints,
     cell_value: IntArray,

@@ -24,10 +24,8 @@ from shoal.groups.generalization import has_order, missing_code
 from shoal.groups.ragged import Ragged
 from shoal.release.forms import form_named
 from shoal.release.utility.errors import Spread
-from shoal.release.utility.kernels import count_cells, offsets, packed
+from shoal.release.utility.kernels import answer_cells, offsets, packed
 from shoal.release.utility.published import Published
-
-"""domain x queries: whether a query allows a value."""
 
 MAX_CELLS = 1 << 31
 CHUNK = 1 << 22
@@ -183,7 +181,7 @@ def exact_counts(table: Table, queries: Queries, *, weighted: bool = False) -> F
     def answer(block: slice) -> Floats:
         weights = np.ascontiguousarray(queries.sensitive_allowed[:, block].T, dtype=np.float64)
         bits = packed(queries.allowed, block)
-        return count_cells(coded, start, np.ascontiguousarray(member), counts, bits, weights)
+        return answer_cells(coded, start, np.ascontiguousarray(member), counts, bits, weights)
 
     return _in_blocks(len(queries), answer)
 

@@ -44,7 +44,7 @@ class Risk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Earlier:
+class EarlierRelease:
     """Another release of the same table in the project."""
 
     run: str
@@ -72,7 +72,7 @@ class Evidence:
     attacks: tuple[AttackResult, ...]
     before: Risk
     after: Risk
-    earlier: list[Earlier]
+    earlier: list[EarlierRelease]
     together: dict[str, Any] | None
     """What all approved releases of the same people and this one tell together; None if it was not
     computed."""
@@ -204,7 +204,7 @@ def _posteriors(facts: Facts) -> list[float]:
     return [event.worst.posterior for event in facts.events if event.worst]
 
 
-def _earlier(run: Run, runs: Sequence[Run]) -> list[Earlier]:
+def _earlier(run: Run, runs: Sequence[Run]) -> list[EarlierRelease]:
     """Releases of the same table that were made before this one, by the table's hash or address;
     also those whose run was stopped afterwards, during the attack."""
     found = []
@@ -217,7 +217,7 @@ def _earlier(run: Run, runs: Sequence[Run]) -> list[Earlier]:
             continue
         decision = other.decision
         found.append(
-            Earlier(
+            EarlierRelease(
                 run=other.name,
                 made=other.made["made"],
                 method=made["method"],

@@ -7,7 +7,7 @@ from functools import partial
 from starlette.responses import Response
 
 from shoal.errors import InputError, ShoalError
-from shoal.workbench.bench import Asked, Visit, after_roles, begin, go
+from shoal.workbench.bench import TableAsked, Visit, after_roles, begin, go
 from shoal.workbench.blame import AUDIT, beside, failed_before
 from shoal.workbench.inside import inside, table_files
 from shoal.workbench.project import audit_steps
@@ -15,12 +15,12 @@ from shoal.workbench.same import same_as
 
 
 @after_roles
-def show(visit: Visit, asked: Asked) -> Response:
+def show(visit: Visit, asked: TableAsked) -> Response:
     return _page(visit, asked, failed_before(visit))
 
 
 @after_roles
-def start(visit: Visit, asked: Asked) -> Response:
+def start(visit: Visit, asked: TableAsked) -> Response:
     """Makes the run and lets it begin."""
     released, groups = visit.text("released"), visit.text("groups")
     try:
@@ -59,7 +59,7 @@ def refuse(visit: Visit, error: ShoalError) -> Response:
     return after_roles(partial(_page, error=error))(visit)
 
 
-def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Response:
+def _page(visit: Visit, asked: TableAsked, error: ShoalError | None = None) -> Response:
     folder = visit.project.folder
     files = [file for file in table_files(folder) if file != asked.source.address]
     newest = max(files, key=lambda file: (folder / file).stat().st_mtime, default="")

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from shoal.data.spec import MISSING
 from shoal.errors import ShoalError
 from shoal.workbench import drafting
-from shoal.workbench.bench import Asked, Visit, after_roles, go
+from shoal.workbench.bench import TableAsked, Visit, after_roles, go
 from shoal.workbench.blame import COARSER, beside
 from shoal.workbench.coarsening import Coarsening, Effect, groups_of, keep_groups
 from shoal.workbench.held import key_of
@@ -21,12 +21,12 @@ MOST_GROUPED, SHOWN_VALUES, SHOWN_MEMBERS = 200, 60, 8
 
 
 @after_roles
-def show(visit: Visit, asked: Asked) -> Response:
+def show(visit: Visit, asked: TableAsked) -> Response:
     return _page(visit, asked)
 
 
 @after_roles
-def tried(visit: Visit, asked: Asked) -> Response:
+def tried(visit: Visit, asked: TableAsked) -> Response:
     """What recodings do, as a part of the page."""
     mine, kept = _of(visit, asked), _kept(visit, asked)
     shown = visit.asked("recipe") or kept
@@ -53,7 +53,7 @@ def tried(visit: Visit, asked: Asked) -> Response:
 
 
 @after_roles
-def use(visit: Visit, asked: Asked) -> Response:
+def use(visit: Visit, asked: TableAsked) -> Response:
     """Writes a recoding into the draft."""
     mine, text = _of(visit, asked), visit.text("recipe")
     try:
@@ -72,7 +72,7 @@ def use(visit: Visit, asked: Asked) -> Response:
 
 
 @after_roles
-def groups(visit: Visit, asked: Asked) -> Response:
+def groups(visit: Visit, asked: TableAsked) -> Response:
     """Keeps groups of values as a hierarchy, and shows what it does."""
     mine = _of(visit, asked)
     typed = {value: visit.text(f"g-{key_of(value)}") for value, _ in _values(mine)}
@@ -85,7 +85,7 @@ def groups(visit: Visit, asked: Asked) -> Response:
 
 def _page(
     visit: Visit,
-    asked: Asked,
+    asked: TableAsked,
     error: ShoalError | None = None,
     typed: dict[str, str] | None = None,
 ) -> Response:
@@ -113,7 +113,7 @@ def _page(
     )
 
 
-def _of(visit: Visit, asked: Asked) -> Coarsening:
+def _of(visit: Visit, asked: TableAsked) -> Coarsening:
     held = visit.bench.tables.get(asked.source, visit.project.folder)
     columns = _columns(visit, asked)
     wanted = visit.text("column") or visit.asked("column")
@@ -122,12 +122,12 @@ def _of(visit: Visit, asked: Asked) -> Coarsening:
     return Coarsening(held, asked.spec, column, visit.project.folder)
 
 
-def _columns(visit: Visit, asked: Asked) -> list[str]:
+def _columns(visit: Visit, asked: TableAsked) -> list[str]:
     held = visit.bench.tables.get(asked.source, visit.project.folder)
     return [name for name in asked.spec.qi if name in held.profiles]
 
 
-def _kept(visit: Visit, asked: Asked) -> str:
+def _kept(visit: Visit, asked: TableAsked) -> str:
     """The draft's recoding of the column."""
     return drafting.recipe_texts(visit.project.draft).get(_of(visit, asked).column, "")
 

@@ -12,7 +12,7 @@ from shoal.data.spec import Spec
 from shoal.data.spec.checks import number_or_text
 from shoal.errors import InputError, ShoalError
 from shoal.report.charts.found import found_chart
-from shoal.workbench.bench import Asked, Visit, after_roles, begin, go, last_run
+from shoal.workbench.bench import TableAsked, Visit, after_roles, begin, go, last_run
 from shoal.workbench.blame import FIND, beside
 from shoal.workbench.held import key_of
 from shoal.workbench.project import Run, find_steps
@@ -27,12 +27,12 @@ USUAL = "1"
 
 
 @after_roles
-def show(visit: Visit, asked: Asked) -> Response:
+def show(visit: Visit, asked: TableAsked) -> Response:
     return _page(visit, asked)
 
 
 @after_roles
-def start(visit: Visit, asked: Asked) -> Response:
+def start(visit: Visit, asked: TableAsked) -> Response:
     """Tries settings, in a run."""
     try:
         seconds, importance = _seconds(visit.text("seconds")), _importance(visit, asked)
@@ -47,13 +47,13 @@ def start(visit: Visit, asked: Asked) -> Response:
 
 
 @after_roles
-def tried(visit: Visit, asked: Asked) -> Response:
+def tried(visit: Visit, asked: TableAsked) -> Response:
     """What was tried so far, as a part of the page."""
     return visit.page("find_part", **_shown(visit, asked))
 
 
 @after_roles
-def picture(visit: Visit, asked: Asked) -> Response:
+def picture(visit: Visit, asked: TableAsked) -> Response:
     """Risk against error of what was tried, in two widths of which the page shows one."""
     run = last_run(visit, "find")
     lines = _tried(run)
@@ -88,14 +88,16 @@ def _seconds(typed: str) -> float:
     return seconds
 
 
-def _importance(visit: Visit, asked: Asked) -> dict[str, float]:
+def _importance(visit: Visit, asked: TableAsked) -> dict[str, float]:
     """How important each QI is, of those that are not as usual."""
     typed = {name: visit.text(f"importance-{key_of(name)}") for name in asked.spec.qi}
     found = {name: number_or_text(text) for name, text in typed.items() if text not in ("", USUAL)}
     return check_importance(found, asked.spec)
 
 
-def _asked_importance(visit: Visit, asked: Asked, run: Run | None) -> list[tuple[str, str, str]]:
+def _asked_importance(
+    visit: Visit, asked: TableAsked, run: Run | None
+) -> list[tuple[str, str, str]]:
     """Each QI with the key of its field and what stands in it: as typed, or as tried last."""
     said = options_of(run.steps[0]).get("importance", []) if run else []
     last = {name: number for name, _, number in (text.rpartition("=") for text in said)}
@@ -106,7 +108,7 @@ def _asked_importance(visit: Visit, asked: Asked, run: Run | None) -> list[tuple
     ]
 
 
-def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Response:
+def _page(visit: Visit, asked: TableAsked, error: ShoalError | None = None) -> Response:
     shown = _shown(visit, asked)
     run: Run | None = shown["run"]
     seconds = visit.text("seconds") or SECONDS
@@ -123,7 +125,7 @@ def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Respon
     )
 
 
-def _shown(visit: Visit, asked: Asked) -> dict[str, Any]:
+def _shown(visit: Visit, asked: TableAsked) -> dict[str, Any]:
     run = last_run(visit, "find")
     lines = [{**one, "chosen": _same(one["spec"], asked.spec)} for one in _tried(run)]
     begun = run is not None and _same(run.made["spec"], asked.spec)

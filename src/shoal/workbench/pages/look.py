@@ -115,7 +115,7 @@ def like(visit: Visit) -> Response:
     where = {one.name: t for one in columns if (t := visit.text(f"q-{one.name}"))}
     spec = release.spec
     table, error, whole = _counted(visit, run), None, None
-    said: list[tuple[str, list[looking.Said]]] = []
+    said: list[tuple[str, list[looking.ValueLine]]] = []
     try:
         for column in spec.sensitive_columns:
             alone = None if table is None or table.several is not None else table
@@ -162,7 +162,7 @@ def crossed(visit: Visit) -> Response:
     )
 
 
-def _draw(one: looking.Said, lines: list[looking.Said]) -> Any:
+def _draw(one: looking.ValueLine, lines: list[looking.ValueLine]) -> Any:
     """A bar for a line among others."""
     top = max([1.0, *(max(line.after.interval[1], line.before or 0) for line in lines)])
     low, high = one.after.interval

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from shoal.data.spec import Spec, checked_r
 from shoal.errors import InputError, ShoalError
 from shoal.report.charts.plan import plan_chart
-from shoal.workbench.bench import Asked, Visit, after_roles, begin, go, last_run
+from shoal.workbench.bench import TableAsked, Visit, after_roles, begin, go, last_run
 from shoal.workbench.blame import PLAN, beside
 from shoal.workbench.project import Run, plan_steps
 from shoal.workbench.project.run import option_of
@@ -23,12 +23,12 @@ MOST = 16
 
 
 @after_roles
-def show(visit: Visit, asked: Asked) -> Response:
+def show(visit: Visit, asked: TableAsked) -> Response:
     return _page(visit, asked)
 
 
 @after_roles
-def start(visit: Visit, asked: Asked) -> Response:
+def start(visit: Visit, asked: TableAsked) -> Response:
     """Plans for several r, in a run."""
     typed = visit.text("curve")
     try:
@@ -40,7 +40,7 @@ def start(visit: Visit, asked: Asked) -> Response:
 
 
 @after_roles
-def curve(visit: Visit, asked: Asked) -> Response:
+def curve(visit: Visit, asked: TableAsked) -> Response:
     """What each r would cost as a chart, in two widths of which the page shows one. It is a part of
     its own, since the first drawing takes a moment."""
     run = last_run(visit, "plan")
@@ -79,7 +79,7 @@ def _values(typed: str) -> list[float]:
 
 
 def _page(
-    visit: Visit, asked: Asked, typed: str | None = None, error: ShoalError | None = None
+    visit: Visit, asked: TableAsked, typed: str | None = None, error: ShoalError | None = None
 ) -> Response:
     run = last_run(visit, "plan")
     points = _points(run) if run is not None else []

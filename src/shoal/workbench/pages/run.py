@@ -16,7 +16,7 @@ from shoal.errors import InputError, ShoalError
 from shoal.methods.registry import make_method, method_names, parameters_of
 from shoal.names import ADVERSARIES, MODELS
 from shoal.release.ledger import CHAIN
-from shoal.workbench.bench import Asked, Visit, after_roles, begin, go
+from shoal.workbench.bench import TableAsked, Visit, after_roles, begin, go
 from shoal.workbench.blame import RUN, beside, failed_before
 from shoal.workbench.drafting import put
 from shoal.workbench.held import key_of
@@ -30,12 +30,12 @@ PLAIN = ("int", "float", "str", "bool", "Literal[")
 
 
 @after_roles
-def show(visit: Visit, asked: Asked) -> Response:
+def show(visit: Visit, asked: TableAsked) -> Response:
     return _page(visit, asked, failed_before(visit))
 
 
 @after_roles
-def start(visit: Visit, asked: Asked) -> Response:
+def start(visit: Visit, asked: TableAsked) -> Response:
     """Makes the run and lets it begin."""
     try:
         steps = _steps(visit, asked)
@@ -54,7 +54,7 @@ def same(visit: Visit) -> Response:
     return show(visit)
 
 
-def _steps(visit: Visit, asked: Asked) -> Any:
+def _steps(visit: Visit, asked: TableAsked) -> Any:
     method, readers = visit.text("method") or "art", visit.texts("readers")
     if not readers or set(readers) - set(ADVERSARIES):
         raise InputError("reader-none", "No adversary is ticked.", "Tick at least one.")
@@ -83,7 +83,7 @@ def _steps(visit: Visit, asked: Asked) -> Any:
     )
 
 
-def _follows(visit: Visit, asked: Asked) -> dict[str, Any]:
+def _follows(visit: Visit, asked: TableAsked) -> dict[str, Any]:
     """Which approved release the next one follows, or beside which it stands alone; and whether
     others are to follow."""
     chosen, runs = visit.text("follows"), visit.project.approved()
@@ -95,7 +95,7 @@ def _follows(visit: Visit, asked: Asked) -> dict[str, Any]:
     return {"ledger": "ledger" in visit.form}
 
 
-def _other_than_draft(visit: Visit, asked: Asked) -> dict[str, str]:
+def _other_than_draft(visit: Visit, asked: TableAsked) -> dict[str, str]:
     """What was typed that the draft says otherwise."""
     kept = {"r": f"{asked.spec.r:g}", "limit": asked.spec.limit}
     typed = {name: visit.text(name) for name in kept}
@@ -130,7 +130,7 @@ def _took(visit: Visit) -> tuple[str, float] | None:
     return None
 
 
-def _hierarchy_files(visit: Visit, asked: Asked) -> dict[str, str]:
+def _hierarchy_files(visit: Visit, asked: TableAsked) -> dict[str, str]:
     """The files of the project that were chosen as hierarchies, by QI."""
     chosen = {qi: visit.text(f"h-{key_of(qi)}") for qi in asked.spec.qi}
     folder = visit.project.folder
@@ -172,7 +172,7 @@ def _parameters() -> Mapping[str, list[Parameter]]:
     }
 
 
-def _page(visit: Visit, asked: Asked, error: ShoalError | None = None) -> Response:
+def _page(visit: Visit, asked: TableAsked, error: ShoalError | None = None) -> Response:
     sent = visit.request.method == "POST"
     running = [run for run in visit.project.runs() if run.state == "running"]
     try:
