@@ -168,7 +168,7 @@ def percent(share: float, *, over: float | None = None, up: bool = False) -> str
 
 
 def plain_percent(share: float) -> str:
-    """The same for terminals and messages."""
+    """A share as terminals and messages write it."""
     return percent(share).replace(_GAP, " ")
 
 

@@ -100,7 +100,8 @@ def align(frame: Any, released: Any, spec: Spec, *, key: str | None = None) -> A
 
 
 def aligned_own(frame: Any, release: Release, gids: NDArray[Any]) -> Aligned:
-    """The same of a release of shoal's by the gid of each row, -1 where it is not published."""
+    """Table, groups and the group of each row, by the gid of each row of a release of shoal's, -1
+    where it is not published."""
     return _own(Table.from_frame(frame, release.spec.with_(identifiers=())), release, gids)
 
 

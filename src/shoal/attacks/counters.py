@@ -51,7 +51,7 @@ class OddsCounter:
 
 
 class AllCounter:
-    """The same in all views at once: what all counts together say, before and after."""
+    """Fits odds to the counts of all views at once: what these say together, before and after."""
 
     name = "counter-all"
     reasoning = "fits odds to all groups until the strata of all views at once have their cases"

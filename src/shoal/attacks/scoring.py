@@ -132,7 +132,8 @@ def _figures(
 
 
 def _without_release(scene: Scene, best: _Scored) -> float:
-    """The same attacker names as many people of the whole table, by what was known before."""
+    """How often this attacker is right who names as many people of the whole table, by what was
+    known before."""
     lineup, hits = best.guesses.lineup, 0.0
     tries = np.bincount(lineup.event[lineup.question], best.named, len(scene.table.events))
     for event in np.flatnonzero(tries):

@@ -29,7 +29,7 @@ class Surest:
     people: int
     right: float
     without: float
-    """The same of as many people of the whole table, whom the attacker is surest of without a
+    """How many carry of as many people of the whole table, whom the attacker is surest of without a
     release."""
     control: float
     """What the release claims of the people named with it, in the view that expects most."""

@@ -95,7 +95,7 @@ def align_release(frame: Any, released: Any, spec: Spec, *, key: str | None = No
 
 
 def align_counted(pairs: Pairs, spec: Spec) -> Aligned:
-    """The same from counted pairs of the table's lines and the release's, joined by a key; which
+    """Aligns by counted pairs of the table's lines and the release's, joined by a key; which
     rows they are is not known."""
     counts = free_name("people", pairs.table.columns)
     rows, other = pairs.count.alias(counts), pairs.released

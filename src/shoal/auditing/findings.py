@@ -48,7 +48,7 @@ class PublicWitness:
 
 @dataclass(frozen=True, kw_only=True)
 class Witness(PublicWitness):
-    """The same with the person."""
+    """The worst case with the person."""
 
     event: str
     row: int | None
@@ -220,7 +220,7 @@ class Figures:
     average_delta: float
     """The paper's measure 4, over all groups."""
     average_delta_carrying: float
-    """The same over the groups that hold an event."""
+    """Measure 4 over the groups that hold an event."""
     average_bound: float
     """The mean of Theorem 1's bound over the groups that hold an event."""
     theorem1_groups: int

@@ -41,8 +41,8 @@ def adversary_verdict(
 def verdict_of(
     case: Case, reasoning: str, lenses: Sequence[Lens], breach: Bools, undecided: Bools
 ) -> AdversaryVerdict:
-    """The same where it is known of each held pair whether any view exposes it, or leaves it
-    undecided and none exposes it."""
+    """What one adversary can do, where it is known of each held pair whether any view exposes it,
+    or leaves it undecided and none exposes it."""
     part, held = case.partition, case.held
     impossible = any(len(one.judged.contradictory) for one in lenses)
     missing = max(one.judged.absent for one in lenses)

@@ -127,7 +127,7 @@ class RowRisks:
         return self._lines(rows, group, signature, self.row_pair[rows])
 
     def of_people(self, rows: Ints, group: Whole, signature: IntArray) -> pl.DataFrame:
-        """The same from the number of their group, or -1, and their signature."""
+        """One line for each, from the number of their group, or -1, and their signature."""
         pair = self.partition.find_pairs(group, signature)
         return self._lines(rows, group, signature, pair)
 
@@ -169,7 +169,7 @@ class RowRisks:
         return self.exposed_people(count)[0]
 
     def exposed_people(self, count: int) -> tuple[pl.DataFrame, IntArray]:
-        """The same, and their signatures."""
+        """The lines of the most exposed people, and their signatures."""
         if self.people.rows is not None:
             lines = self._exposed_rows(count)
             return lines, self.table.row_signature[lines["row"].to_numpy()]

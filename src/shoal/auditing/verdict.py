@@ -185,8 +185,8 @@ class Audit(Figures):
         return verdict(self.checks)
 
     def checked(self, whole: tuple[float, float] | None) -> Audit:
-        """The same with its checks; `whole` is the link by all views at once that comes nearest to
-        its limit, and that limit."""
+        """This audit with its checks; `whole` is the link by all views at once that comes nearest
+        to its limit, and that limit."""
         nearest = {"counting": self.counter.nearest}
         if readers_of_one_view(self.adversaries) != [WHOLE] and self.worst is not None:
             nearest["one-view"] = min(self.worst.posterior, 1.0), self.worst.limit

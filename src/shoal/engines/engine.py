@@ -121,7 +121,7 @@ class Engine(Protocol):
         ...
 
     def parts(self, table: Table, grouping: Grouping, *, seed: int) -> Iterator[Part] | None:
-        """The same for rows that are read again, some after the other in their order; None where
+        """Deals to rows that are read again, some after the other in their order; None where
         they stay away."""
         ...
 

@@ -62,7 +62,7 @@ def rows_by_person(rows: Rows, spec: Spec) -> tuple[Rows, Persons | None]:
 
 
 def frame_by_person(frame: pl.DataFrame, spec: Spec) -> tuple[pl.DataFrame, Persons | None]:
-    """The same of a frame whose rows are to be counted."""
+    """A frame of rows to be counted as one line per person, and what is known of these."""
     check_roles(frame.columns, spec)
     left, persons = by_person(frame, spec, lambda: protected_rows(frame, spec))
     if persons is not None:

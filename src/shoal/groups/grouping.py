@@ -148,7 +148,7 @@ class Grouping:
 
     @classmethod
     def of_people(cls, table: Table, groups: IntArray, **more: Any) -> Grouping:
-        """The same from the group of each of the table's people `by_cell`."""
+        """From the group of each of the table's people `by_cell`."""
         return cls.of_rows(table, groups, people=table.by_cell, **more)
 
     @classmethod

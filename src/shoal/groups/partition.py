@@ -71,7 +71,7 @@ class Partition:
         return self.pairs.times(self.copies)
 
     def people_of(self, pairs: Whole) -> Ints:
-        """The same of some pairs."""
+        """How many people some pairs stand for, in all copies."""
         return np.asarray(self.pairs.count[pairs] * self.copies[self.pairs.owner_of(pairs)])
 
     def cases_of(self, pairs: Whole) -> int:
@@ -225,7 +225,7 @@ class Partition:
 
 
 def _narrow(rows: Whole) -> Whole:
-    """The same in half the memory, if no sum of them can be too large for that."""
+    """Numbers in half the memory, if no sum of them can be too large for that."""
     return rows.astype(np.int32, copy=False) if int(rows.sum()) < 2**31 else rows
 
 

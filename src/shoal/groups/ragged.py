@@ -119,7 +119,7 @@ class Counts(Ragged):
     def placed(
         cls, owner: Whole, code: IntArray, count: NDArray[Any], owners: int
     ) -> tuple[IntArray, Counts]:
-        """The same, and the entry that each line went into."""
+        """The entry that each line went into, and the counts."""
         order = _sorting(owner, code)
         if order is not None:
             owner, code, count = _moved(owner, order), _moved(code, order), _moved(count, order)

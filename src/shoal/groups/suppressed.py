@@ -24,7 +24,7 @@ def cell_keys(table: Table) -> Ints:
 
 
 def cell_key(table: Table, signature: IntArray, value: IntArray) -> Ints:
-    """The same of people of some signatures and values."""
+    """Signatures and values of some people as one number each."""
     return signature * np.int64(len(table.values)) + value
 
 

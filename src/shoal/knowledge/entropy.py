@@ -72,7 +72,7 @@ class Believed(NamedTuple):
     residual: float
     """By how many cases some stratum, or some group, has more or fewer than it is known to have."""
     off: float
-    """The same in parts of the leeway of each."""
+    """The largest misfit in parts of the leeway of each."""
     score: Floats
     """Of each signature: the logarithm of its odds, but for a number that all have; nobody's are
     infinite."""
@@ -89,7 +89,7 @@ class AllCounts:
     residual: Floats
     """Of each event: by how many cases some stratum has more or fewer than it is known to have."""
     off: Floats
-    """The same in parts of the leeway of each."""
+    """The largest misfit in parts of the leeway of each."""
     factors: list[Floats | None]
     """Of each event: where a fit to groups may begin."""
 
@@ -261,7 +261,7 @@ class _Settled:
     left: list[Floats]
     """The cases left to each stratum."""
     cases: Ints
-    """The same of each group."""
+    """The cases left to each group."""
 
     @classmethod
     def of(cls, strata: Strata, known: Floats, groups: Groups) -> _Settled:

@@ -119,7 +119,7 @@ class Hiding:
         self._sides = [Sides.of(view, table, self._events) for view in knowledge.views]
 
     def at(self, r: float) -> Hiding:
-        """The same with one r for all events."""
+        """This bound with one r for all events."""
         other = copy(self)
         other._r = np.full(len(self._events), r)
         other.__dict__.pop("_tight", None)

@@ -73,7 +73,7 @@ class EventPlan:
     """What the linear program keeps at the asked r: a bound against the binary adversary. Where
     there are many events, for all but the tightest what the tightest view alone would keep."""
     coverage_bound_prior: int
-    """The same under the honest limit."""
+    """The bound on coverage under the limit relative to the prior."""
     known_before: int
     """Rows whose global probability of the event exceeds 1/r in some view."""
     expected_size: float

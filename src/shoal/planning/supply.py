@@ -27,7 +27,7 @@ class Supply:
     kept: Floats
     """By event: how many carriers the tightest view lets find a group at the asked r, at most."""
     kept_prior: Floats
-    """The same under the honest limit."""
+    """How many find a group under the limit relative to the prior."""
     size: Floats
     """By event: r times the carriers' mean odds over everybody's, where that is most."""
     known_before: Ints

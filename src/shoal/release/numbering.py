@@ -47,8 +47,9 @@ def hashed_values(parts: Iterable[Whole], group: Whole, rows: Whole, groups: int
 def hashed_people(
     total: Words, group: Whole, signature: Whole, rows: Whole, weight: Floats | None = None
 ) -> Words:
-    """The same with the people of each group; `signature` is the place of a line's attributes among
-    all that are published, from 1 on, and `weight` what each of them counts as, if it is told."""
+    """Hashes with the people of each group added; `signature` is the place of a line's attributes
+    among all that are published, from 1 on, and `weight` what each of them counts as, if it is
+    told."""
     total = total.copy()
     with np.errstate(over="ignore"):
         shown = mix(signature.astype(np.uint64) + np.uint64(1))
@@ -59,7 +60,7 @@ def hashed_people(
 
 
 def hashed_ranges(total: Words, labels: Iterable[pl.Series]) -> Words:
-    """The same with the ranges of each group, attribute by attribute."""
+    """Hashes with the ranges of each group added, attribute by attribute."""
     with np.errstate(over="ignore"):
         for of_group in labels:
             total = mix(total + places(of_group).astype(np.uint64))

@@ -135,8 +135,8 @@ class Record:
         return cls(gid, signature[line], value[line], people[line], told, None)
 
     def alone(self, codes: IntArray, members: IntArray, count: int) -> Record:
-        """The same of one of several columns: `codes` are what each value is there, `members` what
-        each sensitive value of the table is, of so many."""
+        """The record of one of several columns: `codes` are what each value is there, `members`
+        what each sensitive value of the table is, of so many."""
         counted = self.members
         if counted is not None:
             counted = np.bincount(members, counted, count).astype(np.int64)

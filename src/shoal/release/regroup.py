@@ -65,7 +65,7 @@ def regroup(
 
 
 def regroup_cells(release: Release, table: Table, private: Path) -> Grouping:
-    """The same from a private record by cells, of a release with one sensitive column: alike groups
+    """The groups by a private record of cells, of a release with one sensitive column: alike groups
     stay one with copies, and no row is needed."""
     record, runs = CellLines.read(private, table), release.sensitive_runs.in_order()
     release = replace(release, sensitive_held=runs)

@@ -178,7 +178,7 @@ class Release:
 
     @property
     def parts(self) -> dict[str, pl.DataFrame]:
-        """The same with every line but once, which says as much of columns, types and values."""
+        """The tables with every line but once, which says as much of columns, types and values."""
         large = {"qi": self.qi_runs.distinct, "sensitive": self.sensitive_runs.distinct}
         return {**large, **self.small_frames}
 
@@ -272,7 +272,7 @@ class Release:
 
     @cached_property
     def coded_alone(self) -> dict[str, Published]:
-        """The same for each of several sensitive columns."""
+        """The published tables as integers, for each of several sensitive columns."""
         return {name: self.alone(name).coded for name in self.spec.sensitive_columns}
 
     @property

@@ -71,7 +71,7 @@ def schema_text() -> str:
 
 @cache
 def schema() -> dict[str, Any]:
-    """The same as plain data."""
+    """The JSON Schema of certificates as plain data."""
     return json.loads(schema_text())  # type: ignore[no-any-return]
 
 

@@ -52,7 +52,7 @@ def using_parts(release: Release, names: dict[str, str]) -> list[str]:
 
 
 def _labelled_parts(release: Release, names: dict[str, str], format: str) -> list[str]:
-    """The same for files of SPSS and Stata."""
+    """The pages on files of SPSS and Stata."""
     from shoal.release.utility.script import Script
     from shoal.release.utility.spss_script import spss_script
     from shoal.release.utility.stata_script import stata_script
@@ -183,7 +183,7 @@ def _of_population(release: Release, names: dict[str, str], format: str) -> list
 
 
 def _scripts(release: Release, names: dict[str, str], format: str) -> list[str]:
-    """The same in R and Stata, which read CSV."""
+    """Scripts in R and Stata, which read CSV."""
     from shoal.release.utility.r_script import r_script
     from shoal.release.utility.script import Script
     from shoal.release.utility.stata_script import stata_script

@@ -57,7 +57,7 @@ def as_published(table: Table, grouping: Grouping) -> Grouping:
 
 
 def rounded_down(weight: Floats) -> Floats:
-    """The same with few digits, and none above what it was but for the last bit."""
+    """Weights with few digits, and none above what it was but for the last bit."""
     with np.errstate(divide="ignore"):
         scale = 10.0 ** (DIGITS - 1 - np.floor(np.log10(weight)))
     with np.errstate(invalid="ignore"):

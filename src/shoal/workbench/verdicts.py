@@ -156,7 +156,7 @@ def of_facts(facts: Facts) -> Verdict:
 
 
 def of_findings(found: Findings) -> Verdict:
-    """The same of an audit."""
+    """The verdict of an audit."""
     robust = verdict(found.checks)
     telling = {True: "kept", False: "broken", None: "undecided"}[robust]
     return Verdict(

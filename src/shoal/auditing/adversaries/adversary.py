@@ -92,7 +92,7 @@ class Binary(BinaryReader):
 
 
 class Together(Joint):
-    """The same with the combinations of several sensitive columns."""
+    """The joint reader of the combinations of several sensitive columns."""
 
     name = "together"
     reasoning = "weighs the combinations of all sensitive columns by their joint distribution"
@@ -199,7 +199,8 @@ def as_adversaries(given: Adversaries) -> tuple[Anybody, ...]:
 
 
 def judging(given: Adversaries, knowledge: Knowledge, spec: Spec) -> tuple[Anybody, ...]:
-    """The same for some knowledge, and what is asked: of the usual ones those whom it is for."""
+    """The adversaries that a caller names; of the usual ones those who fit the knowledge and
+    spec."""
     adversaries = as_adversaries(given)
     if given is not USUAL:
         return adversaries

@@ -55,7 +55,7 @@ class AspectReading(NamedTuple):
         return self.aspect is None and reads in (Joint.judge, Binary.judge)
 
     def judge_apart(self, even: Even | None, view: View, number: int) -> Judgement:
-        """The same, with even groups judged apart where the reader and the view allow it."""
+        """Judges a view, even groups apart where the reader and the view allow it."""
         by_value = type(self.adversary).judge is Joint.judge
         if even is None or not self.evenly or not even.possible(view, by_value=by_value):
             return self.judge(view, number)

@@ -122,7 +122,8 @@ def basic_beta(contents: Contents) -> float:
 
 
 def enhanced_beta(contents: Contents) -> float | None:
-    """The same; None where some value gains more than the -ln of its share, which no β allows."""
+    """The β of enhanced β-likeness; None where some value gains more than the -ln of its share,
+    which no β allows."""
     gains = _gains(contents)
     allowed = -np.log(contents.whole[contents.values.code])
     return None if (gains > allowed + ROUNDING).any() else float(gains.max())

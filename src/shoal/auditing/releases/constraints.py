@@ -33,7 +33,8 @@ class Shown(NamedTuple):
     group it says nothing who has which."""
 
     def of_more(self, rows: int) -> Shown:
-        """The same of a table with more rows behind, whom the release does not publish."""
+        """What the release shows of a table with more rows behind, whom the release does not
+        publish."""
         more = rows - len(self.group)
         return self._replace(
             group=np.append(self.group, np.full(more, -1, np.int32)).astype(np.int32),

@@ -56,7 +56,7 @@ class Overlap(NamedTuple):
         return cls(sizes, part.ravel(), event, line, count, np.concatenate(owners))
 
     def by_event(self, event: int) -> Overlap:
-        """The same for a reader who tells one event from all else."""
+        """The overlap as a reader has it who tells one event from all else."""
         groups, mine = np.unique(self.group), self.event == event
         holds = np.zeros(len(self.places), bool)
         holds[self.line[:, mine][self.line[:, mine] >= 0]] = True
@@ -94,7 +94,7 @@ class Overlap(NamedTuple):
         return self.posteriors_of(summed)
 
     def posteriors_of(self, chances: Floats) -> Floats:
-        """The same, from types x values here."""
+        """Posteriors from chances by types x values."""
         lines = self.counted()
         size = np.append(self.places[lines] + 1, 1)
         apart = np.append(1, np.cumprod(size[:-1]))

@@ -36,15 +36,15 @@ def bare(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def bare_arrow(frame: pl.DataFrame) -> pa.Table:
-    """The same as an Arrow table, texts end to end in the oldest form."""
+    """A frame's cells as an Arrow table, texts end to end in the oldest form."""
     import pyarrow as pa
 
     return pa.table([_bare(column) for column in frame], names=frame.columns)
 
 
 def coded_arrow(frame: pl.DataFrame) -> pa.Table:
-    """The same with columns of few categories as numbers of the texts that they show, in the order
-    in which these appear: what a Parquet writer would find itself, text by text."""
+    """A frame's cells, columns of few categories as numbers of the texts that they show, in the
+    order in which these appear: what a Parquet writer would find itself, text by text."""
     import pyarrow as pa
 
     columns = [_coded(column) if _few(column.dtype) else _bare(column) for column in frame]

@@ -73,7 +73,7 @@ class ParquetFiles:
             yield self._select(columns, begin, count)
 
     def coded_frames(self, columns: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
-        """The same with texts as categories where a file has numbered them already: to find each
+        """Frames with texts as categories where a file has numbered them already: to find each
         text again takes three times as long."""
         begin, schema = 0, self.schema
         wanted = [name for name in columns if schema.get(name) == pl.String]

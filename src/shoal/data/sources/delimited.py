@@ -79,8 +79,8 @@ class TextTable:
                 raise _no_rows(self.path) from None
 
     def split(self, file: TextFile, columns: Sequence[str], block: int) -> Iterator[pl.DataFrame]:
-        """The same of the file, so many bytes at a time; an InputError for rows of another length
-        than the header, and for a quotation mark that is never closed."""
+        """Some columns of the file, so many bytes at a time; an InputError for rows of another
+        length than the header, and for a quotation mark that is never closed."""
         check_columns(columns, self.names)
         bad: list[Any] = []
         last = None

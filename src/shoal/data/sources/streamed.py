@@ -37,7 +37,7 @@ class Rows:
     frames: Callable[[Sequence[str]], Iterator[pl.DataFrame]]
     """Some columns of some rows after the other."""
     coded_frames: Callable[[Sequence[str]], Iterator[pl.DataFrame]]
-    """The same; texts may be categories."""
+    """Frames whose texts may be categories."""
     finished: Callable[[pl.DataFrame], pl.DataFrame]
     """Such a frame of distinct values as `read_table` would give it."""
     files: list[str]

@@ -40,7 +40,7 @@ def write_table(frame: Any, path: str | Path) -> None:
 
 
 def write_parts(parts: Iterable[pl.DataFrame], path: str | Path) -> None:
-    """The same for a table that comes in parts, of which one at a time is in memory."""
+    """Writes a table that comes in parts, of which one at a time is in memory."""
     with part_writer(path) as write:
         for part in parts:
             write(part)
@@ -48,7 +48,7 @@ def write_parts(parts: Iterable[pl.DataFrame], path: str | Path) -> None:
 
 @contextmanager
 def part_writer(path: str | Path) -> Iterator[Callable[[pl.DataFrame], None]]:
-    """The same for whoever has the parts at hand one by one: gives what writes the next of them."""
+    """For whoever has a table's parts at hand one by one: gives what writes the next of them."""
     target = Path(path)
     kind = file_kind(target)
     if kind is None:

@@ -53,9 +53,9 @@ def check_identifiers(data: pl.DataFrame, spec: Spec) -> None:
 
 
 def check_streamed(frames: Callable[[], Iterable[pl.DataFrame]], spec: Spec) -> None:
-    """The same for rows that come some after the other, in frames with all identifiers. Of each
-    value a hash is kept: different hashes are of different values, and only values that share one
-    are looked at again."""
+    """An InputError for an identifier that repeats in rows that come in frames, some after the
+    other. Of each value a hash is kept: different hashes are of different values, and only values
+    that share one are looked at again."""
     names = checked_identifiers(spec)
     if not names:
         return

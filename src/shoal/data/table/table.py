@@ -64,7 +64,7 @@ class TableLines(NamedTuple):
         return RowCodes(self.signature, member) if self.rows is None else None
 
     def counted(self, member: IntArray) -> RowCodes | None:
-        """The same if they are counts."""
+        """The lines with their sensitive values, if they are counts."""
         return None if self.rows is None else RowCodes(self.signature, member)
 
 

@@ -63,7 +63,7 @@ def _context(session: SparkSession) -> SparkContext | None:
 
 @contextmanager
 def _tagged(session: SparkSession, step: str, progress: Progress) -> Iterator[None]:
-    """The same where a server runs the jobs: it says how far they are, and stops what is tagged."""
+    """Progress where a server runs the jobs: it says how far they are, and stops what is tagged."""
     tag, heard = f"shoal-{secrets.token_hex(8)}", _heard(step, progress)
     session.addTag(tag)
     session.registerProgressHandler(heard)

@@ -106,7 +106,7 @@ def part_starts(runs: Runs) -> Ints:
 
 
 def _in_pieces(placed: pl.DataFrame) -> pl.DataFrame:
-    """The same with lines that stand too often in a group as several, one after the other."""
+    """Lines that stand too often in a group as several, one after the other."""
     if (placed[TIMES] <= AT_ONCE).all():
         return placed
     times = placed[TIMES].to_numpy()

@@ -69,7 +69,7 @@ class Tried:
     error: float | None = None
     """The mean relative error of counts of cases, by the setting's own QIs."""
     error_all: float | None = None
-    """The same of counts of any sensitive values."""
+    """The mean relative error of counts of any sensitive values."""
 
     @property
     def words(self) -> str:

@@ -68,8 +68,8 @@ class Form(Protocol):
         """The hash of each group, and in it now also what the form shows of its people."""
 
     def published(self, total: Words, qi: Runs, spec: Spec) -> tuple[list[Whole], Words]:
-        """The same from published tables alone; and before it the keys that lines of the QI table
-        are ordered by, the first first."""
+        """The hash of each group from published tables alone; before it the keys that lines of the
+        QI table are ordered by, the first first."""
 
     def people(
         self, release: Release, qi: Runs, table: Table, record: Record | None

@@ -94,7 +94,7 @@ class Published:
         )
 
     def standing_for(self, each: Floats) -> Published:
-        """The same with everybody counted as so many people, of each unit."""
+        """This release with everybody counted as so many people, of each unit."""
         cells = self.cells
         return replace(self, cells=replace(cells, count=cells.count * each[cells.owner]))
 

@@ -79,7 +79,7 @@ def weight_column(release: Release) -> str:
 
 
 def as_pandas(frame: pl.DataFrame) -> Any:
-    """The same for pandas; whole numbers stay whole also where some are missing."""
+    """A frame for pandas; whole numbers stay whole also where some are missing."""
     try:
         import pandas
     except ImportError:

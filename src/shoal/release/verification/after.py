@@ -68,7 +68,7 @@ def told_of(certificate: dict[str, Any], private: str | Path | None) -> Ints | N
 
 
 def each_apart(lines: PublishedLines) -> PublishedLines:
-    """The same with a group for each copy."""
+    """The lines with a group for each copy."""
     number = np.repeat(np.arange(len(lines.copies)), lines.copies)
     order = np.argsort(lines.group, kind="stable")
     owner, place = Ragged.of_owners(lines.group[order], len(lines.copies)).entries(number)

@@ -66,7 +66,7 @@ def _same_quality(view: View, table: Table, described: Mapping[str, Any]) -> Cla
 
 
 def _alike(stated: Mapping[str, Any], measured: Mapping[str, Any]) -> bool:
-    """The same, but for the last digit: chances are added up anew."""
+    """Whether qualities agree but for the last digit: chances are added up anew."""
     return stated.keys() == measured.keys() and all(
         stated[key] == value
         if key not in LAST_DIGIT or value is None or stated[key] is None

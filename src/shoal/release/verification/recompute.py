@@ -56,9 +56,9 @@ from shoal.wording import WHOLE, verdict_words
 AGREEMENT = 1e-9
 """How far a recomputed posterior may lie from the certificate's: rounding, nothing more."""
 ROUNDED = 1e-8
-"""The same of the figures of checks, whose limits are rounded."""
+"""How far figures of checks may lie off, whose limits are rounded."""
 ESTIMATES_AGREE = 0.05
-"""The same where one or both were estimated."""
+"""How far posteriors may lie apart where one or both were estimated."""
 FITS_AGREE = 0.02
 """Which part of the people whom a fit finds above their limit may be others: those near it."""
 

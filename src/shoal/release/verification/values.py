@@ -50,7 +50,7 @@ class PublishedLines:
         return self.values.times(self.copies)
 
     def alone(self, codes: IntArray) -> PublishedLines:
-        """The same of one of several columns; `codes` are what each value is there."""
+        """The lines of one of several columns; `codes` are what each value is there."""
         held = self.values
         alone = Counts.of_lines(held.owner, codes[held.code], held.count, held.owners)
         return replace(self, values=alone)
@@ -235,8 +235,8 @@ def _check_suppressed(release: Release, table: Table, lines: PublishedLines) -> 
 def _check_suppressed_apart(
     release: Release, table: Table, lines: PublishedLines, record: Record | None
 ) -> Claim:
-    """The same of columns that are published apart. Somebody may carry an event in several of them,
-    so that without the record there are bounds only."""
+    """The check of who is missing, of columns that are published apart. Somebody may carry an event
+    in several of them, so that without the record there are bounds only."""
     name, claimed = "suppressed cases", release.certificate["rows"]["suppressed_with_event"]
     assert table.several is not None
     if record is not None:

@@ -184,7 +184,7 @@ def meanings() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def intrusion_meanings() -> dict[str, str]:
-    """The same of a test by an intruder."""
+    """What each field of a test by an intruder means."""
     source = Path(__file__).read_text("utf-8")
     return {one.name: one.help for one in fields_of(source, "Intrusion")}
 

@@ -274,7 +274,7 @@ class Run:
         ]
 
     def programs(self) -> list[str]:
-        """The same in Python, one program for each step."""
+        """What the commands do in Python, one program for each step."""
         return [python_of(step) for step in self.steps]
 
     @property
