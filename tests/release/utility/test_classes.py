@@ -14,8 +14,10 @@ from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
 from shoal.groups import FormName, Grouping
 from shoal.knowledge import Knowledge
+from shoal.plain import plain
 from shoal.planning.comparison.trial import CLASS_ERRORS, Trial
 from shoal.release import Release
+from shoal.release.facts.loss import stratum
 from shoal.release.tables import canonical
 from shoal.release.utility import ClassErrors, KnownClasses
 from shoal.release.utility.classes import ENOUGH_CASES
@@ -108,7 +110,7 @@ def test_a_release_of_single_people_is_right_in_every_class(table: Table) -> Non
     assert len(found.classes) == 20
     assert found.average == pytest.approx(0, abs=1e-12)
     assert (found.far_off, found.covered) == (0, 1)
-    worst = found.classes[0].to_dict()
+    worst = plain(stratum(found.classes[0]))
     assert set(worst) == {"class", "event", "carriers", "estimate", "standard_error", "error"}
 
 

@@ -206,12 +206,13 @@ def query_errors(table: Table, release: Release) -> QueryErrors:
             counted=CountedStrata(
                 len(strata.classes), strata.average, strata.far_off, strata.covered
             ),
-            worst=tuple(_stratum(one) for one in strata.classes[:WORST_CLASSES]),
+            worst=tuple(stratum(one) for one in strata.classes[:WORST_CLASSES]),
         ),
     )
 
 
-def _stratum(one: ClassError) -> StratumError:
+def stratum(one: ClassError) -> StratumError:
+    """An error as it is kept and shown."""
     return StratumError(
         class_=dict(zip(one.view, one.values, strict=True)),
         event=one.event,
