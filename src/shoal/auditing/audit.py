@@ -141,9 +141,9 @@ def audit(
     return replace(found, models=other_models(table, grouping)) if models else found
 
 
-def _earlier(table: Table, grouping: Grouping, told: Bools) -> Earlier:
-    people = np.where(told[grouping.group], grouping.people, 0)
-    return Earlier(told, np.bincount(grouping.signature, people, len(table.signatures)).astype(int))
+def _earlier(table: Table, made: Grouping, told: Bools) -> Earlier:
+    mine = told[made.group]
+    return Earlier.of(table, told, made.signature[mine], made.value[mine], made.people[mine])
 
 
 def _row_values(table: Table, grouping: Grouping, rows: IntArray) -> IntArray:

@@ -95,7 +95,6 @@ SAID = {
         "ask for a smaller r, or raise `--min-support`, so that rare strata are not known.",
         "{people} {are} certain to have a protected value, by counting",
         not_asked=f"{_UNJUDGED}counts the cases of strata group by group",
-        kept=f"{{people}} {{are}} certain to have a protected value, {_EARLIER}",
     ),
     "counting": Said(
         "Counting, per stratum",

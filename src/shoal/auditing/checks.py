@@ -142,8 +142,8 @@ def _certainty(found: Judged) -> Found:
     if found.counter is None:
         return NOT_ASKED
     told = found.counter.certain_in_worst_view if found.certain is None else found.certain
-    if told == 0 and found.together is not None:
-        return "kept", found.together.told_certain or 0
+    if found.together is not None:
+        told = max(told, found.together.told_certain or 0)
     return state_of(told, 0, told == 0)
 
 

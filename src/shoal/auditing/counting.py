@@ -29,8 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Bools, Floats, IntArray, Ints, Whole
-from shoal.auditing.adversaries.judging import Case
+from shoal.auditing.adversaries.judging import Case, Earlier
 from shoal.auditing.kernels import count_held, count_people, room_for_carriers
+from shoal.data.spec.spec import support_for
 from shoal.data.table import Table
 from shoal.data.table.table import Cells
 from shoal.knowledge import (
@@ -292,15 +293,24 @@ def certain_people(case: Case, knowledge: Knowledge) -> int:
         forced, gone = forced_carriers(case, knowledge, event)
         inside |= forced
         away |= gone
+        if case.earlier is not None:
+            forced, gone = forced_carriers(case.new, knowledge, event, case.earlier)
+            inside[part.pairs.entries(np.flatnonzero(~case.told))[1]] |= forced
+            away |= gone
     missing = table.signature_rows - part.signature_people
     return int(part.pair_people[inside].sum() + missing[away].sum())
 
 
-def forced_carriers(case: Case, knowledge: Knowledge, event: int) -> tuple[Bools, Bools]:
+def forced_carriers(
+    case: Case, knowledge: Knowledge, event: int, before: Earlier | None = None
+) -> tuple[Bools, Bools]:
     """The pairs of the partition all of whose people carry the event in every world that agrees
     with the carriers of some class; and the signatures whose missing people all do. Only classes
     whose carriers are as many as the table has of them are counted. Nobody is among them of whom
-    some class tells it without the release, as all of it carry the event."""
+    some class tells it without the release, as all of it carry the event.
+
+    With people published `before`, classes are what newcomers leave of those that were known then:
+    whoever kept the counts has theirs by subtraction."""
     table, part = case.table, case.partition
     forced, gone = np.zeros(len(part.signature), bool), np.zeros(len(table.signatures), bool)
     known_before = np.zeros(len(table.signatures), bool)
@@ -308,8 +318,12 @@ def forced_carriers(case: Case, knowledge: Knowledge, event: int) -> tuple[Bools
     holds = table.holds(event)
     mine = np.flatnonzero(holds[value])
     carriers = count_held(*part.values.arrays, holds)
-    lost = int(table.event_rows[event]) - int(carriers @ part.copies)
-    missing = table.signature_rows - part.signature_people
+    everybody = table.signature_rows
+    told = np.zeros((2, len(everybody)), np.int64)
+    if before is not None:
+        told = np.stack([before.people, before.cases[:, event]])
+    lost = int(table.event_rows[event]) - int(told[1].sum()) - int(carriers @ part.copies)
+    missing = everybody - case.partition.signature_people
     full = np.zeros(len(part.signature), bool)
     for view in knowledge.class_views:
         size, row = len(view.distributions), view.index[part.signature]
@@ -319,12 +333,16 @@ def forced_carriers(case: Case, knowledge: Knowledge, event: int) -> tuple[Bools
         away = np.bincount(view.index, missing, size).astype(np.int64)
         room += np.minimum(away, lost)
         own = np.bincount(view.index[signature[mine]], rows[mine], size)
-        people = np.bincount(view.index, table.signature_rows, size)
-        known = people * event_chances(view, table)[:, event]
-        told = (room == own) & (np.abs(known - own) < OWN_COUNT)
-        told[0] = False
-        known_before |= (told & (own == people))[view.index]
-        forced |= full & told[row]
-        gone |= (told & (away > 0) & (away <= lost))[view.index]
+        people = np.bincount(view.index, everybody, size)
+        sure = np.abs(people * event_chances(view, table)[:, event] - own) < OWN_COUNT
+        if before is not None:
+            there, cases = (np.bincount(view.index, one, size) for one in told)
+            sure &= there >= (table.spec.min_support or support_for(int(told[0].sum())))
+            own, people = own - cases, people - there
+        counted = (room == own) & sure
+        counted[0] = False
+        known_before |= (counted & (own == people))[view.index]
+        forced |= full & counted[row]
+        gone |= (counted & (away > 0) & (away <= lost))[view.index]
     forced &= ~known_before[part.signature]
     return forced, gone & (missing > 0) & ~known_before

@@ -5,7 +5,8 @@ of largest entropy that meets all of these counts (knowledge/entropy.py): before
 again with what the groups publish. A person's limit is 1/r, or what the counts said of them
 beforehand: that is not the release's doing. Nobody's odds may be above BAYES_FACTOR times those of
 their limit. Whoever is above that by earlier releases alone, with what is known today, is held
-against a later one if their odds are above BAYES_FACTOR times what they are without it.
+against a later one if their odds are above BAYES_FACTOR times what they are without it, or if they
+are certain.
 
 Posteriors are estimates, and decide all the same. Where the fit misses counts by too much nothing
 is decided, which counts against the release.
@@ -26,6 +27,7 @@ from shoal.errors import InputError
 from shoal.groups.ragged import Ragged
 from shoal.knowledge import Knowledge, View
 from shoal.knowledge.entropy import (
+    SURE,
     Believed,
     Groups,
     Strata,
@@ -133,7 +135,7 @@ def _charged(
     excepted: _Excepted,
 ) -> Believed:
     """What is believed, but nothing of those whom what came before takes above their limit, and
-    whose odds are not much above that now."""
+    whose odds are not much above that now. Nobody is excepted who is certain."""
     earlier, part = _holding(before, event), before.partition
     missing = case.table.signature_rows - part.signature_people
     cases = event_cases(case.table, event)
@@ -142,7 +144,7 @@ def _charged(
     chance = known.missing[signature]
     chance[case.told[case.partition.pairs.owner[told.pair]]] = known.posterior
     free, gone = (
-        (was > most) & (now <= most_believed(was) * (1.0 + ROUNDING))
+        (was > most) & (now <= np.minimum(most_believed(was), SURE) * (1.0 + ROUNDING))
         for was, most, now in (
             (chance, limit[signature], found.posterior),
             (known.missing, limit, found.missing),

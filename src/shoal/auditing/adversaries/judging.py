@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,21 @@ class Earlier(NamedTuple):
     """Of each group, by its number: whether it is one of them."""
     people: Ints
     """Of each signature: how many people are in them."""
+    cases: Ints
+    """signatures x events: how many of these carry it."""
+
+    @classmethod
+    def of(
+        cls, table: Table, told: Bools, signature: IntArray, value: IntArray, rows: Ints
+    ) -> Self:
+        """By how many people of each signature and published value are in them."""
+        kinds = len(table.signatures)
+        cases = [
+            np.bincount(signature, rows * table.holds(event)[value], kinds)
+            for event in range(len(table.events))
+        ]
+        people = np.bincount(signature, rows, kinds).astype(np.int64)
+        return cls(told, people, np.stack(cases, axis=1).astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,11 @@ from shoal.errors import InputError
 from shoal.groups import Grouping
 from shoal.groups.partition import Partition
 from shoal.knowledge import Knowledge, View, event_chances
+from shoal.knowledge.entropy import all_counts
 
+CERTAIN = 1 - 1e-6
+"""Whoever is thought to have an event with this chance has it for certain, by the release unless
+the counts alone say so."""
 SMALL = 400
 """People of a component that is tried exactly."""
 
@@ -187,6 +191,7 @@ def _judge_single(asked: _Asked, found: _Found, groups: Ints) -> None:
     held[case.held] = np.arange(len(case.held))
     mine = np.flatnonzero(held[pair] >= 0)
     at = held[pair[mine]]
+    known = all_counts(table, asked.knowledge).chance
     for reading in readings(as_adversaries(list(asked.readers)), case):
         for number_, view in enumerate(asked.knowledge.views):
             judged = reading.judge(view, number_)
@@ -194,7 +199,8 @@ def _judge_single(asked: _Asked, found: _Found, groups: Ints) -> None:
             found.take(mine, state[at].astype(np.int8))
             exact = judged.kind == 0
             found.worst = max(found.worst, float(judged.posterior[exact].max(initial=0.0)))
-            certain = exact & judged.breach & (judged.posterior >= 1.0)
+            certain = exact & judged.breach & (judged.posterior >= CERTAIN)
+            certain &= known[case.partition.signature[case.held], judged.event] < CERTAIN
             found.sure[mine] |= certain[at]
             if len(judged.contradictory):
                 strange = np.isin(case.partition.pairs.owner[case.held], judged.contradictory)

@@ -16,15 +16,15 @@ from shoal.errors import InputError
 from shoal.groups.ragged import Ragged
 from shoal.knowledge import Knowledge
 from shoal.release.ledger import told_before
-from shoal.release.record import rows_recorded
+from shoal.release.record import Record, rows_recorded
 from shoal.release.verification.values import PublishedLines
 
 
-def earlier_of(table: Table, lines: PublishedLines, gids: Ints) -> Earlier:
+def earlier_of(table: Table, lines: PublishedLines, record: Record, gids: Ints) -> Earlier:
     """The groups with these gids; `lines` have each group by itself."""
-    told = np.isin(lines.ids, gids)
-    people = np.where(told[lines.group], lines.people, 0)
-    return Earlier(told, np.bincount(lines.signature, people, len(table.signatures)).astype(int))
+    mine = np.isin(record.gid, gids)
+    told = record.signature[mine], record.value[mine], record.people[mine]
+    return Earlier.of(table, np.isin(lines.ids, gids), *told)
 
 
 def together_with_earlier(

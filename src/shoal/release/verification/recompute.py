@@ -97,7 +97,10 @@ def recompute(
     gids = told_of(certificate, private)
     if "weights" in certificate:
         checks.append(check_weights_of(release, table, known, lines, record, gids))
-    lines = lines if gids is None else each_apart(lines)
+    earlier = None
+    if gids is not None and record is not None:
+        lines = each_apart(lines)
+        earlier = earlier_of(table, lines, record, gids)
     case = Case(
         table=table,
         partition=_partition(table, lines),
@@ -106,7 +109,7 @@ def recompute(
         known=np.zeros((len(table.signatures), len(table.events)), bool),
         budget=JOINT_BUDGET,
         seed=given_seed(certificate) or 0,
-        earlier=None if gids is None else earlier_of(table, lines, gids),
+        earlier=earlier,
     )
     stated = release.judged
     people = lines.everybody[_known_before(table, known)[lines.signature]]
