@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Shown = Callable[[int], str]
 """How a number of people is written down."""
+Line = tuple[str, str, str, str]
+"""A check in a page: the class of its colour, the word for its state, its title, its sentence."""
 LABELS: dict[State, str] = {
     "kept": "kept",
     "broken": "BROKEN",
@@ -245,13 +247,39 @@ def in_short(checks: Iterable[Check]) -> str:
 
 def coloured(
     checks: Iterable[Check], shown: Shown = "{:,}".format, instead: Mapping[str, str] = NOTHING
-) -> list[tuple[str, str, str, str]]:
-    """The list for a page: the class of a check's colour, the word for its state, its title and
-    its sentence."""
+) -> list[Line]:
+    """The list for a page."""
     return [
         (TONES[check.state], label(check, instead), title, said.replace("`", ""))
         for check, title, said in titled(checks, shown, instead)
     ]
+
+
+@dataclass(frozen=True)
+class Parted:
+    """The list for a page in two: what is read before a decision (what is broken or open, who can
+    be read or looked up, what attackers did), and all others, to be opened."""
+
+    first: list[Line]
+    others: list[Line]
+    by_state: list[tuple[str, str]]
+    """Of the others: how many are kept, and the titles of the rest by the word for their state."""
+
+    @classmethod
+    def of(cls, checks: Iterable[Check], lines: Iterable[Line], *, tried: bool) -> Parted:
+        first, others, named = [], [], dict[str, list[str]]()
+        for check, line in zip(checks, lines, strict=True):
+            _, state, title, _ = line
+            told = {"attack": tried, "lookup": check.people, "readable": check.people}
+            if check.state in ("broken", "undecided") or told.get(check.name):
+                first.append(line)
+                continue
+            others.append(line)
+            nobody = check.state == "not asked" and check.people is not None
+            named.setdefault(state, []).append(f"{title} (nobody)" if nobody else title)
+        kept = f"{len(named.pop(LABELS['kept'], []))}"
+        by_state = [(state, "; ".join(titles)) for state, titles in named.items()]
+        return cls(first, others, [(LABELS["kept"], kept), *by_state])
 
 
 def lines(checks: Iterable[Check], instead: Mapping[str, str] = NOTHING) -> list[str]:
@@ -274,11 +302,11 @@ def largest_words(checks: Iterable[Check], event: str) -> str:
     """How near the checks come to their limits that are about chances of an event; empty where
     none says it."""
     told = [
-        f"{percent(one.worst)} {how}, where {percent(one.limit)} is allowed"
+        f"{percent(one.worst)} {how} ({percent(one.limit)} allowed)"
         for one in checks
         if (how := _HOW.get(one.name)) and one.worst is not None and one.limit is not None
     ]
-    return f"The largest link to {event} is {', and '.join(told)}." if told else ""
+    return f"The largest link to {event} is {' and '.join(told)}." if told else ""
 
 
 def _nearest(check: Check) -> str:

@@ -241,6 +241,11 @@ class PublicFindings(Judged, Figures):
     """All that may stand beside a release: nothing of one person, nothing that was measured with
     the truth in hand."""
 
+    @property
+    def known_anyway(self) -> int:
+        """Published people above 1/r by some public statistic, or by all of them together."""
+        return max(self.known_before, self.together_before or 0)
+
     reasoning: dict[str, str] = field(default_factory=dict)
     """How each adversary reasons, by name."""
     exact_share: float

@@ -27,9 +27,9 @@ def _attacked(found: PublicAttack, short: bool) -> str:
     )
     if found.too_few_tries:
         said += f" There were too few tries to judge {joined(found.too_few_tries)}."
-    tried = f"tried to name people with a protected value{of}"
     if short:
-        return f"{len(names)} attacker{'s' * (len(names) != 1)} {tried}. {said}"
+        return f"{len(names)} attacker{'s' * (len(names) != 1)} tried to name cases{of}. {said}"
+    tried = f"tried to name people with a protected value{of}"
     return f"Attackers {tried}: {joined(names)}. {said}"
 
 
@@ -73,8 +73,8 @@ def class_errors_in_short(queries: QueryErrors | None) -> str:
     strata = "1 stratum" if counted.classes == 1 else f"{counted.classes:,} strata"
     mean = percent(counted.mean or 0.0)
     return (
-        f"Estimated from the release, they are off by {mean} on average and by "
-        f"{percent(off)} at worst, in {strata} of at least {found.enough:,} cases."
+        f"Off by {mean} on average, by {percent(off)} at worst, in {strata} of at least "
+        f"{found.enough:,} cases."
     )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.auditing.attacked import AttackResult
+from shoal.auditing.check_words import Parted
 from shoal.auditing.checks import most_people
 from shoal.auditing.verdict import Audit
 from shoal.data.storage import replace_file
@@ -82,9 +83,14 @@ def render(facts: Facts, *, edition: Edition = "internal") -> str:
             story=sentences.story(
                 shown.verdict.worst, public=public, undecided=shown.verdict.undecided
             ),
-            meaning=f"{sentences.meaning(shown)} {sentences.known_sentence(shown, public=public)}",
+            meaning=sentences.meaning(shown),
+            known=sentences.known_sentence(shown, public=public),
             exposed=exposed_words(len(shown.people), shown.verdict.as_exposed),
-            checks=sentences.checks_said(shown, public=public),
+            checks=Parted.of(
+                shown.checks,
+                sentences.checks_said(shown, public=public),
+                tried=shown.attack is not None,
+            ),
             tone=sentences.tone(shown),
             above=most_people(shown.checks),
             in_short=sentences.in_short(shown),

@@ -163,8 +163,7 @@ def seed_sentence(facts: Facts) -> str:
 def meaning(facts: Facts) -> str:
     """What a verdict does for a decision."""
     return {
-        True: "All that was asked for is kept. Before you publish, read in gray what was only "
-        "counted, and what was not asked for.",
+        True: "Read what is gray before you publish.",
         False: "Do not publish this as it stands. Some people are linked to what should be "
         "protected more surely than was asked for.",
         None: "Do not publish this on the strength of this report: safety could not be shown.",

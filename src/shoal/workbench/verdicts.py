@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.auditing.check_words import VERDICT_TONES, coloured, in_full, remedy, words
+from shoal.auditing.check_words import (
+    VERDICT_TONES,
+    Line,
+    Parted,
+    coloured,
+    in_full,
+    largest_words,
+    remedy,
+    words,
+)
 from shoal.auditing.checks import Check, most_people, verdict
 from shoal.auditing.findings import Findings
 from shoal.errors import ShoalError
@@ -19,13 +28,8 @@ from shoal.workbench.project import Run
 from shoal.workbench.texts import say
 
 Figures = list[tuple[str, int]]
-Line = tuple[str, str, str, str]
-"""A check: the class of its colour, the word for its state, its title and its sentence."""
 _COMMAND = re.compile(r" \((shoal [a-z]+|--[a-z-]+)\)")
 """What a sentence says of the command line, which pages do otherwise."""
-OPEN = ("broken", "undecided")
-FIRST = ("lookup", "readable", "attack")
-"""Checks that are read before a decision, whatever their state."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +40,14 @@ class Verdict:
     checks: tuple[Check, ...]
     headline: str
     meaning: str
+    known: str = ""
+    """Whom public statistics give away already."""
     untried: bool = False
     """Whether nobody attacked what was released."""
+    error: str = ""
+    """How far counts are off, in short."""
     beside: Sequence[tuple[str, str]] = ()
+    """The same of strata."""
     attack: str = ""
     """What attackers achieve, where they tried."""
     column: Any = "value"
@@ -55,38 +64,14 @@ class Verdict:
     @property
     def listed(self) -> list[Line]:
         full = in_full(self.found, self.column) | ({"attack": self.attack} if self.attack else {})
-        few = self.found.lookup is not None and self.found.lookup.fewer_than.people
-        if few and ("lookup", "not asked") in {(one.name, one.state) for one in self.checks}:
-            full["lookup"] += f" {say('verdict.lookup')}"
         return [
             (tone, state, title, _COMMAND.sub("", said))
             for tone, state, title, said in coloured(self.checks, instead=full)
         ]
 
     @property
-    def first(self) -> list[Line]:
-        """What is read before a decision: what is broken or open, who can be read or looked up, and
-        what attackers did."""
-        return [line for line, first in self._by_first if first]
-
-    @property
-    def others(self) -> list[Line]:
-        """All other checks."""
-        return [line for line, first in self._by_first if not first]
-
-    @property
-    def _by_first(self) -> list[tuple[Line, bool]]:
-        read = {name for name in FIRST if name != "attack" or self.attack}
-        told = zip(self.checks, self.listed, strict=True)
-        return [(line, one.state in OPEN or one.name in read) for one, line in told]
-
-    @property
-    def by_state(self) -> list[tuple[str, str]]:
-        """The titles of the other checks, by the word for their state."""
-        told: dict[str, list[str]] = {}
-        for _, state, title, _ in self.others:
-            told.setdefault(state, []).append(title)
-        return [(state, ", ".join(titles)) for state, titles in told.items()]
+    def parted(self) -> Parted:
+        return Parted.of(self.checks, self.listed, tried=bool(self.attack))
 
     @property
     def remedy(self) -> str:
@@ -106,9 +91,8 @@ class Verdict:
             (say("risk.carriers"), found.carriers),
             (say("lost.rows"), found.suppressed),
             (say("lost.carriers"), found.suppressed_carriers),
-            (say("risk.known"), found.known_before),
-            (say("risk.problematic"), most_people(self.checks)),
-            *([(say("risk.readable"), found.readable)] if found.readable is not None else []),
+            (say("risk.known"), found.known_anyway),
+            *([(say("risk.problematic"), above)] if (above := most_people(self.checks)) else []),
         ]
 
 
@@ -144,11 +128,10 @@ def of_facts(facts: Facts) -> Verdict:
         found=found,
         checks=facts.checks,
         headline=sentences.verdict_sentence(facts, public=False),
-        meaning=f"{sentences.meaning(facts)} {sentences.known_sentence(facts, public=False)}",
-        beside=[
-            (say("error.title"), measured.errors_in_short(facts.queries)),
-            *sentences.in_short(facts),
-        ],
+        meaning=sentences.meaning(facts),
+        known=sentences.known_sentence(facts, public=False),
+        error=measured.errors_in_short(facts.queries),
+        beside=sentences.in_short(facts),
         attack=measured.attack_sentence(facts.attack, short=True),
         column=facts.spec.sensitive,
         untried=facts.attack is None,
@@ -159,6 +142,8 @@ def of_findings(found: Findings) -> Verdict:
     """The verdict of an audit."""
     robust = verdict(found.checks)
     telling = {True: "kept", False: "broken", None: "undecided"}[robust]
+    said = [f"{words(one)}." for one in found.checks if one.state == telling]
+    event = "a protected value"
     return Verdict(
         found=found,
         checks=found.checks,
@@ -166,7 +151,9 @@ def of_findings(found: Findings) -> Verdict:
             "verdict.audit",
             verdict=verdict_words(robust).capitalize(),
             r=f"r = {found.r:g}{limit_named(found.limit)}",
-            checks=" ".join(f"{words(one)}." for one in found.checks if one.state == telling),
+            checks=f"all {len(said)} checks are kept. {largest_words(found.checks, event)}"
+            if robust
+            else " ".join(said),
         ),
         meaning=say("verdict.meaning.audit"),
     )

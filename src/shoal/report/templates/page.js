@@ -1,3 +1,7 @@
+// What is folded is printed all the same.
+addEventListener("beforeprint", () => {
+  for (const one of document.querySelectorAll("details")) one.open = true;
+});
 // Draws every chart of the page; a chart that cannot be drawn leaves its picture in place.
 const charts = JSON.parse(document.getElementById("chart-data").textContent);
 for (const figure of document.querySelectorAll("[data-chart]")) {
