@@ -13,7 +13,8 @@ from shoal.data.table import Table
 from shoal.knowledge import Knowledge, event_chances
 from shoal.planning import supply
 from shoal.planning.plan import coverage_bound, plan
-from shoal.planning.supply import Supply, largest_r
+from shoal.planning.supply import Supply, known_before, largest_r
+from tests.data.sources.expect import fails_with
 
 
 def a_table(seed: int, **changes: Any) -> Table:
@@ -77,3 +78,13 @@ def test_a_plan_looks_closely_at_the_tightest_events() -> None:
     assert all(event.limits[0].blocking for event in by_tightness[:8])
     assert not any(event.limits[0].blocking for event in by_tightness[8:])
     assert not found.feasible
+
+
+def test_more_events_than_memory_allows_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pl.DataFrame({"a": ["p", "q"] * 10, "x": ["1", "2"] * 10})
+    table = Table.from_frame(frame, Spec(qi=("a",), sensitive="x", r=2))
+    plain = Supply.of(table, Knowledge.of(table)).known_before
+    assert known_before(table).tolist() == plain.tolist()
+    monkeypatch.setattr("shoal.planning.supply.MOST_CELLS", 3)
+    with fails_with("events-many"):
+        known_before(table)

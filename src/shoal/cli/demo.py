@@ -10,7 +10,7 @@ import typer
 from shoal.cli.options import refuse_existing
 from shoal.cli.report import check_reports, placed_together
 from shoal.cli.show import progress_bar
-from shoal.cli.warm import helped
+from shoal.cli.warm import helped, hospital_spec
 from shoal.data.spec import checked_seed
 from shoal.wording import WHOLE
 from shoal.wording import plain_percent as percent
@@ -41,7 +41,6 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     from shoal.compiling import clock
     from shoal.data import datasets
     from shoal.data.sources import write_table
-    from shoal.data.spec import Event, Spec
     from shoal.data.storage import replace_folder
     from shoal.data.table import Table
     from shoal.release.facts import Repeat, release_facts
@@ -51,13 +50,7 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
 
     say = typer.echo
     frame = datasets.hospital(rows, seed)
-    spec = Spec(
-        qi=datasets.HOSPITAL_QI,
-        sensitive=datasets.HOSPITAL_SENSITIVE,
-        protect=(Event(datasets.HOSPITAL_EVENT),),
-        identifiers=("patient",),
-        r=5,
-    )
+    spec = hospital_spec()
     table = Table.from_frame(frame, spec)
     event = " or ".join(datasets.HOSPITAL_EVENT)
     say(f"1. A hospital has {rows:,} patients; {table.carriers:,} have {event}.")

@@ -7,8 +7,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from shoal.data.spec import Spec
 
 ROWS, SUPPORT = 3_000, 20
 MAIN, PLAIN = "art", "anatomy"
@@ -58,13 +62,27 @@ def helped() -> Iterator[None]:
                 helper.wait()
 
 
+def hospital_spec(**more: Any) -> Spec:
+    """What the demonstration asks of a hospital's table."""
+    from shoal.data import datasets
+    from shoal.data.spec import Event, Spec
+
+    return Spec(
+        qi=datasets.HOSPITAL_QI,
+        sensitive=datasets.HOSPITAL_SENSITIVE,
+        protect=(Event(datasets.HOSPITAL_EVENT),),
+        identifiers=("patient",),
+        r=5,
+        **more,
+    )
+
+
 def steps(scratch: Path, *, judge: bool = False) -> dict[str, Callable[[], None]]:
     """What is run on a small table, by name."""
     from shoal.api.anonymize import anonymize
     from shoal.api.attack import attack
     from shoal.auditing.audit import audit
     from shoal.data import datasets
-    from shoal.data.spec import Event, Spec
     from shoal.data.table import Table
     from shoal.errors import InputError
     from shoal.methods.registry import make_method, method_names
@@ -72,14 +90,7 @@ def steps(scratch: Path, *, judge: bool = False) -> dict[str, Callable[[], None]
     from shoal.release.verification.verify import verify
 
     frame = datasets.hospital(ROWS, 0)
-    spec = Spec(
-        qi=datasets.HOSPITAL_QI,
-        sensitive=datasets.HOSPITAL_SENSITIVE,
-        protect=(Event(datasets.HOSPITAL_EVENT),),
-        identifiers=("patient",),
-        r=5,
-        min_support=SUPPORT,
-    )
+    spec = hospital_spec(min_support=SUPPORT)
     table = Table.from_frame(frame, spec)
 
     def release(method: str) -> Callable[[], None]:

@@ -12,10 +12,14 @@ import numpy as np
 
 from shoal.arrays import Bools, Floats, Ints
 from shoal.data.table import Table
+from shoal.errors import InputError
 from shoal.knowledge import Knowledge, Sides
+from shoal.knowledge.attributes import attribute_sets
 
 AT_ONCE = 1 << 21
 """Classes times events of one portion."""
+MOST_CELLS = 10**8
+"""Events, or views, times signatures: some bytes are held for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +70,19 @@ class Supply:
                 above[place] = mine | above[place] if place in above else mine
         for place, mine in above.items():
             self.known_before[events[place]] = table.signature_rows[mine].sum()
+
+
+def known_before(table: Table) -> Ints:
+    """By event: people whose probability of it is above 1/r in some view; made to stand beside a
+    form, so that nothing is begun that takes much time or memory."""
+    views = 0 if table.spec.knowledge is not None else len(attribute_sets(table))
+    if max(len(table.events), views) * len(table.signatures) > MOST_CELLS:
+        raise InputError(
+            "events-many",
+            f"{len(table.events):,} events in {views:,} views are more than can be counted here.",
+            "Pick those that matter; `shoal plan` counts them all, with more memory.",
+        )
+    return Supply.of(table, Knowledge.of(table)).known_before
 
 
 def largest_r(table: Table, knowledge: Knowledge) -> float:

@@ -127,14 +127,10 @@ def release_facts(
     that is asked for, which takes as long as writing it."""
     _check(release.made.audit, table)
     certificate = release.certificate
-    distances = loss.moved(table, release)
     return _facts(
         release.made.audit,
         table,
-        columns=tuple(
-            replace(column, distance=distances[column.name])
-            for column in loss.released(table, release)
-        ),
+        columns=loss.released(table, release),
         certificate=certificate_digest(certificate),
         method=MethodFacts(
             **certificate["method"],

@@ -3,13 +3,12 @@ far count queries are off."""
 
 from __future__ import annotations
 
-from collections import ChainMap
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from shoal.arrays import Floats, Ints
-from shoal.data.spec import OTHER
 from shoal.data.table import Table
 from shoal.release import Release
 from shoal.release.facts.records import (
@@ -32,55 +31,69 @@ MOST_VALUES = 12
 REST = "(all others)"
 QUERIES = 2_000
 WORST_CLASSES = 5
+TINY = 1e-300
+DIGITS = 9
+"""Sums of shares of people are read to so many."""
 
 
 def published_people(table: Table, people: Ints, values: Floats) -> tuple[ColumnLoss, ...]:
     """For true QI values: what is left when some people (`people` of each signature stay) are not
     published, and values (so many of each are shown) changed."""
-    return _columns(table, true_values(table, people), values)
+    true = table.value_rows.astype(np.float64)
+    sensitive = _lost(table.members.name, table.values, true, values, role="sensitive")
+    return (sensitive, *_of_qi(table, true_values(table, people)))
 
 
 def released(table: Table, release: Release) -> tuple[ColumnLoss, ...]:
-    """For a release: as its reader would reckon, ranges spread evenly over what they cover."""
-    after = form_named(release.form).value_counts(release, table)
-    if table.several is None:
-        return _columns(table, after, _value_counts(table, release))
-    sensitive = [
-        _sensitive(one, _value_counts(one, release.alone(one.members.name)))
-        for one in table.several.columns
+    """For a release: as its reader would reckon."""
+    parts = [(one, reckoned(one, alone.coded)) for one, alone in columns_of(table, release)]
+    sensitive = [_of_members(one, members) for one, (_, members) in parts]
+    return (*sensitive, *_of_qi(table, parts[0][1][0]))
+
+
+def reckoned(table: Table, published: Published) -> tuple[list[Floats], Floats]:
+    """How many people have each value of each QI, and each sensitive value, by a release: a
+    published range is spread evenly over what it covers, a group's values over all of its tuples,
+    as for count queries."""
+    cells = published.cells
+    people = cells.summed(cells.count)
+    spread = [
+        _spread(shown.labels, column.labels)
+        for shown, column in zip(published.columns, table.qi, strict=True)
     ]
-    return (*sensitive, *_columns(table, after, table.value_rows.astype(np.float64))[1:])
+    spread = form_named(published.form).spread(published, spread)
+    of_qi = [
+        np.bincount(published.coded[:, place], people, len(shown)) @ shown
+        for place, shown in enumerate(spread)
+    ]
+    held = np.bincount(cells.code, cells.count, len(published.values))
+    return of_qi, held @ published.value_shares(table.members.labels)
 
 
-def _value_counts(table: Table, release: Release) -> Floats:
-    lines = release.sensitive_runs.totals(pl.col(table.members.name), "count")
-    held = dict(lines.iter_rows())
-    counts = np.array([float(held.get(value, 0)) for value in table.values])
-    pooled = float(held.get(OTHER, 0))
-    filler = np.where(table.value_event < 0, table.value_rows, 0)
-    return np.asarray(counts + pooled * filler / max(1, filler.sum()))
+def _of_members(table: Table, members: Floats) -> ColumnLoss:
+    """The sensitive column: bars of the values that are published, and how far the single ones that
+    these stand for moved."""
+    cells, true = table.member_cells, table.value_rows.astype(np.float64)
+    values = np.bincount(table.member_value, members, len(table.values)).astype(np.float64)
+    shown = _lost(table.members.name, table.values, true, values, role="sensitive")
+    before = np.bincount(cells.value, cells.rows, len(members)).astype(np.float64)
+    return replace(shown, distance=_distance(before, members))
 
 
-def _columns(table: Table, after: list[Floats], values: Floats) -> tuple[ColumnLoss, ...]:
-    rows = table.signature_rows.astype(np.float64)
-    columns = [
+def _of_qi(table: Table, after: list[Floats]) -> list[ColumnLoss]:
+    before = true_values(table, table.signature_rows)
+    return [
         _lost(
-            column.name,
-            column.labels,
-            np.asarray(np.bincount(table.signatures[:, place], rows, len(column)), np.float64),
-            counts,
-            numbers=column.values if column.numeric else None,
-            role="QI",
+            column.name, column.labels, *counts, numbers=column.values if column.numeric else None
         )
-        for place, (column, counts) in enumerate(zip(table.qi, after, strict=True))
+        for column, *counts in zip(table.qi, before, after, strict=True)
     ]
-    return (_sensitive(table, values), *columns)
 
 
-def _sensitive(table: Table, values: Floats) -> ColumnLoss:
-    true = table.value_rows.astype(np.float64)
-    name = table.members.name
-    return _lost(name, table.values, true, values, numbers=None, role="sensitive")
+def _distance(before: Floats, after: Floats) -> float:
+    """Half the sum of |p - q|, the largest difference that the share of any set of values can
+    have."""
+    return float(np.abs(before / before.sum() - after / max(after.sum(), TINY)).sum() / 2)
 
 
 def _lost(
@@ -89,17 +102,16 @@ def _lost(
     before: Floats,
     after: Floats,
     *,
-    numbers: pl.Series | None,
-    role: str,
+    numbers: pl.Series | None = None,
+    role: str = "QI",
 ) -> ColumnLoss:
     """One column: total variation distance, values gone, and the bars of its two distributions."""
-    share = after / after.sum() if after.sum() else after
-    distance = 0.5 * float(np.abs(before / before.sum() - share).sum())
-    bars = _ranges(numbers, labels, before, after) if numbers is not None else None
+    after = np.round(after, DIGITS)
+    bars = None if numbers is None else _ranges(numbers, labels, before, after)
     return ColumnLoss(
         name=name,
         role=role,
-        distance=distance,
+        distance=_distance(before, after),
         values=len(labels),
         gone=int(((before > 0) & (after == 0)).sum()),
         bars=tuple(bars or _commonest(labels, before, after)),
@@ -137,40 +149,6 @@ def _ranges(
 
 def _bar(label: str, before: float, after: float) -> Bar:
     return Bar(label, float(before), float(after))
-
-
-def moved(table: Table, release: Release) -> dict[str, float]:
-    """Each column's total variation distance."""
-    parts = columns_of(table, release)
-    return dict(ChainMap(*(variations(one, alone.coded) for one, alone in parts)))
-
-
-def variations(table: Table, published: Published) -> dict[str, float]:
-    """How far the distribution of each attribute moved: half the sum of |p - q|, the largest
-    difference that the share of any set of values can have. A published range is spread evenly over
-    what it covers, a group's values over all of its tuples, as for count queries."""
-    cells, true = published.cells, table.member_cells
-    spread = [
-        _spread(shown.labels, column.labels)
-        for shown, column in zip(published.columns, table.qi, strict=True)
-    ]
-    spread = form_named(published.form).spread(published, spread)
-    people = cells.summed(cells.count)
-    before = {
-        column.name: np.bincount(table.signatures[true.signature, place], true.rows, len(column))
-        for place, column in enumerate(table.qi)
-    }
-    after = [
-        np.bincount(published.coded[:, place], people, len(shown)) @ shown
-        for place, shown in enumerate(spread)
-    ]
-    before[table.members.name] = np.bincount(true.value, true.rows, len(table.members))
-    held = np.bincount(cells.code, cells.count, len(published.values))
-    after.append(held @ published.value_shares(table.members.labels))
-    return {
-        name: float(np.abs(p / p.sum() - q / max(q.sum(), 1e-300)).sum() / 2)
-        for (name, p), q in zip(before.items(), after, strict=True)
-    }
 
 
 def _spread(published: tuple[str, ...], known: tuple[str, ...]) -> Floats:

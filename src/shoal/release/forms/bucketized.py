@@ -74,10 +74,6 @@ class Bucketized:
             return None, "some people have attributes that nobody in the table has"
         return PublishedPeople(found.cast(pl.Int32).to_numpy(), qi.group, qi.times), ""
 
-    def value_counts(self, release: Release, table: Table) -> list[Floats]:
-        assert release.audit is not None, "only a release that was just made is reported on"
-        return true_values(table, release.audit.risks.partition.signature_people)
-
     def coded(self, release: Release, qi: Runs, held: sparse.csr_array, equal: Bools) -> Coded:
         """A unit is a signature."""
         coded = [code_column(qi.lines[name]) for name in release.spec.qi]

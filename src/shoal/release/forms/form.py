@@ -77,9 +77,6 @@ class Form(Protocol):
         """Everybody published, by the groups of the QI table; or what contradicts the table. The
         `record` is the publisher's own."""
 
-    def value_counts(self, release: Release, table: Table) -> list[Floats]:
-        """For each QI, how many published people have each value, as a reader would reckon."""
-
     def coded(self, release: Release, qi: Runs, held: sparse.csr_array, equal: Bools) -> Coded:
         """The QI table as integers, from its lines, and the values held by each group; `equal` are
         the lines of people who share these equally."""

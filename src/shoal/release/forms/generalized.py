@@ -78,9 +78,6 @@ class Generalized:
             record.signature, np.searchsorted(qi.first, record.gid), record.people
         ), ""
 
-    def value_counts(self, release: Release, table: Table) -> list[Floats]:
-        return [_spread_evenly(column, release) for column in table.qi]
-
     def coded(self, release: Release, qi: Runs, held: sparse.csr_array, equal: Bools) -> Coded:
         """A unit is a group."""
         ranges, columns, covers = release.frames["ranges"], [], []
@@ -222,22 +219,6 @@ def _overlapping() -> InputError:
         "The published ranges overlap, so the release alone does not say who is in which group.",
         "Give the publisher's private folder with --private.",
     )
-
-
-def _spread_evenly(column: Column, release: Release) -> Floats:
-    covered = release.frames["ranges"].filter(pl.col("attribute") == column.name)
-    lines = (
-        release.qi_runs.lines.select(pl.col(column.name).cast(pl.String).alias("label"))
-        .with_columns(pl.Series("people", release.qi_runs.weight))
-        .group_by("label")
-        .agg(pl.col("people").sum())
-        .join(covered, on="label")
-        .with_columns(pl.col("people") / pl.len().over("label"))
-        .group_by("value")
-        .agg(pl.col("people").sum())
-    )
-    found = dict(lines.iter_rows())
-    return np.array([found.get(label, 0.0) for label in column.labels])
 
 
 def _numbers(labels: Column, shown: Column, qi: str) -> IntArray:

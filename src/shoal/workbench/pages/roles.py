@@ -15,11 +15,11 @@ from shoal.errors import InputError, ShoalError
 from shoal.knowledge import Knowledge
 from shoal.knowledge.attributes import attribute_sets
 from shoal.planning.propose import Guess
+from shoal.planning.supply import known_before
 from shoal.workbench import drafting
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.blame import ROLES, beside, failed_before
 from shoal.workbench.drafting import Draft
-from shoal.workbench.foreknown import NotWanted, known_before
 from shoal.workbench.held import Held, key_of
 from shoal.workbench.inside import table_files
 from shoal.workbench.pages.changes import conflict
@@ -121,9 +121,9 @@ def known(visit: Visit) -> Response:
     visit.bench.looked_at["known"] = version
     try:
         table = held.table(visit.project.spec())
-        found = known_before(table, lambda: visit.bench.looked_at["known"] == version)
-    except NotWanted:
-        return Response(status_code=204)
+        if visit.bench.looked_at["known"] != version:  # nobody waits for the answer any more
+            return Response(status_code=204)
+        found = known_before(table)
     except ShoalError as error:
         return visit.page("roles_known", error=error, events=[], people=0, outside=False)
     order = sorted(range(len(found)), key=lambda e: (-int(found[e]), e))[:SHOWN_EVENTS]
