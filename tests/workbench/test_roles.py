@@ -90,11 +90,11 @@ def test_a_proposed_survey_weight_stays_one(visitor: Visitor) -> None:
 
 def test_an_event_of_one_person_is_counted_so(visitor: Visitor) -> None:
     made = hospital(300, seed=5).with_row_index()
-    odd = pl.when(pl.col("index") == 0).then(pl.lit("Odd")).otherwise(pl.col("diagnosis"))
+    odd = pl.when(pl.col("index") == 0).then(pl.lit("Hepatitis")).otherwise(pl.col("diagnosis"))
     content = made.with_columns(diagnosis=odd).drop("index").write_csv().encode()
     assert visitor.send("odd.csv", content).status == 303
-    assert {"values": ["Odd"]} in visitor.project.draft["protect"]
-    assert "Odd · 1 person" in visitor.get("/roles").words
+    assert {"values": ["Hepatitis"]} in visitor.project.draft["protect"]
+    assert "Hepatitis · 1 person" in visitor.get("/roles").words
 
 
 def test_a_role_is_changed_and_its_reason_asked_for(asked: Visitor) -> None:

@@ -30,7 +30,6 @@ def init(
     from shoal.data.sources import read_codebook, read_table
     from shoal.data.storage import replace_file
     from shoal.planning.propose import propose_spec
-    from shoal.wording import visible
 
     proposal = propose_spec(read_table(table, **reading), read_codebook(table, **reading))
     text = proposal.to_toml()
@@ -41,4 +40,4 @@ def init(
         new.write_text(text, encoding="utf-8")
     typer.echo(f"Wrote {out}: read every guess in it before you use it.")
     for one in proposal.decide:
-        typer.echo(f"A person must decide: {visible(one)}")
+        typer.echo(f"A person must decide: {one}")

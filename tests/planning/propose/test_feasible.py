@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import shoal
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.planning.propose import Proposal, propose_spec
@@ -159,3 +160,78 @@ def test_what_a_person_must_decide_is_said(tmp_path: Path) -> None:
     written = (tmp_path / "s.toml").read_text(encoding="utf-8")
     assert "# A PERSON MUST DECIDE: A third" in written
     assert '\nperson = "patient_id"' in written
+
+
+def telling_region() -> pl.DataFrame:
+    """One event follows from a QI in part, so that counting makes people certain."""
+    rng = np.random.default_rng(4)
+    sex, age = rng.choice(["f", "m"], ROWS), rng.integers(18, 60, ROWS)
+    kind = rng.random(ROWS)
+    chance = np.where((sex == "f") & (age < 24), 0.17, 0.0)
+    return pl.DataFrame(
+        {
+            "age": age,
+            "sex": sex,
+            "region": rng.choice(list("abcdefg"), ROWS),
+            "disease": np.select(
+                [rng.random(ROWS) < chance, kind < 0.02, kind < 0.05, kind < 0.6],
+                ["Twins", "HIV", "Cancer", "Flu"],
+                "Cold",
+            ),
+        }
+    )
+
+
+def test_what_does_not_hold_together_is_not_proposed_together(tmp_path: Path) -> None:
+    frame = telling_region()
+    planned = propose_spec(frame, seconds=0)
+    assert len(planned.events) > 1
+    assert planned.held is None
+    assert not shoal.anonymize(frame, spec_of(planned), seed=0).robust
+    proposal = propose_spec(frame, seconds=60)
+    spec = spec_of(proposal)
+    assert proposal.held
+    assert shoal.anonymize(frame, spec, seed=0).robust
+    assert (spec.r, spec.qi) == (5, spec_of(planned).qi)
+    assert len(proposal.events) < len(planned.events)
+    assert "HIV" in {event.label for event in proposal.events}
+    text = proposal.to_toml()
+    assert "# These settings held when they were run once.\n" in text
+    assert "it was not found to hold beside the others at r = 5." in text
+
+
+def test_codes_that_hardly_anybody_has_are_no_events_and_many_codes_are_for_people() -> None:
+    rng = np.random.default_rng(6)
+    codes = [f"K{one}" for one in range(60) for _ in range(one)]
+    frame = pl.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], len(codes)),
+            "region": rng.choice(list("abc"), len(codes)),
+            "diag_1": codes,
+        }
+    )
+    proposal = propose_spec(frame)
+    assert [event.label for event in proposal.events][-1:] == ["K20"]
+    assert proposal.held
+    assert any("has many values: say which would harm whom" in one for one in proposal.decide)
+    assert ("K19", "fewer than 20 people have it") in {
+        (event.label, why) for event, why in proposal.left_out
+    }
+
+
+def test_customers_with_many_rows_are_persons_and_the_run_is_by_them() -> None:
+    rng = np.random.default_rng(7)
+    customer = rng.integers(0, 400, ROWS)
+    frame = pl.DataFrame(
+        {
+            "customer_id": customer,
+            "age": rng.integers(18, 80, 400)[customer],
+            "city": rng.choice(list("abc"), 400)[customer],
+            "drug": rng.choice(["x", "y", "z"], ROWS, p=[0.02, 0.5, 0.48]),
+        }
+    )
+    proposal = propose_spec(frame)
+    spec = spec_of(proposal)
+    assert (spec.person, spec.rows_per_person) == ("customer_id", "event")
+    assert proposal.held
+    assert shoal.anonymize(frame, spec, seed=0).robust

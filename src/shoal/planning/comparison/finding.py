@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any
@@ -352,6 +352,20 @@ def _find(
     return found()
 
 
+def run_asked(
+    table: Table, known: Knowledge, *, seconds: float, engine: Engine | None = None, seed: int = 0
+) -> Ran:
+    """What `anonymize` makes of a table, if that takes no longer than so many seconds."""
+    r = float(table.event_r.max())
+    try:
+        with stopped_after(seconds):
+            return Ran(r, _made(table, known, seed, engine).audit.robust)
+    except _TimeUp:
+        return Ran(r, stopped=True)
+    except InputError as error:
+        return Ran(r, False, refused=error.code)
+
+
 def try_r(
     table: Table,
     known: Knowledge,
@@ -368,14 +382,9 @@ def try_r(
 
     def run(r: float) -> bool:
         one = table.with_limits(lambda own: r if r > asked else min(own, r))
-        ran = Ran(r, stopped=True)
-        with suppress(_TimeUp), stopped_after(PATIENCE * (seconds - spent())):
-            try:
-                ran = Ran(r, _made(one, known, seed, engine).audit.robust)
-            except InputError as error:
-                ran = Ran(r, False, refused=error.code)
-        tried.append(ran)
-        return ran.robust is True
+        longest = PATIENCE * (seconds - spent())
+        tried.append(run_asked(one, known, seconds=longest, engine=engine, seed=seed))
+        return tried[-1].robust is True
 
     with compiling.clock() as spent:
         held = asked <= most and run(asked)

@@ -32,6 +32,7 @@ from shoal.planning.propose.values import (
     COUNTING_WORDS,
     NAMING_WORDS,
     NUMBERING_WORDS,
+    PEOPLE_WORDS,
     QI_WORDS,
     SAMPLING_WORDS,
     SENSITIVE_WORDS,
@@ -58,13 +59,19 @@ FAMILY, SELDOM = 3, 0.3
 """So many columns with the same answers, and so few who say yes, speak for an illness."""
 COMMON = 1 / 3
 """What so many people have is proposed for no event: r of 3 is impossible for it."""
+SECONDS = 10.0
+"""How long a proposal is run."""
+MANY_VALUES = 50
+"""Nobody sees at a glance which of so many values would harm."""
 HIGHEST = 0.05
 """Of numbers with many values, the highest of so many people are proposed for an event."""
 
 
-def propose_spec(frame: Any, codebook: Codebook | None = None) -> Proposal:
+def propose_spec(
+    frame: Any, codebook: Codebook | None = None, *, seconds: float = SECONDS
+) -> Proposal:
     """Guesses the roles of a table's columns (pandas, Polars or PyArrow frame), with what its file
-    says of them."""
+    says of them, and runs what it proposes for about so many seconds."""
     told = codebook or {}
     data = by_labels(to_polars(frame), {name: dict(one.labels) for name, one in told.items()})
     if not data.height or not data.width:
@@ -89,12 +96,12 @@ def propose_spec(frame: Any, codebook: Codebook | None = None) -> Proposal:
     guesses |= _said_twice(data, distinct, guesses)
     guesses |= _beyond_limit(guesses)
     decide = [
-        f"{toml_string(guess.column)} repeats ({distinct[guess.column]:,} values), so that a "
-        "person has several rows: say in rows_per_person which of them are taken."
+        f"{toml_string(guess.column)} repeats ({distinct[guess.column]:,} values): say in "
+        "rows_per_person which rows of a person are taken."
         for guess in [guess for guess in guesses.values() if guess.role == "person"][:1]
     ]
     sensitives = [guess for guess in guesses.values() if guess.role == "sensitive"]
-    found, problem = _tried(data, guesses, said, events)
+    found, problem = _tried(data, guesses, said, events, seconds)
     decide += [problem] if problem else []
     if found is not None:
         guesses |= _made_room(guesses, found, len(sensitives) > 1)
@@ -119,6 +126,7 @@ def propose_spec(frame: Any, codebook: Codebook | None = None) -> Proposal:
         events=() if every and len(events) == len(values) else _of_columns(guesses, events),
         recodings=tuple(_recodings(data, guesses, said)),
         r=None if found is None else found.r,
+        held=None if found is None else found.held,
         common=common,
         left_out=() if found is None or len(sensitives) > 1 else found.left_out,
         decide=tuple(decide),
@@ -130,12 +138,20 @@ def _tried(
     guesses: dict[str, Guess],
     said: Codebook,
     events: tuple[Event, ...],
+    seconds: float,
 ) -> tuple[Feasible | None, str]:
     """What can work, or what a person must decide before anything can."""
     sensitive = [guess.column for guess in guesses.values() if guess.role == "sensitive"]
     qi = [guess.column for guess in guesses.values() if guess.role == "qi"]
     if not sensitive or not qi:
-        return None, "Name the sensitive column and the QIs." if not sensitive else "Name the QIs."
+        missing = (
+            "the QIs"
+            if sensitive
+            else "the sensitive column"
+            if qi
+            else "the sensitive column and the QIs"
+        )
+        return None, f"Name {missing}."
     if not events:
         return None, "A third of the people or more have each value: say which would harm whom."
     recode = {
@@ -158,13 +174,23 @@ def _tried(
             reason = "too few people share a value; a QI if you make it coarser"
             guesses[name] = Guess(name, "unpublished", reason)
         if rare:
-            return _tried(data, guesses, said, events)
-        found = feasible(data, spec)
+            return _tried(data, guesses, said, events, seconds)
+        found = feasible(data, spec, seconds, _whose(guesses))
     except InputError as error:
         return None, f"It could not be tried: {error}"
     if found is None:
         return None, "Nothing can work at r = 2 for these values, beside any QI: name rarer ones."
+    if len(events) > MANY_VALUES and len(sensitive) == 1:
+        return found, f"{toml_string(sensitive[0])} has many values: say which would harm whom."
+    if found.held is False:
+        return found, "What is proposed did not hold when it was run: `shoal find` tries more."
     return found, ""
+
+
+def _whose(guesses: dict[str, Guess]) -> dict[str, Any]:
+    """What a spec says of people with several rows."""
+    person = next((one.column for one in guesses.values() if one.role == "person"), None)
+    return {} if person is None else {"person": person, "rows_per_person": "event"}
 
 
 def _of_columns(guesses: dict[str, Guess], events: tuple[Event, ...]) -> tuple[Event, ...]:
@@ -240,7 +266,8 @@ def _by_itself(column: pl.Series, distinct: int, said: Variable) -> Guess:
     identifier: Role = "identifier" if distinct == filled else "unpublished"
     if naming := words & NAMING_WORDS:
         return guess(identifier, f"its name says {_any(naming)}")
-    if (numbering := words & NUMBERING_WORDS) and distinct >= filled / 2:
+    numbering = words & NUMBERING_WORDS
+    if numbering and (distinct >= filled / 2 or (words & PEOPLE_WORDS and distinct > FEW_VALUES)):
         if distinct < filled:
             return guess(
                 "person",

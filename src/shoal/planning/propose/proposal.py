@@ -9,13 +9,18 @@ from shoal.data.spec import Event, Recipe, support_for
 from shoal.data.spec.toml_text import toml_string
 from shoal.data.table.alike import SAME_BUT_FOR, alike_values
 from shoal.planning.propose.feasible import PROPOSED_R
-from shoal.wording import plain_percent, visible
+from shoal.wording import plain_percent
 
 Shares = tuple[tuple[str, float], ...]
 Role = Literal["sensitive", "qi", "identifier", "person", "weight", "unpublished"]
 ALONE: tuple[Role, ...] = ("person", "weight")
 """Roles of one column."""
 SHOWN_VALUES = 20
+RUN = {
+    True: "These settings held when they were run once.",
+    False: "These settings did not hold when they were run: `shoal find` tries others.",
+    None: "No run of these settings came to its end: only that shows whether they hold.",
+}
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,8 @@ class Proposal:
     recodings: tuple[ProposedRecoding, ...] = ()
     r: int | None = None
     """The largest of a few that planning does not rule out; None if nothing could be tried."""
+    held: bool | None = None
+    """Whether what is proposed held when it was run; None where no run came to its end."""
     common: Shares = ()
     """Values that too many people have to be an event."""
     left_out: tuple[tuple[Event, str], ...] = ()
@@ -81,7 +88,7 @@ class Proposal:
         blocks = [
             f"# A proposal from {self.rows:,} rows and {len(self.guesses)} columns.\n"
             "# Every role below is a guess with its reason: read, correct, then use it.\n"
-            + "".join(f"# A PERSON MUST DECIDE: {visible(one)}\n" for one in self.decide),
+            + "".join(f"# A PERSON MUST DECIDE: {one}\n" for one in self.decide),
             _sensitive_block(self),
             "# Quasi-identifiers: published, and known to an outsider.\n"
             + _list("qi", self.columns("qi"), none="No column looks like one: name them here."),
@@ -152,7 +159,7 @@ def _unpublished_block(guesses: list[Guess]) -> str:
 def _strength_block(proposal: Proposal) -> str:
     lines = [
         "# Nobody may be linked to a protected event with a probability above 1/r.",
-        *_r_lines(proposal.r),
+        *_r_lines(proposal.r, proposal.held),
     ]
     if proposal.events:
         lines += ["", "# Protected events, a guess: name what would harm."]
@@ -162,7 +169,10 @@ def _strength_block(proposal: Proposal) -> str:
             f"# Left out: {toml_string(value)} is so common that no r above {1 / share:.3g} can "
             "hold for it."
         ]
-    lines += [f"# Left out: {toml_string(one.label)}: {why}." for one, why in proposal.left_out]
+    few = proposal.left_out[:SHOWN_VALUES]
+    lines += [f"# Left out: {toml_string(one.label)}: {why}." for one, why in few]
+    if len(proposal.left_out) > len(few):
+        lines += [f"# Left out: {len(proposal.left_out) - len(few)} more."]
     if proposal.values:
         lines += [
             "",
@@ -179,7 +189,7 @@ def _strength_block(proposal: Proposal) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _r_lines(r: int | None) -> list[str]:
+def _r_lines(r: int | None, held: bool | None) -> list[str]:
     if r is None:
         why = "is a start, not a finding"
     elif r == PROPOSED_R[0]:
@@ -189,7 +199,7 @@ def _r_lines(r: int | None) -> list[str]:
     r = r or PROPOSED_R[0]
     return [
         f"# {r} {why}: choose it by the harm that a link would do.",
-        "# No groups were made for this proposal: only a run shows whether they are found.",
+        f"# {RUN[held]}",
         f"r = {r}",
     ]
 
