@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -59,6 +60,9 @@ def _options(
 
 _IN_PYTHON = re.compile(r" \(in Python [^()]*\)")
 """What messages say to whoever calls shoal from a program."""
+SELDOM = (50_000, 20, 50)
+"""How seldom Python looks for what nobody needs: as often as usual, it takes a ninth of the time of
+compiling."""
 LIGHT: tuple[Callable[..., None], ...] = (
     *(sign, new_key, state, runs, decide, evidence, workbench),
     *(explain, warm),
@@ -78,6 +82,7 @@ def main() -> None:
     _show_warnings_in_one_line()
     # Products split among threads take more time here, and end in other digits on other machines.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(*SELDOM)
     try:
         app()
     except ShoalError as error:

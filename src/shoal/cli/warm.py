@@ -23,7 +23,7 @@ def warm(judge: bool = False) -> None:
     """Compile once what all commands use, as for an image of a container.
 
     Args:
-        judge: Compile only what judges.
+        judge: Compile only what judges, and what ends a search.
     """
     import tempfile
     import time
@@ -40,8 +40,8 @@ def warm(judge: bool = False) -> None:
 
 @contextmanager
 def helped() -> Iterator[None]:
-    """Where something has to be compiled, another process compiles what judges, while this one goes
-    on with what searches."""
+    """Where something has to be compiled, another process compiles what is needed later, while this
+    one goes on."""
     import subprocess
 
     from shoal.compiling import telling
@@ -79,12 +79,20 @@ def hospital_spec(**more: Any) -> Spec:
 
 def steps(scratch: Path, *, judge: bool = False) -> dict[str, Callable[[], None]]:
     """What is run on a small table, by name."""
+    import numpy as np
+
     from shoal.api.anonymize import anonymize
     from shoal.api.attack import attack
+    from shoal.auditing.adversaries.adversary import BOTH
     from shoal.auditing.audit import audit
     from shoal.data import datasets
     from shoal.data.table import Table
     from shoal.errors import InputError
+    from shoal.knowledge import Knowledge, as_readers
+    from shoal.methods.art.asked import Asked
+    from shoal.methods.art.assembly import Assembly
+    from shoal.methods.art.everybody import gather_everybody
+    from shoal.methods.art.seeds import Seeds
     from shoal.methods.registry import make_method, method_names
     from shoal.release.facts import release_facts
     from shoal.release.verification.verify import verify
@@ -114,7 +122,20 @@ def steps(scratch: Path, *, judge: bool = False) -> dict[str, Callable[[], None]
 
         return run
 
+    def end() -> None:
+        """What a search takes from when cells are cut, but for what fills them."""
+        asked = Asked.of(table, Knowledge.of(table), as_readers(BOTH))
+        groups, two = Assembly.of(asked), np.ones(2, np.int64)
+        share, random = np.ones(2), np.random.default_rng(0)
+        Seeds.dealt(two - 1, np.arange(2), 2 * two, two, two, share, random)
+        filler = np.flatnonzero(groups.cells.event < 0)[:2]
+        groups.take(np.append(np.flatnonzero(groups.cells.event >= 0)[:1], filler), "pure")
+        for values, which in groups.by_values().items():
+            groups.are_safe(which, *values, asked)
+        gather_everybody(table, groups.grouping(), 2, 3, strict=False)
+        groups.grouping(asked)
+
     if judge:
-        return {PLAIN: release(PLAIN)}
+        return {"end of a search": end, PLAIN: release(PLAIN)}
     others = {name: alone(name) for name in method_names() if name != MAIN}
     return {MAIN: release(MAIN), **others}
