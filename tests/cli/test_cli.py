@@ -56,7 +56,10 @@ def test_help_takes_little_more_than_what_it_is_made_with() -> None:
     assert min(float(run.stdout.split()[-1]) for run in runs) < 6
 
 
-def test_a_release_takes_neither_pandas_nor_optimizers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["anonymize", "plan"])
+def test_a_release_and_a_plan_take_neither_pandas_nor_optimizers(
+    command: str, tmp_path: Path
+) -> None:
     """Each takes a good part of a second to import."""
     code = (
         "import sys\n"
@@ -67,15 +70,16 @@ def test_a_release_takes_neither_pandas_nor_optimizers(tmp_path: Path) -> None:
     )
     table = tmp_path / "table.csv"
     shoal.datasets.hospital(2_000, seed=1).write_csv(table)
-    asked = ["anonymize", str(table), *SPEC, "--out", str(tmp_path / "out")]
+    more = {"anonymize": ["--out", str(tmp_path / "out"), "--write-anyway"], "plan": []}
     found = subprocess.run(
-        [sys.executable, "-c", code, *asked, "--write-anyway"],
+        [sys.executable, "-c", code, command, str(table), *SPEC, *more[command]],
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
     )
-    assert found.stdout.splitlines()[-2:] == ["CODE 0", "HEAVY []"]
+    needed = {"anonymize": [], "plan": ["scipy.sparse.csgraph"]}[command]
+    assert found.stdout.splitlines()[-2:] == ["CODE 0", f"HEAVY {needed}"]
 
 
 def test_every_command_explains_itself() -> None:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from shoal.arrays import Bools, Floats, Ints, Singles
 from shoal.attacks.lineup import Lineup
@@ -232,6 +231,7 @@ def _bent(design: Singles) -> Singles:
 def _fit(lesson: Lesson, ridge: float, start: Floats) -> Floats:
     if not len(lesson.size):
         return start
+    from scipy.optimize import minimize  # takes long to load: only where something is learned
 
     def penalised(weights: Floats) -> tuple[float, Floats]:
         value, gradient = _loss(weights, lesson)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from shoal.auditing.attacked import Hits
 
@@ -29,13 +29,13 @@ class Rate:
     def interval(self) -> tuple[float, float]:
         """Clopper and Pearson's exact one."""
         tail, misses = (1 - CONFIDENCE) / 2 / self.chosen_among, self.tries - self.hits
-        high = float(beta.ppf(1 - tail, self.hits + 1, misses)) if misses else 1.0
+        high = float(betaincinv(self.hits + 1, misses, 1 - tail)) if misses else 1.0
         return self.surely(), high
 
     def surely(self, attackers: int = 1) -> float:
         """The lower end, where the best of so many attackers is looked at."""
         tail = (1 - CONFIDENCE) / 2 / self.chosen_among / attackers
-        return float(beta.ppf(tail, self.hits, self.tries - self.hits + 1)) if self.hits else 0.0
+        return float(betaincinv(self.hits, self.tries - self.hits + 1, tail)) if self.hits else 0.0
 
     @property
     def result(self) -> Hits:
