@@ -61,6 +61,27 @@ def of(name: str, column: str) -> str:
     return f"{name}-{key_of(column)}"
 
 
+def test_many_columns_that_are_not_published_fold_away(visitor: Visitor) -> None:
+    """They keep their fields, and one that gets a role, or is at fault, stands above."""
+    more = {f"drug{n}": pl.Series(["no", "yes"] * 1_000) for n in range(12)}
+    frame = hospital(2_000, seed=5).with_columns(**more)
+    assert visitor.send("hospital.csv", frame.write_csv().encode()).status == 303
+    none = {of("role", name): "unpublished" for name in more}
+    change(visitor, **none)
+    page = visitor.get("/roles")
+    start = page.text.index('<details id="unpublished">')
+    folded = page.text[start : page.text.index("</table>", start)]
+    assert "12 columns that are not published: drug0" in page.words or "13 columns" in page.words
+    assert all(f'name="{field}"' in folded for field in none)
+    assert of("role", "age") not in folded
+    change(visitor, **{of("role", "drug3"): "qi"})
+    page = visitor.get("/roles")
+    start = page.text.index('<details id="unpublished">')
+    assert page.text.index(f'name="{of("role", "drug3")}"') < start
+    assert "drug3" in visitor.project.draft["qi"]
+    assert len({name for name, _ in fields(page) if name.startswith("role-")}) == frame.width
+
+
 def test_it_begins_with_what_init_proposes(asked: Visitor) -> None:
     proposal = propose_spec(shoal.read_table(asked.project.folder / "uploads/hospital.csv"))
     words = asked.get("/roles").words

@@ -19,6 +19,7 @@ ROLES = {
     "roles.columns": "Columns",
     "roles.columns.lead": "Known to outsiders: published, and assumed known of everybody. "
     "Sensitive: published by groups. Columns that name people, and all others, are left out.",
+    "roles.folded": "{n} columns that are not published:",
     "roles.bulk": "Make the ticked columns",
     "roles.bulk.button": "Apply",
     "roles.propose": "Propose everything again",

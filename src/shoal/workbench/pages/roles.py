@@ -31,6 +31,8 @@ from shoal.workbench.same import same_as_plan
 from shoal.workbench.texts import say
 
 SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
+FOLDED = 8
+"""More columns than this that are not published fold away."""
 MANY = 4
 """Columns from which on several can be given a role at once."""
 NAMED = (*FIGURES, *CHOICES, "views", "rare_unknown", *FILES)
@@ -146,6 +148,14 @@ def _held(visit: Visit) -> Held | None:
     return None if source is None else visit.bench.tables.get(source, visit.project.folder)
 
 
+def _folded(columns: list[dict[str, Any]], errors: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns in two: many that are not published, and are not at fault, fold away."""
+    wrong = {name.rpartition("-")[2] for name in errors}
+    quiet = [one for one in columns if one["role"] == "unpublished" and one["key"] not in wrong]
+    folded = quiet if len(quiet) > FOLDED else []
+    return {"shown": [one for one in columns if one not in folded], "folded": folded}
+
+
 def _draft(visit: Visit, held: Held) -> Draft:
     return visit.project.draft or drafting.proposed(held.proposal)[0]
 
@@ -157,10 +167,11 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
     draft = _draft(visit, held)
     spec, table, wrong = _judged(held, visit, draft)
     columns = _columns(visit, held, draft)
+    errors = _placed(error or wrong, columns) or _not_known(table, columns)
     return visit.page(
         "roles",
         status=visit.status(error),
-        columns=columns,
+        **_folded(columns, errors),
         roles=drafting.ROLES,
         many=len(columns) >= MANY,
         sections=_sections(visit, held, draft),
@@ -178,7 +189,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         saved="refused" if error else "saved" if visit.project.draft else "unsaved",
         search=visit.text("search"),
         typed=visit.form if error else {},
-        errors=_placed(error or wrong, columns) or _not_known(table, columns),
+        errors=errors,
         version=visit.project.version(),
         page=visit.text("page") or new_page(),
         **same_as_plan(source),

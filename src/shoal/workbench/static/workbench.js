@@ -35,7 +35,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("change", (event) => {
   const all = event.target.closest("[data-all]");
   if (!all) return;
-  for (const box of document.querySelectorAll(`input[name="${all.dataset.all}"]`)) {
+  for (const box of all.closest("table").querySelectorAll(`input[name="${all.dataset.all}"]`)) {
     box.checked = all.checked;
   }
 });
