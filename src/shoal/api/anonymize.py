@@ -6,7 +6,7 @@ import math
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +113,7 @@ def anonymize(
     """
     clock, readers = _Clock(), by_view(as_adversaries(adversary))
     drawn = _secret_seed() if seed is None else checked_seed(seed)
-    chosen = _chosen(method, parameters)
-    if isinstance(method, str) and "readers" not in parameters and readers:
-        chosen = inform(chosen, readers=readers)
+    chosen = _chosen(method, parameters, readers, knowledge)
     engine = engine or engine_of(data)
     rows_with = engine or default_engine()
     chain, keep = None, not is_location(data)
@@ -129,11 +127,7 @@ def anonymize(
         data, spec = chain.frame, spec.with_(identifiers=())
     elif key is not None:
         raise InputError("key-alone", "key names people of no ledger.", "Use it with ledger.")
-    others = [] if whose is None else _others(whose, beside, chain)
-    if others and not _quick(others[0], rows):
-        raise refuse_met(others[0])
-    if isinstance(knowledge, Knowledge):
-        chosen = inform(chosen, knowledge=knowledge)
+    others = [] if whose is None else _others(whose, beside, chain, rows)
     table = table_of(
         data,
         spec,
@@ -159,50 +153,22 @@ def anonymize(
     clock.lap("knowledge")
     blind = getattr(chosen, "condition", None) == "joint"  # such groups are drawn by chance
     following = None if after is None else chain
-    people, told = table, None
-    if following is not None:
-        people = following.newcomers(table)
-        if people.rows < (fewest := _fewest(chosen, table)):
-            raise following.fewer(people, fewest)
-        told = following.groups(table)
-    beginning = {} if told is None else {"told": told}
-
-    def search(asked: Table, one: int) -> Grouping:
-        try:
-            return searching.anonymize(asked, seed=one, progress=progress, **beginning)
-        except InputError as refused:
-            if following is not None and refused.code in HOPELESS:
-                raise following.few(table, people) from None
-            raise
-        finally:
-            clock.lap("search")
-
-    def judged(grouping: Grouping) -> Draw:
-        told = None
-        dealt = rows_with.deal(people, grouping, seed=drawn)
-        if following is not None and dealt is not None:
-            grouping, dealt, told = following.joined(table, grouping, dealt, known)
-        clock.lap("deal")
-        answered = _answered(grouping)
-        audit = judge(
-            table,
-            grouping,
-            knowledge=known,
-            adversary=[*answered, *judging(adversary, known, table.spec)],
-            seed=seed or 0,
-            rows=None if dealt is None else dealt.group,
-            told=told,
-            progress=progress,
-        )
-        clock.lap("audit")
-        if not all(audit.by_adversary[one].robust for one in answered):
-            raise InternalError(
-                "the auditor refutes ART's groups; nothing is released. Please report this table's "
-                "spec"
-            )
-        return Draw(grouping, dealt, audit)
-
-    made_of = draw(table, search, judged, seed=drawn, blind=blind)
+    people, earlier = _newcomers(following, table, chosen)
+    drawing = _Drawing(
+        table=table,
+        people=people,
+        earlier=earlier,
+        method=searching,
+        known=known,
+        following=following,
+        adversary=adversary,
+        engine=rows_with,
+        seed=seed,
+        drawn=drawn,
+        clock=clock,
+        progress=progress,
+    )
+    made_of = draw(table, drawing.search, drawing.judged, seed=drawn, blind=blind)
     grouping, dealt, audit = made_of.grouping, made_of.dealt, made_of.audit
     qi, sensitive, members, ranges = build_tables(table, grouping, dealt, seed=drawn)
     models = model_files(table, known, seed=drawn)
@@ -233,6 +199,75 @@ def anonymize(
     if others:
         raise refuse_met(others[0], pair_words(rows, others[0], made))
     return made
+
+
+def _newcomers(
+    following: Ledger | None, table: Table, method: Anonymizer
+) -> tuple[Table, Grouping | None]:
+    """Who is put into groups now, and the groups that earlier releases made."""
+    if following is None:
+        return table, None
+    people, fewest = following.newcomers(table), _fewest(method, table)
+    if people.rows < fewest:
+        raise following.fewer(people, fewest)
+    return people, following.groups(table)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Drawing:
+    """How groups are made and judged, for each of the seeds that are tried."""
+
+    table: Table
+    people: Table
+    """Who is put into groups: all, or the newcomers."""
+    earlier: Grouping | None
+    method: Anonymizer
+    known: Knowledge
+    following: Ledger | None
+    adversary: Adversaries
+    engine: Engine
+    seed: int | None
+    drawn: int
+    clock: _Clock
+    progress: Progress
+
+    def search(self, asked: Table, seed: int) -> Grouping:
+        beginning = {} if self.earlier is None else {"told": self.earlier}
+        try:
+            return self.method.anonymize(asked, seed=seed, progress=self.progress, **beginning)
+        except InputError as refused:
+            if self.following is not None and refused.code in HOPELESS:
+                raise self.following.few(self.table, self.people) from None
+            raise
+        finally:
+            self.clock.lap("search")
+
+    def judged(self, grouping: Grouping) -> Draw:
+        told = None
+        dealt = self.engine.deal(self.people, grouping, seed=self.drawn)
+        if self.following is not None and dealt is not None:
+            joined = self.following.joined(self.table, grouping, dealt, self.known)
+            grouping, dealt, told = joined
+        self.clock.lap("deal")
+        # Whom the method claims to answer judge in any case.
+        answered = list(grouping.claims.get("readers", ()))
+        audit = judge(
+            self.table,
+            grouping,
+            knowledge=self.known,
+            adversary=[*answered, *judging(self.adversary, self.known, self.table.spec)],
+            seed=self.seed or 0,
+            rows=None if dealt is None else dealt.group,
+            told=told,
+            progress=self.progress,
+        )
+        self.clock.lap("audit")
+        if not all(audit.by_adversary[one].robust for one in answered):
+            raise InternalError(
+                "the auditor refutes ART's groups; nothing is released. Please report this table's "
+                "spec"
+            )
+        return Draw(grouping, dealt, audit)
 
 
 def _chain(
@@ -274,24 +309,39 @@ def _some(rows: pl.DataFrame | Rows) -> Iterable[pl.DataFrame]:
     return [rows] if isinstance(rows, pl.DataFrame) else rows.frames(rows.names)
 
 
-def _others(whose: People, beside: Sequence[str | Path], chain: Ledger | None) -> list[Met]:
-    """Releases of the same people that this one does not follow."""
-    return list(met(whose, list(map(Path, beside)), () if chain is None else chain.releases))
-
-
-def _quick(found: Met, rows: Any) -> bool:
-    """Whether what two releases tell together is soon known."""
+def _others(
+    whose: People,
+    beside: Sequence[str | Path],
+    chain: Ledger | None,
+    rows: pl.DataFrame | Rows | None,
+) -> list[Met]:
+    """Releases of the same people that this one does not follow; refused at once unless it is soon
+    known what they tell together."""
+    followed = () if chain is None else chain.releases
+    found = list(met(whose, list(map(Path, beside)), followed))
     here = isinstance(rows, pl.DataFrame) and rows.height <= SOON
-    return here and found.same_table and found.release is not None
+    if found and not (here and found[0].same_table and found[0].release is not None):
+        raise refuse_met(found[0])
+    return found
 
 
 def _secret_seed() -> int:
     return secrets.randbits(SEED_BITS)
 
 
-def _chosen(method: str | Anonymizer, parameters: Mapping[str, Any]) -> Anonymizer:
-    if isinstance(method, str):
-        return make_method(method, parameters)
+def _chosen(
+    method: str | Anonymizer, parameters: Mapping[str, Any], readers: Any, knowledge: Known
+) -> Anonymizer:
+    """The method, told of who reads its groups and what they know, where it takes that."""
+    made = (
+        make_method(method, parameters) if isinstance(method, str) else _given(method, parameters)
+    )
+    if isinstance(method, str) and "readers" not in parameters and readers:
+        made = inform(made, readers=readers)
+    return inform(made, knowledge=knowledge) if isinstance(knowledge, Knowledge) else made
+
+
+def _given(method: Anonymizer, parameters: Mapping[str, Any]) -> Anonymizer:
     if isinstance(method, type) or not is_dataclass(method):
         raise InputError(
             "method-class",
@@ -305,11 +355,6 @@ def _chosen(method: str | Anonymizer, parameters: Mapping[str, Any]) -> Anonymiz
             "Set it when the method is made, or give the method's name.",
         )
     return method
-
-
-def _answered(grouping: Grouping) -> list[str]:
-    """Whom the method claims to answer: they judge in any case."""
-    return list(grouping.claims.get("readers", ()))
 
 
 def _of_at_least(method: Anonymizer, table: Table) -> Anonymizer:
@@ -360,6 +405,3 @@ class _Clock:
         now = time.perf_counter()
         self.laps[name] = round(self.laps.get(name, 0.0) + now - self._last, 4)
         self._last = now
-
-
-__all__ = ["anonymize"]

@@ -266,90 +266,108 @@ def find(
 ) -> Found:
     """Runs settings for about so many seconds; `spec` is the table's as it was given. After each
     run, what came of all so far is `told`."""
-    with compiling.clock() as spent:
-        asked = spec or table.spec
-        near = settings(table, asked, hierarchies, importance)
-        return _find(table, asked, near, seconds, seed, progress, told, spent)
-
-
-def _find(
-    table: Table,
-    asked: Spec,
-    near: Iterator[list[Setting]],
-    seconds: float,
-    seed: int,
-    progress: Progress,
-    told: Callable[[Found], None] | None,
-    spent: Callable[[], float],
-) -> Found:
+    asked = spec or table.spec
     if table.persons is not None and table.persons.of_row is not None:
         raise InputError(
             "find-person",
             f'People have several rows by "{asked.person}", and settings are run on counted rows.',
             "Find a setting for one row per person (--rows-per-person first, or event).",
         )
-
-    def left() -> float:
-        return seconds - spent()
-
-    def found() -> Found:
-        tried = tuple(sorted(ran.values(), key=_rank))
-        obstacle = None if tried else _obstacle(table)
-        return Found(tried, table.rows, spent(), len(looked), obstacle)
-
-    def run(one: Setting, longest: float) -> None:
-        progress(f"trying {one_line(one)}", int(spent()), int(seconds))
-        ran[one] = run_setting(one, seed=seed, seconds=max(1.0, longest))
-        if told is not None:
-            told(found())
-
-    def again_holds(one: Setting) -> bool:
-        """Whether it holds with the second seed, or that takes too long to tell."""
-        longest = max(AGAIN * ran[one].seconds, left())
-        second = run_setting(one, seed=seed + SECOND, seconds=longest)
-        if second.robust:
-            ran[one] = replace(ran[one], runs=2)
-        elif not second.stopped:
-            ran[one] = replace(ran[one], robust=False, why="held in one of two runs", runs=2)
-        return second.robust is True or second.stopped
-
-    looked: list[Setting] = []
-    ran: dict[Setting, Tried] = {}
-    if table.event_r.max() >= min(SMALLER_R) and 2 * table.event_rows.max() > table.rows:
+    with compiling.clock() as spent:
+        search = _Search(table, seconds, seed, progress, told, spent)
         # Too many for r = 2 without any column, and the largest limit prior has no slack at all.
-        return found()
-    ways: dict[tuple[str, ...], _Way] = {}
-    for several in near:
-        looked += several
-        if left() < seconds * (1.0 - LOOKING):
-            break
-    for setting in looked:
-        ways.setdefault(setting.kind, _Way()).settings.append(setting)
-    (first,) = ways.pop(()).settings
-    if first.slack >= 1.0:
-        run(first, seconds * RUNNING)
-        if ran[first].robust:
-            again_holds(first)
-    costly = first.cost if first in ran and ran[first].stopped else float("inf")
-    while first not in ran or not ran[first].robust:
-        again = AGAIN * max((one.seconds for one in ran.values() if one.robust), default=0.0)
-        if left() < again + 1.0:
-            break
-        open_ = [(way, one) for way in ways.values() if (one := way.next(costly)) is not None]
-        if not open_:
-            break
-        way, chosen = min(open_, key=lambda pair: pair[0].turn(pair[1]))
-        run(chosen, min(seconds * RUNNING, left() - again))
-        if ran[chosen].stopped:
-            costly = min(costly, chosen.cost)
-        way.learn(chosen, ran[chosen].robust)
-    stopped = [one for one in ran if ran[one].stopped]
-    if stopped and not any(one.robust for one in ran.values()) and left() > seconds * RUNNING:
-        run(min(stopped, key=lambda one: one.cost), left())
-    for one in sorted(ran, key=lambda one: _rank(ran[one])):
-        if not ran[one].robust or ran[one].runs > 1 or again_holds(one):
-            break
-    return found()
+        if table.event_r.max() < min(SMALLER_R) or 2 * table.event_rows.max() <= table.rows:
+            search.look_at(settings(table, asked, hierarchies, importance))
+            search.run_what_was_asked()
+            search.run_ways()
+            search.run_again()
+        return search.found()
+
+
+@dataclass(eq=False)
+class _Search:
+    """What was looked at, and what was run of it so far."""
+
+    table: Table
+    seconds: float
+    seed: int
+    progress: Progress
+    told: Callable[[Found], None] | None
+    spent: Callable[[], float]
+    looked: list[Setting] = field(default_factory=list)
+    ran: dict[Setting, Tried] = field(default_factory=dict)
+    ways: dict[tuple[str, ...], _Way] = field(default_factory=dict)
+
+    def left(self) -> float:
+        return self.seconds - self.spent()
+
+    def found(self) -> Found:
+        tried = tuple(sorted(self.ran.values(), key=_rank))
+        obstacle = None if tried else _obstacle(self.table)
+        return Found(tried, self.table.rows, self.spent(), len(self.looked), obstacle)
+
+    def look_at(self, near: Iterator[list[Setting]]) -> None:
+        """Settings near to what was asked, by the ways that they go, as long as there is time."""
+        for several in near:
+            self.looked += several
+            if self.left() < self.seconds * (1.0 - LOOKING):
+                break
+        for setting in self.looked:
+            self.ways.setdefault(setting.kind, _Way()).settings.append(setting)
+
+    def run_what_was_asked(self) -> None:
+        (first,) = self.ways.pop(()).settings
+        if first.slack >= 1.0:
+            self._run(first, self.seconds * RUNNING)
+            if self.ran[first].robust:
+                self._again_holds(first)
+
+    def run_ways(self) -> None:
+        """One setting after another of the way whose turn it is, unless what was asked holds."""
+        if any(one.robust for one in self.ran.values()):
+            return
+        costly = min((one.cost for one in self.ran if self.ran[one].stopped), default=float("inf"))
+        while True:
+            seconds = (one.seconds for one in self.ran.values() if one.robust)
+            again = AGAIN * max(seconds, default=0.0)
+            ways = self.ways.values()
+            open_ = [(way, one) for way in ways if (one := way.next(costly)) is not None]
+            if self.left() < again + 1.0 or not open_:
+                return
+            way, chosen = min(open_, key=lambda pair: pair[0].turn(pair[1]))
+            self._run(chosen, min(self.seconds * RUNNING, self.left() - again))
+            if self.ran[chosen].stopped:
+                costly = min(costly, chosen.cost)
+            way.learn(chosen, self.ran[chosen].robust)
+
+    def run_again(self) -> None:
+        """What was stopped, if nothing else holds; and by a second seed what is best."""
+        stopped = [one for one in self.ran if self.ran[one].stopped]
+        held = any(one.robust for one in self.ran.values())
+        if stopped and not held and self.left() > self.seconds * RUNNING:
+            self._run(min(stopped, key=lambda one: one.cost), self.left())
+        for one in sorted(self.ran, key=lambda one: _rank(self.ran[one])):
+            ran = self.ran[one]
+            if not ran.robust or ran.runs > 1 or self._again_holds(one):
+                break
+
+    def _run(self, one: Setting, longest: float) -> None:
+        self.progress(f"trying {one_line(one)}", int(self.spent()), int(self.seconds))
+        self.ran[one] = run_setting(one, seed=self.seed, seconds=max(1.0, longest))
+        if self.told is not None:
+            self.told(self.found())
+
+    def _again_holds(self, one: Setting) -> bool:
+        """Whether it holds with the second seed, or that takes too long to tell."""
+        longest = max(AGAIN * self.ran[one].seconds, self.left())
+        second = run_setting(one, seed=self.seed + SECOND, seconds=longest)
+        if second.robust:
+            self.ran[one] = replace(self.ran[one], runs=2)
+        elif not second.stopped:
+            self.ran[one] = replace(
+                self.ran[one], robust=False, why="held in one of two runs", runs=2
+            )
+        return second.robust is True or second.stopped
 
 
 def run_asked(
