@@ -57,6 +57,11 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         "plan HOME/table.parquet --spec HOME/spec.toml --seconds 5",
         "verify HOME/release --table HOME/table.parquet",
         "attack HOME/release --table HOME/table.parquet",
+        "count HOME/table.parquet --spec HOME/spec.toml --out HOME/cells.parquet --force",
+        "find HOME/table.parquet --spec HOME/spec.toml --seconds 20",
+        "init HOME/table.parquet --out HOME/proposed.toml --force",
+        "estimate HOME/release --where sex=Female --where diagnosis=HIV",
+        "compare HOME/table.parquet --spec HOME/spec.toml --methods art,anatomy",
     ],
 )
 def test_a_command_keeps_to_its_memory(homes: list[str], command: str) -> None:
