@@ -3,11 +3,13 @@
 Codes with a leading zero or a plus sign, whole numbers too long for 64 bits, and decimals so long
 that two of them would become one number, stay text. `?`, `NA` and the like are text too; only an
 empty cell is a missing value. Numbers may be written as 1234.5, 1,234.5, 1.234,5, 1 234,5, 1'234.5
-or 1,23,456.5, one way in a column; where a column's cells leave open which sign stands before
-decimals, that is asked for.
+or 1,23,456.5, one way in a column, with one unit (%, a currency) before or behind all of them;
+where a column's cells leave open which sign stands before decimals, that is asked for.
 """
 
 from __future__ import annotations
+
+import re
 
 import polars as pl
 
@@ -22,6 +24,10 @@ _LONG = r"[1-9](\.?[0-9]){15}"
 _EXPONENT = r"([eE][+-]?[0-9]+)?"
 _SPACES = r"' \x{a0}\x{202f}\x{2019}"
 """What stands between thousands besides points and commas."""
+_NEAR = r" \x{a0}\x{202f}"
+_UNIT = r"[€$£¥%‰]|EUR|USD|GBP|CHF"
+_OF_UNIT = rf"^-?({_UNIT})?[{_NEAR}]?[0-9].*?({_UNIT})?$"
+"""One unit before or behind every number of a column is no part of them."""
 _ANY = rf"^[-+0-9.,eE{_SPACES}]+$"
 
 
@@ -148,4 +154,12 @@ def _all_match(cells: pl.Series, pattern: str) -> bool:
 
 
 def _stripped(cells: pl.Series) -> pl.Series:
-    return cells.str.strip_chars(" ")
+    """Cells without spaces around them, and without a unit that all of them have."""
+    cells = cells.str.strip_chars(" ")
+    first = cells.drop_nulls().head(1).str.extract_groups(_OF_UNIT).struct.unnest()
+    front, back = first.row(0) if len(first) else (None, None)
+    if (front is None) == (back is None):
+        return cells
+    unit = re.escape(front or back or "")
+    way = rf"^(-?){unit}[{_NEAR}]?([0-9].*)$" if front else rf"^(-?)([0-9].*?)[{_NEAR}]?{unit}$"
+    return cells.str.replace(way, "$1$2") if _all_match(cells.drop_nulls(), way) else cells
