@@ -159,7 +159,7 @@ def _known_of_classes(release: Release, models: int) -> str:
     sensitive = " and ".join(spec.sensitive_columns)
     if not knowledge["source"].startswith(OWN):
         return (
-            f"They know of {sensitive} what a file of the publisher's says, in "
+            f"All of them know of {sensitive} what a file of the publisher's says, in "
             f"{views}, and not its exact distribution; for people of whom the file says nothing it "
             "is the whole table's distribution. Against somebody who knows more nothing is claimed."
         )
@@ -170,7 +170,7 @@ def _known_of_classes(release: Release, models: int) -> str:
         most = _counted(spec.max_attributes, "attribute")
         chosen = f" of at most {most}, a limit that the publisher chose"
     return (
-        f"They know the exact distribution of {sensitive} in {views}{chosen}, for every "
+        f"All of them know the exact distribution of {sensitive} in {views}{chosen}, for every "
         "combination of values in those views that at least "
         f"{knowledge['min_support']:,} rows share (min_support); of all other people they know the "
         "whole table's distribution."

@@ -163,7 +163,7 @@ def seed_sentence(facts: Facts) -> str:
 def meaning(facts: Facts) -> str:
     """What a verdict does for a decision."""
     return {
-        True: "Read what is gray before you publish.",
+        True: "Before you publish, read what is gray: counted, or not asked for.",
         False: "Do not publish this as it stands. Some people are linked to what should be "
         "protected more surely than was asked for.",
         None: "Do not publish this on the strength of this report: safety could not be shown.",
