@@ -49,25 +49,13 @@ def merge_closest(
             return size
         if size > largest:
             return -1
-        best, best_increase = -1, np.inf
+        best, least = -1, np.inf
         for c in range(len(free)):
             if used[c] >= free[c] or (cell_event[c] >= 0 and holds[cell_event[c]]):
                 continue
-            increase, possible = 0.0, True
-            for e in range(E):
-                if not holds[e] and e != cell_event[c]:
-                    continue
-                for w in range(W):
-                    f = chance[cell_signature[c], e, w]
-                    bottom, top = min(low[e, w], f), max(high[e, w], f)
-                    if bottom != top and (bottom <= 0.0 or top >= 1.0):
-                        possible = False
-                        break
-                    increase += (top - bottom) - (high[e, w] - low[e, w] if holds[e] else 0.0)
-                if not possible or increase >= best_increase:
-                    break
-            if possible and increase < best_increase:
-                best, best_increase = c, increase
+            increase = _increase(chance[cell_signature[c]], cell_event[c], holds, low, high, least)
+            if increase < least:
+                best, least = c, increase
         if best < 0:
             return -1
         used[best] += 1
@@ -79,6 +67,32 @@ def merge_closest(
             for w in range(W):
                 f = chance[cell_signature[best], e, w]
                 low[e, w], high[e, w] = min(low[e, w], f), max(high[e, w], f)
+
+
+@kernel
+def _increase(
+    chance: NDArray[np.float64],
+    event: int,
+    holds: NDArray[np.bool_],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    least: float,
+) -> float:
+    """By how much a tuple with these chances and this event adds to the sum of deltas; without end
+    where the theorem could not be met, or once it is no less than the `least` so far."""
+    increase = 0.0
+    for e in range(len(holds)):
+        if not holds[e] and e != event:
+            continue
+        for w in range(chance.shape[1]):
+            f = chance[e, w]
+            bottom, top = min(low[e, w], f), max(high[e, w], f)
+            if bottom != top and (bottom <= 0.0 or top >= 1.0):
+                return np.inf
+            increase += (top - bottom) - (high[e, w] - low[e, w] if holds[e] else 0.0)
+        if increase >= least:
+            return np.inf
+    return increase
 
 
 @kernel
