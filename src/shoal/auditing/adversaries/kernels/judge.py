@@ -448,8 +448,7 @@ def judge_view(
         for v in range(len(values)):
             if column[v] >= 0:
                 event_count[column[v]] += counts[v]
-        posterior, breach = np.empty((S, E)), np.empty((S, E), np.bool_)
-        compared = np.empty((S, E))
+        posterior = np.zeros((S, E))
         record.state[g] = EXACT
         even = S == 1 or event_count[0] == N  # then everybody's is count / N, if there is a world
         if not (even and _everybody_can(joint, weights, event_count, N)):
@@ -464,27 +463,43 @@ def judge_view(
                 chances = joint_exact(weights, total, counts)
             else:
                 chances = _one_by_one(joint, weights, total, counts if joint else event_count)
-            for s in range(S):
-                for e in range(E):
-                    posterior[s, e] = 0.0
-                for v in range(chances.shape[1]):
-                    e = column[v] if joint else v
-                    if e >= 0:
-                        posterior[s, e] += chances[s, v]
-                        if np.isnan(posterior[s, e]):
-                            record.state[g] = NO_WORLD
-            if record.state[g] == NO_WORLD:
+            if not _added_up(chances, column, joint, posterior):
+                record.state[g] = NO_WORLD
                 continue
-        for s in range(S):
-            for e in range(E):
-                r = known.event_r[events[e]]
-                if even:
-                    posterior[s, e] = event_count[e] / N
-                    compared[s, e] = posterior[s, e]
-                    breach[s, e] = r * event_count[e] > N
-                else:
-                    compared[s, e] = posterior[s, e] + TOLERANCE
-                    breach[s, e] = r * compared[s, e] > 1.0
+        breach, compared = _compared(posterior, even, event_count, N, events, known.event_r)
         judged += E * groups.copies[g]
         write_down(g, Answer(place, events, posterior, breach, compared), groups, known, record)
     return judged
+
+
+@kernel
+def _added_up(chances: Floats, column: Ints, joint: bool, posterior: Floats) -> bool:
+    """Adds the chances of an event's values up in `posterior`; whether any world is possible."""
+    possible = True
+    for s in range(chances.shape[0]):
+        for v in range(chances.shape[1]):
+            e = column[v] if joint else v
+            if e >= 0:
+                posterior[s, e] += chances[s, v]
+                possible = possible and not np.isnan(posterior[s, e])
+    return possible
+
+
+@kernel
+def _compared(
+    posterior: Floats, even: bool, counts: Ints, people: int, events: IntArray, event_r: Floats
+) -> tuple[Bools, Floats]:
+    """Which posteriors are above 1/r, and what is compared with other limits. Of an `even` group
+    everybody has the same share, and what is known of that is exact."""
+    breach, compared = np.empty(posterior.shape, np.bool_), np.empty(posterior.shape)
+    for s in range(posterior.shape[0]):
+        for e in range(posterior.shape[1]):
+            r = event_r[events[e]]
+            if even:
+                posterior[s, e] = counts[e] / people
+                compared[s, e] = posterior[s, e]
+                breach[s, e] = r * counts[e] > people
+            else:
+                compared[s, e] = posterior[s, e] + TOLERANCE
+                breach[s, e] = r * compared[s, e] > 1.0
+    return breach, compared
