@@ -36,12 +36,13 @@ def test_groups_are_joined_whole_and_stay_safe(limit: str) -> None:
         table = random_table(seed, limit)
         groups, asked = hidden(table), asked_of(table)
         before, apart = before + too_sure(table, groups), contents(groups)
-        left = join_revealing(groups, asked)
+        left, doubted = join_revealing(groups, asked)
         together = contents(groups)
         found = audit(table, groups.grouping(), adversary=BOTH)
         assert found.problematic == 0
         assert everybody_once(groups)
         assert bool(left.any()) == bool(too_sure(table, groups)), "the search and the judge agree"
+        assert not (left & ~doubted).any(), "less is aimed at than is promised"
         after += too_sure(table, groups)
         joined += sum(apart.values()) - sum(together.values())
         one, other = (
@@ -65,7 +66,7 @@ def test_fewer_are_certain_to_whoever_counts(limit: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(
         attempts,
         "join_revealing",
-        lambda groups, _, **__: np.zeros(len(groups.table.signatures), bool),
+        lambda groups, _, **__: np.zeros((2, len(groups.table.signatures)), bool),
     )
     assert with_it < sum(map(forced, range(40)))
 
@@ -78,7 +79,7 @@ def test_a_release_of_a_hospital_answers_all_views(
     found = audit(table, Art().anonymize(table, seed=seed), adversary=USUAL)
     assert found.by_adversary["all-views"].robust is True
     assert found.robust is True
-    nobody = np.zeros(len(table.signatures), bool)
+    nobody = np.zeros((2, len(table.signatures)), bool)
     monkeypatch.setattr(attempts, "join_revealing", lambda *_, **__: nobody)
     without = audit(table, Art().anonymize(table, seed=seed), adversary=USUAL)
     assert [without.by_adversary[one].robust for one in USUAL] == [True, True, False]

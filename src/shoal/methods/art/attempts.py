@@ -126,10 +126,11 @@ def _group_once(
         best.groups.drop_unsafe(asked)
         if turn > 0 and best.groups.cells.free.sum() == before:
             break  # nobody is left who would help
-        sure = join_revealing(best.groups, asked, first=turn == 0)  # 7
-        if not 0 < sure.sum() <= STUBBORN:
+        sure, doubted = join_revealing(best.groups, asked, first=turn == 0)  # 7
+        whom = doubted if doubted.sum() <= STUBBORN else sure
+        if not 0 < whom.sum() <= STUBBORN:
             break
-        crowd[sure] = np.maximum(2.0 * crowd[sure], CROWD)
+        crowd[whom] = np.maximum(2.0 * crowd[whom], CROWD)
     return int(sure.sum()), best
 
 

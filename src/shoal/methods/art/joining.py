@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats, IntArray, Ints
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.knowledge.entropy import (
     Groups,
     Strata,
@@ -45,7 +45,8 @@ most that may be, round by round: with those that were joined the puzzle is anot
 out. The second is for groups that were joined before."""
 DOUBTED, EVEN, DOUBTS = 0.4, 0.5, 2
 """Nobody whose limit is below the first should be likelier than the second, which is less than is
-promised: so many rounds are for that, if need be."""
+promised: so many rounds are for that, if need be, and so many more once others of their strata are
+in groups with the event, too."""
 ROUNDING = 5e-4
 """Nobody is too sure by less than this part of what may be, which is half of what the fit may be
 off by."""
@@ -54,30 +55,30 @@ OTHERS = 2_000
 and most that are tried at the same time."""
 
 
-def join_revealing(groups: Assembly, asked: Asked, *, first: bool = True) -> NDArray[np.bool_]:
-    """Joins groups until nobody is too sure, or none of those left can be joined: whose signatures
-    these are. `first`: whether these groups were not joined before."""
+def join_revealing(groups: Assembly, asked: Asked, *, first: bool = True) -> tuple[Bools, Bools]:
+    """Joins groups until nobody is too sure, or none of those left can be joined: of each
+    signature, whether somebody is surer than is promised, and than is aimed at. `first`: whether
+    these groups were not joined before."""
     strata = Strata.of(asked.whole, asked.knowledge)
-    left = np.zeros(len(asked.table.signatures), bool)
+    broken, doubted = np.zeros((2, len(asked.table.signatures)), bool)
     for event in range(len(asked.promises) if strata.views else 0):
         outset = all_counts(asked.whole, asked.knowledge).factors[event]
         factors, before = outset, np.inf
         for turn, early in enumerate((*(EARLY if first else LATER), None)):
             found = _read(groups, asked, strata, event, factors)
             number = int((found.sure > 1.0).sum())
-            if not number or (turn >= DOUBTS and not found.broken):
-                if turn:  # begun as whoever judges it begins
-                    found = _read(groups, asked, strata, event, outset)
-                if not found.broken:
-                    break
+            if turn and (not number or (turn >= DOUBTS and not len(found.broken))):
+                found = _read(groups, asked, strata, event, outset)  # as who judges it begins
                 number = int((found.sure > 1.0).sum())
             factors = found.factors
             hopeless = number > HOPELESS and FALLS * before < number
             before = number
-            if hopeless or early is None or not _join_once(groups, asked, event, found, early):
-                left[found.whom] = True
+            if not number or (turn >= DOUBTS and not len(found.broken)) or hopeless:
+                early = None
+            if early is None or not _join_once(groups, asked, event, found, early):
+                broken[found.broken] = doubted[found.doubted] = True
                 break
-    return left
+    return broken, doubted
 
 
 class _Read(NamedTuple):
@@ -88,14 +89,11 @@ class _Read(NamedTuple):
     odds: Floats
     """The odds that the fit gives its people, added up."""
     carriers: Ints
-    whom: IntArray
+    broken: IntArray
     """The signatures of people who are surer than is promised."""
+    doubted: IntArray
+    """And of those who are surer than is aimed at."""
     factors: Floats | None
-
-    @property
-    def broken(self) -> bool:
-        """Whether somebody is surer than is promised."""
-        return bool(len(self.whom))
 
 
 def _join_once(groups: Assembly, asked: Asked, event: int, found: _Read, early: float) -> int:
@@ -178,9 +176,11 @@ def _read(
     found = fit_groups(strata, cases, told, missing, factors)
     limit = asked.most(event)[told.signature]
     most = most_believed(limit)
-    aim = np.minimum(most, np.where(limit < DOUBTED, EVEN, 1.0))
+    aim = np.minimum(most, np.where(limit < DOUBTED, EVEN, 1.0)) * (1.0 + ROUNDING)
     sure, odds = np.zeros((2, len(carriers)))
     np.maximum.at(sure, which[some.owner], found.posterior / aim)
     odds[which] = some.summed(np.exp(found.score[told.signature]) * some.number)
-    whom = told.signature[found.posterior > most * (1.0 + ROUNDING)]
-    return _Read(sure, odds, carriers, whom, found.factors)
+    broken, doubted = (
+        told.signature[found.posterior > one] for one in (most * (1.0 + ROUNDING), aim)
+    )
+    return _Read(sure, odds, carriers, broken, doubted, found.factors)
