@@ -74,6 +74,13 @@ def test_archives_with_several_tables_or_none() -> None:
     assert read_table(name, sheet="b.csv").rows() == [(1, 2)]
     with fails_with("zip-table", 'no file "c.csv"', "a.csv, b.csv"):
         read_table(name, sheet="c.csv")
+    with zipfile.ZipFile("d.zip", "w") as archive:
+        archive.writestr("a.csv", TEXT)
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("a.csv", TEXT + "9,9\n")
+    for sheet in (None, "a.csv"):
+        with fails_with("zip-table", 'holds two files "a.csv"'):
+            read_table("d.zip", sheet=sheet)
     with fails_with("zip-table", "holds no table"):
         read_table(zipped("n.zip", **{"a.md": TEXT}))
     with fails_with("zip-table", "compressed itself"):

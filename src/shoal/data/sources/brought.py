@@ -192,11 +192,14 @@ def _unpacked(path: Path, sheet: str | None, changed: int, size: int) -> Path:
 def _part(archive: zipfile.ZipFile, sheet: str | None, shown: str) -> zipfile.ZipInfo:
     """The table of an archive, or the one that is asked for. Where an archive says that it is to be
     unpacked to is of no matter."""
-    parts = {
-        one.filename: one
-        for one in archive.infolist()
-        if not one.is_dir() and not Path(one.filename).name.startswith(".")
-    }
+    parts: dict[str, zipfile.ZipInfo] = {}
+    for one in archive.infolist():
+        if one.is_dir() or Path(one.filename).name.startswith("."):
+            continue
+        if one.filename in parts:
+            problem = f'"{shown}" holds two files "{one.filename}".'
+            raise InputError("zip-table", problem, "Unpack it, and give the table that is meant.")
+        parts[one.filename] = one
     tables = {name: one for name, one in parts.items() if file_kind(Path(name))}
     if sheet is not None:
         if sheet not in parts:
