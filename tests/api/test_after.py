@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 
 import shoal
 from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
+from shoal.file_names import CERTIFICATE
 from shoal.release.ledger import CHAIN, LEDGER, PUBLISHED
 from tests.cli.program import EVENT, refused, shoal_
 
@@ -132,6 +135,33 @@ def test_two_that_follow_the_same_release_are_found_out(home: Path, tmp_path: Pa
     assert both.groups_alone > 0, "groups of the release that both follow"
 
 
+def test_what_older_versions_did_not_say_is_not_held_against_them(
+    home: Path, tmp_path: Path
+) -> None:
+    """They excepted people and did not count them."""
+    release = shutil.copytree(home / "release-1", tmp_path / "release-1")
+    private = shutil.copytree(home / "release-1-private", tmp_path / "release-1-private")
+    told = json.loads((release / CERTIFICATE).read_text())
+    del told["audit"]["together"]["told_certain"]
+    for one in (told["audit"]["counter"], *told["audit"]["adversaries"]):
+        one.pop("excepted", None)
+    for place in (release / CERTIFICATE, private / PUBLISHED):
+        place.write_text(json.dumps(told))
+    chain = json.loads((private / CHAIN).read_text())
+    chain["releases"][-1] = sha256((release / CERTIFICATE).read_bytes()).hexdigest()
+    (private / CHAIN).write_text(json.dumps(chain))
+    given = {"private": private, "chain": [home / "release-0"]}
+
+    def wrong() -> set[str]:
+        found = shoal.verify(release, private / LEDGER, **given)
+        return {one.name for one in found.checks if not one.passed}
+
+    assert wrong() == {"private folder"}, "which names the certificate as it was"
+    told["audit"]["together"]["told"] += 1
+    (release / CERTIFICATE).write_text(json.dumps(told))
+    assert "certificate" in wrong(), "what it says is still compared"
+
+
 def test_who_left_is_refused_where_too_little_is_known_of_them(home: Path) -> None:
     frame, after = table_of_month(2), [home / "release-1", home / "release-2"]
     with pytest.raises(shoal.InputError, match='their "ward" is not known'):
@@ -237,6 +267,10 @@ def test_newcomers_who_are_too_few_are_told_for_how_many_to_wait(home: Path) -> 
             pl.concat([base, few.select(base.columns)]), SPEC, after=home / "release-0-private"
         )
     assert f"{few.height} people are new, {few.height} of them" in str(refused.value)
+    (wanted,) = map(int, re.findall(r"need about (\d+)", refused.value.remedy.replace(",", "")))
+    others = cases.join(few, on="patient", how="anti").head(wanted - few.height)
+    whole = pl.concat([base, few.select(base.columns), others.select(base.columns)])
+    assert shoal.anonymize(whole, SPEC, seed=1, after=home / "release-0-private").robust
 
 
 def test_people_without_a_key_are_known_by_all_that_is_published(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from shoal.engines import GID, Dealt
 from shoal.errors import InputError
 from shoal.groups import Anonymizer, Grouping
 from shoal.knowledge import Knowledge
-from shoal.knowledge.entropy import all_counts
+from shoal.knowledge.entropy import all_counts, most_counted
 from shoal.release.tables import numbered
 from shoal.wording import people as counted_people
 
@@ -158,8 +158,7 @@ class Ledger:
 def _too_heavy(
     table: Table, rows: IntArray, weight: Floats, kept: int, knowledge: Knowledge
 ) -> Ints:
-    """The groups of newcomers in which somebody's weight is above 1/r and above what all counts
-    together say of them."""
+    """The groups of newcomers in which somebody's weight is above its limit."""
     own = np.flatnonzero((rows >= 0) & ~np.isnan(weight))
     own = own[own >= kept]
     held = np.zeros((int(rows.max(initial=0)) + 1, len(table.events)))
@@ -167,8 +166,7 @@ def _too_heavy(
     np.add.at(held, (rows[cases], table.row_event[cases]), 1)
     part = held / np.maximum(held.sum(axis=1, keepdims=True), 1)
     chance = weight[own][:, None] * part[rows[own]]
-    known = all_counts(table, knowledge).chance[table.row_signature[own]]
-    most = np.maximum(1.0 / table.event_r, known)
+    most = most_counted(table, all_counts(table, knowledge).chance)[table.row_signature[own]]
     return np.unique(rows[own][(chance > most).any(axis=1)]).astype(np.int64)
 
 

@@ -105,7 +105,8 @@ def _check_spec(release: Release) -> Claim:
 
 def _check_readme(folder: Path, release: Release, names: dict[str, str]) -> Claim:
     same = (folder / README).read_bytes() == readme_text(release, names).encode("utf-8")
-    return Claim(README, same, "" if same else "it says something else than the certificate")
+    wrong = "not what this version of shoal writes: another version wrote it, or it was changed"
+    return Claim(README, same, "" if same else wrong)
 
 
 def _check_package(folder: Path, release: Release, names: dict[str, str]) -> Claim:
