@@ -158,6 +158,7 @@ def anonymize(
         table=table,
         people=people,
         earlier=earlier,
+        lasting=chain is not None and blind,
         method=searching,
         known=known,
         following=following,
@@ -168,7 +169,9 @@ def anonymize(
         clock=clock,
         progress=progress,
     )
-    made_of = draw(table, drawing.search, drawing.judged, seed=drawn, blind=blind)
+    made_of = draw(
+        table, drawing.search, drawing.judged, seed=drawn, blind=blind, margin=chain is not None
+    )
     grouping, dealt, audit = made_of.grouping, made_of.dealt, made_of.audit
     qi, sensitive, members, ranges = build_tables(table, grouping, dealt, seed=drawn)
     models = model_files(table, known, seed=drawn)
@@ -221,6 +224,8 @@ class _Drawing:
     people: Table
     """Who is put into groups: all, or the newcomers."""
     earlier: Grouping | None
+    lasting: bool
+    """Whether other releases may follow."""
     method: Anonymizer
     known: Knowledge
     following: Ledger | None
@@ -232,7 +237,9 @@ class _Drawing:
     progress: Progress
 
     def search(self, asked: Table, seed: int) -> Grouping:
-        beginning = {} if self.earlier is None else {"told": self.earlier}
+        beginning: dict[str, Any] = {} if self.earlier is None else {"told": self.earlier}
+        if self.lasting:
+            beginning["judged"] = self.table
         try:
             return self.method.anonymize(asked, seed=seed, progress=self.progress, **beginning)
         except InputError as refused:

@@ -93,8 +93,9 @@ SAID = {
         "Certain by counting",
         "Somebody who knows how many similar people have a value can count in which groups they "
         "may be. If only as many people are there as have it, all of them have it.",
-        "Run it again, which draws other groups. Else publish fewer attributes or coarser ones, "
-        "ask for a smaller r, or raise `--min-support`, so that rare strata are not known.",
+        "Run it again, which draws other groups; where it follows others, wait for more people. "
+        "Else publish fewer attributes or coarser ones, ask for a smaller r, or raise "
+        "`--min-support`, so that rare strata are not known.",
         "{people} {are} certain to have a protected value, by counting",
         not_asked=f"{_UNJUDGED}counts the cases of strata group by group",
     ),

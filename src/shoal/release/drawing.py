@@ -17,6 +17,10 @@ from shoal.groups import Grouping
 from shoal.release.tables import canonical
 from shoal.wording import TRY
 
+MARGIN = 2.0
+"""Later releases of a chain publish the same groups, and are judged by other statistics: their
+limits are so many times stricter at first than those that they are judged by."""
+
 
 @dataclass(frozen=True, eq=False)
 class Draw:
@@ -26,6 +30,12 @@ class Draw:
     dealt: Dealt | None
     audit: Audit
 
+    @property
+    def hopeless(self) -> bool:
+        """Whether somebody is certain by earlier releases, whichever groups are drawn."""
+        together = self.audit.releases
+        return together is not None and together.told_certain > 0
+
 
 def draw(
     table: Table,
@@ -34,9 +44,30 @@ def draw(
     *,
     seed: int,
     blind: bool,
+    margin: bool = False,
 ) -> Draw:
-    """Searches and judges. A person's rows add up: their limits are divided until all together keep
-    the person's. `blind` groups are drawn by chance: drawn anew they may keep what a few broke."""
+    """Searches and judges; with a `margin` for later statistics, if groups with one hold."""
+    given = search, judged, seed, blind
+    if margin:
+        try:
+            made = _draw(table.with_limits(partial(mul, MARGIN)), *given)
+        except InputError:
+            pass
+        else:
+            if made.audit.robust or made.hopeless:
+                return made
+    return _draw(table, *given)
+
+
+def _draw(
+    table: Table,
+    search: Callable[[Table, int], Grouping],
+    judged: Callable[[Grouping], Draw],
+    seed: int,
+    blind: bool,
+) -> Draw:
+    """A person's rows add up: their limits are divided until all together keep the person's.
+    `blind` groups are drawn by chance: drawn anew they may keep what a few broke."""
     times, drawing = _divisors(table), seeds(seed)
     step = turn = 0
     last = None
@@ -56,7 +87,9 @@ def draw(
         together = last.audit.persons is None or last.audit.persons.kept
         if not together and step + 1 < len(times):
             step += 1
-        elif blind and turn + 1 < len(drawing) and by_chance(last.audit.checks):
+        elif (
+            blind and turn + 1 < len(drawing) and by_chance(last.audit.checks) and not last.hopeless
+        ):
             turn += 1
         else:
             return last

@@ -134,10 +134,13 @@ class Art:
         seed: int = 0,
         progress: Progress = silent,
         told: Grouping | None = None,
+        judged: Table | None = None,
     ) -> Grouping:
-        """`told` are groups of the table that are published already; all others are found."""
+        """`told` are groups of the table that are published already; all others are found.
+        `judged` has the limits that they are judged by, where other releases may follow."""
         readers = as_readers(self.readers)
-        asked = Asked.of(table, self.knowledge or Knowledge.of(table), readers, told)
+        known = self.knowledge or Knowledge.of(table)
+        asked = Asked.of(table, known, readers, told, judged)
         if table.several is not None:
             self._check_several()
             asked.knowledge.check_columns(table)

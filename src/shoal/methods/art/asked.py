@@ -27,6 +27,9 @@ from shoal.methods.art.masks import Masks
 
 LEAST, MOST = 1e-9, 1.0 - 1e-4
 """Chances that a search goes by: nobody is impossible or certain to it."""
+COMMON = 0.05
+"""Where other releases follow, cases draw values that are as common: of a rarer one, a stratum that
+is known later may have nobody, and then its case is known."""
 KEPT = 1 << 22
 """Columns of more numbers than that are made anew when they are asked for again."""
 
@@ -72,6 +75,8 @@ class Asked:
     """The table of several columns."""
     told: Grouping | None = None
     """Groups that are published already, and stay as they are."""
+    judged: Table | None = None
+    """Where other releases may follow: the table with the limits that groups are judged by."""
 
     @classmethod
     def of(
@@ -80,9 +85,10 @@ class Asked:
         knowledge: Knowledge,
         readers: tuple[Reader, ...],
         told: Grouping | None = None,
+        judged: Table | None = None,
     ) -> Asked:
         if table.several is None:
-            return cls(table, knowledge, readers, told=told)
+            return cls(table, knowledge, readers, told=told, judged=judged)
         return cls(table.several.masks, knowledge, readers, table)
 
     @property
@@ -178,11 +184,13 @@ class Asked:
 
     @cached_property
     def rarest(self) -> Floats:
-        """signatures x values: the smallest probability over views; 0 for values with an event."""
+        """signatures x values: the smallest probability over views of what cases may draw."""
         least = np.full((len(self.table.signatures), len(self.table.values)), np.inf)
         for view in self.knowledge.views:
             np.minimum(least, view.distributions[view.index], out=least)
         least[:, self.table.value_event >= 0] = 0.0
+        if self.judged is not None:
+            least[least < COMMON] = 0.0
         return least
 
     @cached_property
@@ -212,7 +220,9 @@ class Asked:
 
     def most_counted(self, event: int) -> Floats:
         """Of each signature: how much of a case one of its people may count as."""
-        return most_counted(self.whole, self._counts)[:, event]
+        tables = [one for one in (self.whole, self.judged) if one is not None]
+        most = [most_counted(one, self._counts)[:, event] for one in tables]
+        return np.asarray(np.min(most, axis=0))
 
     @cached_property
     def masks(self) -> Masks | None:
