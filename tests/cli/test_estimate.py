@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.release.utility import Between
+from shoal.release.utility import Between, sql_for_count
 from tests.cli.program import shoal_
+from tests.data.sources.surveyed import ILLNESSES, REGIONS, save
 from tests.release.weighed import SPEC, Weighed, people
 
 
@@ -50,3 +51,23 @@ def test_what_is_no_predicate_is_refused(folder: Path, given: list[str]) -> None
     done = shoal_("estimate", str(folder), *where)
     assert done.returncode == 2
     assert "COLUMN=VALUE" in done.stderr
+
+
+def test_values_are_named_by_label_or_by_code(tmp_path: Path) -> None:
+    spec = shoal.Spec(qi=["V2", "V3"], sensitive="V4", protect=["HIV"], r=5)
+    release = shoal.anonymize(save(tmp_path / "survey.sav"), spec, seed=1)
+    release.save(tmp_path / "release")
+    illness = {label: code for code, label in ILLNESSES.items()}
+    codes = {"V2": [2], "V3": [1, "2"], "V4": illness["Hypertension"]}
+    labels = {"V2": "Female", "V3": [REGIONS[1], REGIONS[2]], "V4": "Hypertension"}
+    mixed = [("V2", 2), ("V3", 1), ("V3", REGIONS[2]), ("V4", codes["V4"])]
+    where = [part for name, value in mixed for part in ("--where", f"{name}={value}")]
+    told = json.loads(shoal_("estimate", str(tmp_path / "release"), *where, "--json").stdout)
+    loaded = shoal.read(tmp_path / "release")
+    assert told["estimate"] == pytest.approx(float(loaded.count(labels)))
+    assert 0 < told["estimate"] < float(loaded.count({"V4": "Hypertension"}))
+    assert loaded.count(codes) == loaded.count(labels) == release.count(labels)
+    assert sql_for_count(loaded, codes) == sql_for_count(loaded, labels)
+    refused = shoal_("estimate", str(tmp_path / "release"), "--where", "V3=55")
+    assert refused.returncode == 2
+    assert '"55" is no value of "V3"' in refused.stderr

@@ -25,7 +25,7 @@ def estimate(
     Args:
         release: The folder of a release.
         where: What people have to have: COLUMN=VALUE, or COLUMN=LOW..HIGH for numbers and dates;
-            any of several values of a column.
+            any of several values of a column. Values are named by label or by code.
         weighted: Count the people of the population for whom they stand, by survey weights.
     """
     from shoal.release import Release

@@ -306,7 +306,8 @@ class Release:
 
         `where` gives for an attribute one value, a list of values, a pair of numbers or dates
         `(low, high)`, both included, a `range` of whole numbers, or
-        `shoal.utility.Between(low, high)`; without it, everybody counts.
+        `shoal.utility.Between(low, high)`; without it, everybody counts. Values are named by label
+        or by code.
 
         A group's cases (people with a protected event) are shared among its people by the QI
         table's column of weights, or equally where there is none. With `weighted` the people of the

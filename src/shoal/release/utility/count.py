@@ -3,8 +3,8 @@
     release.count({"age": range(30, 40), "education": ["Masters", "Doctorate"]})
 
 A predicate is one value, a list of values, a pair `(low, high)` or `Between(low, high)` of numbers
-or dates, both included, or a `range` of whole numbers. A list names published values; a range may
-reach beyond them. The same count as SQL: sql.py.
+or dates, both included, or a `range` of whole numbers. A list names published values, by label or
+by code; a range may reach beyond them. The same count as SQL: sql.py.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ def count(
 ) -> Estimate:
     """The estimated number of rows of the original table that match, as far as published; or of the
     people of the population for whom they stand."""
-    published, where = release.coded, where or {}
-    check_names(release, where)
+    published, where = release.coded, predicates(release, where or {})
     allowed = [
         allowed_values(column, where[column.name])[:, None]
         if column.name in where
@@ -85,7 +84,8 @@ def survey_weights(release: Release) -> Floats:
     return np.asarray(weight.to_numpy()[published.coded[:, place]])
 
 
-def check_names(release: Release, where: Mapping[str, Any]) -> None:
+def predicates(release: Release, where: Mapping[str, Any]) -> dict[str, Any]:
+    """What is asked for, of columns that are published; codes are called by their labels."""
     known = [*release.spec.qi, *release.spec.sensitive_columns]
     crossed = [name for name in release.spec.sensitive_columns if name in where]
     if release.spec.publish_apart and len(crossed) > 1:
@@ -99,6 +99,16 @@ def check_names(release: Release, where: Mapping[str, Any]) -> None:
         if name not in known:
             problem = f'The release has no attribute "{name}"'
             raise unknown("count-column", problem, str(name), known)
+    labels = {name: dict(recipe.labels) for name, recipe in release.spec.recode}
+    return {name: _by_labels(asked, labels.get(name, {})) for name, asked in where.items()}
+
+
+def _by_labels(predicate: Any, labels: Mapping[str, str]) -> Any:
+    if not labels or isinstance(predicate, range | Between) or _is_pair(predicate):
+        return predicate
+    shown = set(labels.values())
+    texts = _texts(predicate, pl.String())
+    return [text if text in shown else labels.get(text, text) for text in texts]
 
 
 def allowed_values(column: Column, predicate: Any) -> Bools:

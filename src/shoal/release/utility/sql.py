@@ -23,7 +23,7 @@ from shoal.engines import GID
 from shoal.errors import InputError
 from shoal.release.forms import form_named
 from shoal.release.utility import weight_sql
-from shoal.release.utility.count import allowed_values, check_names, value_weights
+from shoal.release.utility.count import allowed_values, predicates, value_weights
 from shoal.release.utility.published import COUNT
 from shoal.release.utility.weighted import weight_column
 
@@ -48,8 +48,7 @@ def sql_for_count(
     `format` is that of the folder's tables; without it, the one that the release was loaded from,
     or csv for a release that was just made.
     """
-    published, where = release.coded, where or {}
-    check_names(release, where)
+    published, where = release.coded, predicates(release, where or {})
     asked = {
         column.name: (column, allowed_values(column, where[column.name]))
         for column in published.columns
