@@ -18,10 +18,11 @@ from shoal.data.sources.brought import forget
 from shoal.data.sources.streamed import open_rows
 from shoal.data.storage import redact
 from shoal.data.storage.location import parse_url, source_path
+from shoal.errors import InputError
 from shoal.memory import memory_limit
 from tests.data.sources.expect import fails_with
 from tests.data.sources.files import PEOPLE, write
-from tests.data.sources.serving import Store, certified, served
+from tests.data.sources.serving import Blobs, Store, certified, served
 from tests.data.sources.surveyed import save
 
 TEXT = "age,name\n30,Zoë\n31,B\n"
@@ -263,9 +264,51 @@ def test_s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             read_table("s3://clinic/n*.csv")
 
 
+def test_azure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "acct/clinic").mkdir(parents=True)
+    write(tmp_path / "acct/clinic/t.csv", TEXT)
+    write_table(pl.DataFrame({"a": [1]}), tmp_path / "acct/clinic/t.parquet")
+    sas = "SharedAccessSignature="
+    with served(tmp_path, Blobs) as address:
+        account = f"AccountName=acct;BlobEndpoint={address}/acct"
+        for secret in ("AccountKey=c2VjcmV0", f"{sas}sv=1&sig=SIGNED", f"{sas}?sv=1&sig=SIGNED"):
+            forget()
+            monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", f"{account};{secret}")
+            assert read_table("az://clinic/t.csv").rows() == ROWS
+            assert read_table("az://clinic/t.parquet").rows() == [(1,)]
+            with fails_with("url-unreachable", "az://clinic/none.csv"):
+                read_table("az://clinic/none.csv")
+        for secret, said in {
+            f"{sas}sig=SWORD%3Dfish&sv=1": "/acct/clinic/t.csv?***",
+            "AccountKey=fish": "403",
+            "AccountKey=SWORD!fish": "no key of Azure",
+        }.items():
+            forget()
+            signed = account.replace("=acct;", "=other;") if said == "403" else account
+            monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", f"{signed};{secret}")
+            with pytest.raises(InputError) as caught:
+                read_table("az://clinic/t.csv")
+            assert caught.value.code == "url-unreachable"
+            assert said in str(caught.value)
+            assert "SWORD" not in str(caught.value)
+            assert "fish" not in str(caught.value)
+
+
+def test_tables_of_stores_travel_encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
+    open_one = "AccountName=acct;AccountKey=fish;DefaultEndpointsProtocol=http"
+    monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", open_one)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://store.example:9000")
+    for address, shown in {
+        "az://clinic/t.csv": "http://acct.blob.core.windows.net would",
+        "s3://clinic/t.csv": "http://store.example:9000 would",
+    }.items():
+        with fails_with("url", shown, "unencrypted"):
+            read_table(address)
+
+
 def test_stores_that_nobody_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"):
-        monkeypatch.delenv(name, raising=False)
+    for name in ("CONNECTION_STRING", "ACCOUNT_NAME", "ACCOUNT"):
+        monkeypatch.delenv(f"AZURE_STORAGE_{name}", raising=False)
     with fails_with("url-unreachable", "az://box/t.csv", "AZURE_STORAGE_ACCOUNT_NAME"):
         read_table("az://box/t.csv")
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 import atexit
 import glob
 import os
+import re
 import shutil
 import sys
 import tempfile
 import zipfile
 import zlib
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,7 +45,7 @@ from shoal.errors import InputError, unknown
 SHARE, LEAST = 0.5, 0.02
 """Of the free space of a disk, what a table may take; and of all, what it has to leave."""
 PATIENCE = timedelta(seconds=30)
-SECRETS = ("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN")
+SECRETS = {"AccountKey", "SharedAccessSignature"}
 LOCAL = ("localhost", "127.0.0.1", "::1")
 SHOWN = 8
 _WORKBOOK = "xl/workbook.xml"
@@ -280,21 +282,51 @@ def _store(scheme: str, bucket: str, shown: str) -> Any:
 
     if scheme == "s3":
         endpoint = _setting("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+        _refuse_open(endpoint or "https://")
         region = _setting("AWS_REGION", "AWS_DEFAULT_REGION")
         if not region and not endpoint:
             region = fs.resolve_s3_region(bucket)
         return fs.S3FileSystem(region=region, endpoint_override=endpoint)
     if scheme == "gs":
         return fs.GcsFileSystem(retry_time_limit=PATIENCE)
-    account = _setting("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT")
-    if account is None:
+    told = _azure_settings()
+    end = urlsplit(told.get("BlobEndpoint", ""))
+    account = told.get("AccountName") or end.netloc.partition(".")[0]
+    if not account:
         why = "nothing says which storage account it belongs to"
         raise _unreachable(shown, why, "Set AZURE_STORAGE_ACCOUNT_NAME.")
+    host = end.netloc or f"{account}.blob.{told.get('EndpointSuffix', 'core.windows.net')}"
+    scheme = end.scheme or told.get("DefaultEndpointsProtocol", "https")
+    _refuse_open(f"{scheme}://{host}")
+    host = host.removeprefix(account) if host.startswith(f"{account}.") else host
+    try:
+        b64decode(told.get("AccountKey", ""), validate=True)
+    except ValueError:  # the library would end the program
+        why = "the key of its storage account is no key of Azure"
+        raise _unreachable(shown, why, "Copy the key again.") from None
+    token = told.get("SharedAccessSignature")
     return fs.AzureFileSystem(
         account,
-        account_key=_setting("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_KEY"),
-        sas_token=_setting("AZURE_STORAGE_SAS_TOKEN"),
+        account_key=told.get("AccountKey"),
+        sas_token=token and f"?{token.removeprefix('?')}",
+        blob_storage_authority=host,
+        dfs_storage_authority=host.replace(".blob.", ".dfs."),
+        blob_storage_scheme=scheme,
+        dfs_storage_scheme=scheme,
     )
+
+
+def _azure_settings() -> dict[str, str]:
+    """The account, its key and where it is: of a connection string, or of single variables."""
+    text = _setting("AZURE_STORAGE_CONNECTION_STRING")
+    if text:
+        return dict(part.partition("=")[::2] for part in text.split(";"))
+    told = {
+        "AccountName": _setting("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"),
+        "AccountKey": _setting("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_KEY"),
+        "SharedAccessSignature": _setting("AZURE_STORAGE_SAS_TOKEN"),
+    }
+    return {name: value for name, value in told.items() if value}
 
 
 def _setting(*names: str) -> str | None:
@@ -354,8 +386,10 @@ def _refuse_open(address: str) -> None:
 
 
 def _unreachable(shown: str, why: str, remedy: str = "") -> InputError:
-    for name in SECRETS:
-        why = why.replace(os.environ.get(name) or name, "***")
+    told = _azure_settings()
+    for secret in SECRETS & told.keys():
+        why = why.replace(told[secret], "***")
+    why = re.sub(r"\?[^\s'\"]+=[^\s'\"]*", "?***", why)
     return InputError(
         "url-unreachable",
         f"{shown} cannot be had: {why.rstrip('.')}.",
