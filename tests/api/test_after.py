@@ -15,6 +15,8 @@ import pytest
 import shoal
 from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.file_names import CERTIFICATE
+from shoal.knowledge import Knowledge
+from shoal.knowledge.entropy import all_counts
 from shoal.release.ledger import CHAIN, LEDGER, PUBLISHED
 from tests.cli.program import EVENT, refused, shoal_
 
@@ -160,6 +162,33 @@ def test_what_older_versions_did_not_say_is_not_held_against_them(
     told["audit"]["together"]["told"] += 1
     (release / CERTIFICATE).write_text(json.dumps(told))
     assert "certificate" in wrong(), "what it says is still compared"
+
+
+def test_who_is_certain_by_counts_of_today_does_not_stay_so_by_a_weight(tmp_path: Path) -> None:
+    """All counts of the first 750 people give somebody a case for certain, which those of 1,500 do
+    not; what is published of them stays."""
+    frame = hospital(1500, 0).with_columns(patient=pl.int_range(1500).cast(pl.String))
+    spec = SPEC.with_(qi=HOSPITAL_QI)
+    first = shoal.anonymize(frame[:750], spec, seed=0, ledger=True, key="patient")
+    assert first.robust
+    assert heaviest(first) <= 1 / 3
+    first.save(tmp_path / "first", private=tmp_path / "private")
+    table = first.made.table
+    assert all_counts(table, Knowledge.of(table)).chance.max() == 1.0
+    second = shoal.anonymize(frame, spec, seed=0, after=tmp_path / "private")
+    assert second.robust
+    assert heaviest(second) <= 1 / 3
+    (weight,) = shoal.attack(second, table=frame, attackers=["weight"], seed=0).findings
+    assert weight.everybody.tries > 0
+    assert weight.certain.tries == weight.surprises == 0
+    alone = shoal.anonymize(frame[:750], spec, seed=0)
+    assert heaviest(alone) > 1 / 3, "which nothing follows"
+
+
+def heaviest(made: shoal.Release) -> float:
+    weight = made.made.grouping.weight
+    assert weight is not None
+    return float(np.nanmax(weight))
 
 
 def test_who_left_is_refused_where_too_little_is_known_of_them(home: Path) -> None:

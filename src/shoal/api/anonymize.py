@@ -253,7 +253,7 @@ class _Drawing:
         told = None
         dealt = self.engine.deal(self.people, grouping, seed=self.drawn)
         if self.following is not None and dealt is not None:
-            joined = self.following.joined(self.table, grouping, dealt, self.known)
+            joined = self.following.joined(self.table, grouping, dealt)
             grouping, dealt, told = joined
         self.clock.lap("deal")
         # Whom the method claims to answer judge in any case.

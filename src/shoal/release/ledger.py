@@ -29,8 +29,6 @@ from shoal.data.table.persons import check_identifiers
 from shoal.engines import GID, Dealt
 from shoal.errors import InputError
 from shoal.groups import Anonymizer, Grouping
-from shoal.knowledge import Knowledge
-from shoal.knowledge.entropy import all_counts, most_counted
 from shoal.release.tables import numbered
 from shoal.wording import people as counted_people
 
@@ -123,12 +121,9 @@ class Ledger:
             f"Wait for {counted_people(least - new.rows)} more.",
         )
 
-    def joined(
-        self, table: Table, found: Grouping, dealt: Dealt, knowledge: Knowledge
-    ) -> tuple[Grouping, Dealt, Bools]:
+    def joined(self, table: Table, found: Grouping, dealt: Dealt) -> tuple[Grouping, Dealt, Bools]:
         """All groups, those of newcomers as they were `found` and dealt, numbered as they are
-        published; and which of them were published before. Weights are left out of new groups where
-        one is more than the counts of the whole table allow."""
+        published; and which of them were published before."""
         known = len(self.pooled)
         rows = np.full(table.rows, -1, np.int32)
         rows[: self.kept] = self.group
@@ -140,7 +135,6 @@ class Ledger:
             weight = np.full(table.rows, np.nan)
             weight[: self.kept] = np.nan if self.weight is None else self.weight
             weight[self.kept :] = np.nan if dealt.weight is None else dealt.weight
-            weight[np.isin(rows, _too_heavy(table, rows, weight, self.kept, knowledge))] = np.nan
         made = Grouping.of_rows(
             table,
             rows,
@@ -153,21 +147,6 @@ class Ledger:
         told = np.zeros(len(number), bool)
         told[number[:known]] = True
         return grouping, Dealt(rows, table.row_value, weight), told
-
-
-def _too_heavy(
-    table: Table, rows: IntArray, weight: Floats, kept: int, knowledge: Knowledge
-) -> Ints:
-    """The groups of newcomers in which somebody's weight is above its limit."""
-    own = np.flatnonzero((rows >= 0) & ~np.isnan(weight))
-    own = own[own >= kept]
-    held = np.zeros((int(rows.max(initial=0)) + 1, len(table.events)))
-    cases = np.flatnonzero((rows >= 0) & (table.row_event >= 0))
-    np.add.at(held, (rows[cases], table.row_event[cases]), 1)
-    part = held / np.maximum(held.sum(axis=1, keepdims=True), 1)
-    chance = weight[own][:, None] * part[rows[own]]
-    most = most_counted(table, all_counts(table, knowledge).chance)[table.row_signature[own]]
-    return np.unique(rows[own][(chance > most).any(axis=1)]).astype(np.int64)
 
 
 def begin(frame: pl.DataFrame, spec: Spec, column: str | None, key: bytes) -> Ledger:

@@ -219,10 +219,12 @@ class Asked:
         return np.maximum(1.0 / float(self.whole.event_r[event]), self._counts[:, event])
 
     def most_counted(self, event: int) -> Floats:
-        """Of each signature: how much of a case one of its people may count as."""
-        tables = [one for one in (self.whole, self.judged) if one is not None]
-        most = [most_counted(one, self._counts)[:, event] for one in tables]
-        return np.asarray(np.min(most, axis=0))
+        """Of each signature: how much of a case one of its people may count as. Where other
+        releases may follow, 1/r at most: weights stay, and counts of today do not."""
+        most = most_counted(self.whole, self._counts)[:, event]
+        if self.judged is not None:
+            most = np.minimum(most, 1.0 / self.judged.event_r[event])
+        return np.asarray(most)
 
     @cached_property
     def masks(self) -> Masks | None:
