@@ -33,6 +33,7 @@ FOUND: list[tuple[list[str], list[Any]]] = [
     (["$1,200.00", "-$3.50"], [1200.0, -3.5]),
     (["CHF 1'200.50", "CHF\N{NO-BREAK SPACE}3"], [1200.5, 3.0]),
     (["5%", "10%"], [5, 10]),
+    (["€ 5", "3,50 €", "-,5 €"], [5.0, 3.5, -0.5]),
 ]
 KEPT = [
     ["1,2,3", "2"],
@@ -46,13 +47,14 @@ KEPT = [
     ["9" * 400 + ",5", "1,5"],
     ["12345678901234567,5", "1,5"],
     ["01.03.2008", "02.03.2008"],
-    ["5 %", "3 €"],
-    ["5 %", "3"],
+    ["007 €", "3"],
+    ["5 €", "3 $", "free"],
     ["€ 5 %", "€ 3 %"],
     ["007 €", "008 €"],
     ["$", "$5"],
     ["5 % off", "3 % off"],
 ]
+UNITS = [["5 %", "3 €"], ["12,5 %", "3"], ["3", "4", "12 €"], ["$1,200.50", "CHF 3"]]
 OPEN = [["1.234", "900"], ["1,234", "900"], ["12.345", "20.125"], ["-1,234", "5"]]
 
 
@@ -79,6 +81,15 @@ def test_what_may_be_two_numbers_is_asked_for(cells: list[str]) -> None:
         found = typed(frame, separator=";", decimal=decimal)["a"].to_list()
         plain = [cell.replace(thousands, "").replace(decimal, ".") for cell in cells]
         assert found == [float(one) for one in plain]
+
+
+@pytest.mark.parametrize("cells", UNITS)
+def test_different_units_are_asked_for(cells: list[str]) -> None:
+    frame = pl.DataFrame({"a": [*cells, None]})
+    with fails_with("decimal", "units", f'"{cells[0]}" and "{cells[-1]}"', "stay text"):
+        typed(frame, separator=";")
+    for decimal in (",", "."):
+        assert typed(frame, separator=";", decimal=decimal).equals(frame)
 
 
 def test_another_column_tells_which_sign_is_meant() -> None:

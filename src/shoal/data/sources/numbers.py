@@ -4,12 +4,11 @@ Codes with a leading zero or a plus sign, whole numbers too long for 64 bits, an
 that two of them would become one number, stay text. `?`, `NA` and the like are text too; only an
 empty cell is a missing value. Numbers may be written as 1234.5, 1,234.5, 1.234,5, 1 234,5, 1'234.5
 or 1,23,456.5, one way in a column, with one unit (%, a currency) before or behind all of them;
-where a column's cells leave open which sign stands before decimals, that is asked for.
+where a column's cells leave open which sign stands before decimals, or have different units, that
+is asked for.
 """
 
 from __future__ import annotations
-
-import re
 
 import polars as pl
 
@@ -26,9 +25,10 @@ _SPACES = r"' \x{a0}\x{202f}\x{2019}"
 """What stands between thousands besides points and commas."""
 _NEAR = r" \x{a0}\x{202f}"
 _UNIT = r"[€$£¥%‰]|EUR|USD|GBP|CHF"
-_OF_UNIT = rf"^-?({_UNIT})?[{_NEAR}]?[0-9].*?({_UNIT})?$"
-"""One unit before or behind every number of a column is no part of them."""
 _ANY = rf"^[-+0-9.,eE{_SPACES}]+$"
+_BODY = rf"[0-9.,][-+0-9.,eE{_SPACES}]*?"
+_MEASURED = rf"^(-?)(?:(?:{_UNIT})[{_NEAR}]?)?({_BODY})$|^(-?{_BODY})[{_NEAR}]?(?:{_UNIT})$"
+"""A number with a unit before or behind it, or without any; its groups are the number."""
 
 
 def _patterns(thousands: str, decimal: str) -> tuple[str, str]:
@@ -84,6 +84,8 @@ def _signs(column: pl.Series, separator: str | None, *, strict: bool) -> str | N
     all; None if they are no numbers."""
     cells = _stripped(column.drop_nulls())
     if not len(cells) or not _all_match(cells, _ANY):
+        if strict:
+            _refuse_units(cells, separator)
         return None
     if _all_match(cells, _INTEGER):
         return ""
@@ -156,10 +158,30 @@ def _all_match(cells: pl.Series, pattern: str) -> bool:
 def _stripped(cells: pl.Series) -> pl.Series:
     """Cells without spaces around them, and without a unit that all of them have."""
     cells = cells.str.strip_chars(" ")
-    first = cells.drop_nulls().head(1).str.extract_groups(_OF_UNIT).struct.unnest()
-    front, back = first.row(0) if len(first) else (None, None)
-    if (front is None) == (back is None):
+    held = cells.drop_nulls()
+    if not held.head(1).str.contains(_UNIT).any() or not _all_match(held, _MEASURED):
         return cells
-    unit = re.escape(front or back or "")
-    way = rf"^(-?){unit}[{_NEAR}]?([0-9].*)$" if front else rf"^(-?)([0-9].*?)[{_NEAR}]?{unit}$"
-    return cells.str.replace(way, "$1$2") if _all_match(cells.drop_nulls(), way) else cells
+    return _bare(cells) if _units(held).n_unique() == 1 else cells
+
+
+def _units(cells: pl.Series) -> pl.Series:
+    return cells.str.extract(f"({_UNIT})").fill_null("")
+
+
+def _bare(cells: pl.Series) -> pl.Series:
+    return cells.str.replace(_MEASURED, "$1$2$3")
+
+
+def _refuse_units(cells: pl.Series, separator: str | None) -> None:
+    """An InputError for numbers of several units, or of which some have none."""
+    if not _all_match(cells, _MEASURED) or _signs(_bare(cells), separator, strict=False) is None:
+        return
+    units = _units(cells)
+    other = cells.filter(units != units[0])[0]
+    raise InputError(
+        "decimal",
+        f'The column "{cells.name}" holds numbers with different units, or some without one, such '
+        f'as "{cells[0]}" and "{other}".',
+        "Write all of them in one unit, or none; with --decimal . or --decimal , (in Python "
+        "decimal=) they stay text.",
+    )
