@@ -16,7 +16,8 @@ import shoal
 from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from shoal.file_names import CERTIFICATE
 from shoal.knowledge import Knowledge
-from shoal.knowledge.entropy import all_counts
+from shoal.knowledge.entropy import all_counts, most_counted
+from shoal.methods.art.asked import Asked
 from shoal.release.ledger import CHAIN, LEDGER, PUBLISHED
 from tests.cli.program import EVENT, refused, shoal_
 
@@ -183,6 +184,40 @@ def test_who_is_certain_by_counts_of_today_does_not_stay_so_by_a_weight(tmp_path
     assert weight.certain.tries == weight.surprises == 0
     alone = shoal.anonymize(frame[:750], spec, seed=0)
     assert heaviest(alone) > 1 / 3, "which nothing follows"
+
+
+def test_who_is_certain_by_a_weight_of_an_older_version_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It put people above 1/r whom all counts did; what it published stays."""
+    frame = hospital(1500, 0).with_columns(patient=pl.int_range(1500).cast(pl.String))
+    spec, private = SPEC.with_(qi=HOSPITAL_QI), tmp_path / "private"
+    with monkeypatch.context() as older:
+        older.setattr(
+            Asked,
+            "most_counted",
+            lambda self, event: most_counted(self.whole, self._counts)[:, event],
+        )
+        first = shoal.anonymize(frame[:750], spec, seed=0, ledger=True, key="patient")
+    assert first.robust
+    assert heaviest(first) == 1.0
+    first.save(tmp_path / "first", private=private)
+    second = shoal.anonymize(frame, spec, seed=0, after=private)
+    assert second.audit is not None
+    assert second.audit.releases is not None
+    (weight,) = shoal.attack(second, table=frame, attackers=["weight"], seed=0).findings
+    assert second.audit.releases.told_certain == weight.surprises > 0
+    assert second.audit.releases.told > weight.surprises
+    assert second.robust is False
+    assert [one.name for one in second.audit.checks if one.state == "broken"] == ["certainty"]
+    second.save(tmp_path / "second", private=tmp_path / "second-private")
+    found = shoal.verify(
+        tmp_path / "second",
+        tmp_path / "second-private" / LEDGER,
+        private=tmp_path / "second-private",
+        chain=[tmp_path / "first"],
+    )
+    assert found.confirmed, found
 
 
 def heaviest(made: shoal.Release) -> float:

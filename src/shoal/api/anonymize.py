@@ -266,6 +266,7 @@ class _Drawing:
             seed=self.seed or 0,
             rows=None if dealt is None else dealt.group,
             told=told,
+            weight=None if dealt is None else dealt.weight,
             progress=self.progress,
         )
         self.clock.lap("audit")

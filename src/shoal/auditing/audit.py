@@ -77,6 +77,7 @@ def audit(
     models: bool = False,
     lookup: Lookup | None = None,
     told: Bools | None = None,
+    weight: Floats | None = None,
     progress: Progress = silent,
 ) -> Audit:
     """Judges a grouping of a table.
@@ -90,7 +91,7 @@ def audit(
     models of privacy. `lookup` tells who shares a published combination of QI values, where what is
     published of them is not what the table has. `told` are the groups that earlier releases publish
     as well: what one group tells of their people is known without this release, and is held against
-    them no more; counts over all groups are.
+    them no more; counts over all groups are. `weight` is what each row counts as there.
     """
     grouping, labels, rows = grouped(table, groups, rows)
     whole = Partition.of(table, grouping)
@@ -130,8 +131,9 @@ def audit(
     )
     if told is not None and rows is not None:
         before_rows = np.where((rows >= 0) & told[rows], np.cumsum(told)[rows] - 1, -1)
-        both = [before_rows.astype(np.int32), rows]
-        shown = [Shown(table, one, _row_values(table, grouping, rows)) for one in both]
+        both = [(before_rows.astype(np.int32), weight), (rows, None)]
+        value = _row_values(table, grouping, rows)
+        shown = [Shown(table, group, value, counted) for group, counted in both]
         together = judge_releases(
             table, shown, knowledge=known, limit=case.limit, earlier=1, budget=budget, seed=seed
         )

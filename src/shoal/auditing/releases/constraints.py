@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Bools, IntArray, Ints
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Grouping
@@ -31,6 +31,8 @@ class Shown(NamedTuple):
     value: IntArray
     """The code that is published for each row, `len(table.values)` for the pooled one; within a
     group it says nothing who has which."""
+    weight: Floats | None = None
+    """What each row counts as, where that is published and read."""
 
     def of_more(self, rows: int) -> Shown:
         """What the release shows of a table with more rows behind, whom the release does not

@@ -32,7 +32,7 @@ from shoal.errors import InputError
 from shoal.groups import Grouping
 from shoal.groups.partition import Partition
 from shoal.knowledge import Knowledge, View, event_chances
-from shoal.knowledge.entropy import all_counts
+from shoal.knowledge.entropy import all_counts, most_counted
 
 CERTAIN = 1 - 1e-6
 """Whoever is thought to have an event with this chance has it for certain, by the release unless
@@ -83,6 +83,8 @@ def judge_releases(
     _judge_single(asked, found, single)
     rest = np.unique(told.component[np.setdiff1d(groups, single)])
     exact = _judge_overlaps(asked, found, rest)
+    for one in told.shown:
+        _judge_weights(asked, found, one)
     new = _adds(told, earlier, len(many))
     about = np.where(told.row_component >= 0, new[told.row_component], False)
     told_before = int(((found.state != KEPT) & ~about).sum())
@@ -205,6 +207,19 @@ def _judge_single(asked: _Asked, found: _Found, groups: Ints) -> None:
             if len(judged.contradictory):
                 strange = np.isin(case.partition.pairs.owner[case.held], judged.contradictory)
                 found.take(mine, np.where(strange[at], OPEN, KEPT).astype(np.int8))
+
+
+def _judge_weights(asked: _Asked, found: _Found, one: Shown) -> None:
+    """Who counts as more than the counts of today allow, and whom only the weight makes certain."""
+    if one.weight is None:
+        return
+    table = asked.table
+    known = all_counts(table, asked.knowledge).chance
+    most, sure = most_counted(table, known).max(axis=1), known.max(axis=1)
+    shown, signature = (one.group >= 0) & ~np.isnan(one.weight), table.row_signature
+    above = np.flatnonzero(shown & (one.weight > most[signature] * (1.0 + TOLERANCE)))
+    found.take(above, np.full(len(above), ABOVE, np.int8))
+    found.sure[above] |= (one.weight >= CERTAIN)[above] & (sure[signature] < CERTAIN)[above]
 
 
 def _judge_overlaps(asked: _Asked, found: _Found, components: Ints) -> Ints:

@@ -33,13 +33,14 @@ def together_with_earlier(
     """What a release tells with those before it, as a certificate says it."""
     assert case.earlier is not None, "asked of releases that follow others"
     told, own = case.earlier.told, case.table.row_value
-    gid, _ = rows_recorded(Path(private), case.table)
+    gid, weight = rows_recorded(Path(private), case.table)
     rows = np.where(gid < 0, -1, np.searchsorted(lines.ids, gid)).astype(np.int32)
     pooled = np.zeros(len(lines.ids) + 1, bool)
     pooled[lines.values.owner[lines.values.code == len(case.table.values)]] = True
     value = np.where(pooled[rows], case.table.masked[own], own).astype(np.int32)
     before = np.where((rows >= 0) & told[rows], np.cumsum(told)[rows] - 1, -1)
-    shown = [Shown(case.table, one, value) for one in (before.astype(np.int32), rows)]
+    both = [(before.astype(np.int32), weight), (rows, None)]
+    shown = [Shown(case.table, group, value, counted) for group, counted in both]
     found = judge_releases(
         case.table,
         shown,
