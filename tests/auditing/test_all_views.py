@@ -131,7 +131,7 @@ def test_its_verdict_is_part_of_the_whole_and_its_figures_are_its_own(
 ) -> None:
     """Groups that answer every reader of one view, and not whoever takes all views together."""
     table = random_table(4, "absolute")
-    nobody = np.zeros(len(table.signatures), bool)
+    nobody = (np.zeros(len(table.signatures), bool),) * 2
     monkeypatch.setattr(attempts, "join_revealing", lambda *_, **__: nobody)
     made = Art(max_suppression=1).anonymize(table, seed=1)
     usual, readers = (audit(table, made, adversary=names) for names in (USUAL, USUAL[:2]))

@@ -21,7 +21,7 @@ def test_a_chain_is_made_month_by_month_attacked_and_shown(
 ) -> None:
     monkeypatch.setattr(chains, "TABLES", {"hospital": lambda: hospital_subject(3_000)})
     monkeypatch.setattr(chains, "MONTHS", 2)
-    wanted, file = [Chain("hospital", 3.0, "random", 1)], tmp_path / "chains.jsonl"
+    wanted, file = [Chain("hospital", 3.0, "random", 2)], tmp_path / "chains.jsonl"
     measure_chains(lambda line: None, wanted=wanted, file=file)
     first, last = kept(file)
     assert (first["month"], last["month"], last["people"]) == (1, 2, 3_000)
@@ -35,7 +35,7 @@ def test_a_chain_is_made_month_by_month_attacked_and_shown(
     assert len(kept(file)) == 2
     for made in (months, attacked):
         (line,) = made({"chains": kept(file)}).splitlines()[2:]
-        assert line.startswith("| hospital | 3 | random | 1 |")
+        assert line.startswith("| hospital | 3 | random | 2 |")
 
 
 def test_people_come_as_is_said() -> None:

@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused_before_the_search() -> None:
         "most 5 % may be left out. By q, 300 people with a chance of 60 % or more have "
         '"x", and the table has partners for 104 of them at most. Every r above 1.76 is '
         "impossible: that is proven for any groups that withstand the binary adversary. "
-        "`shoal find TABLE --spec S` tries what would work."
+        "Nothing was written. `shoal find TABLE --spec S` tries what would work."
     )
     with pytest.raises(InputError, match="impossible"):
         Art().anonymize(common(r=1.77))

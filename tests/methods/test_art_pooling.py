@@ -146,7 +146,7 @@ def test_cells_become_smaller_rather_than_pool_many(monkeypatch: pytest.MonkeyPa
         return attempt(asked, how, *rest)
 
     monkeypatch.setattr(attempts, "_attempt", noted)
-    monkeypatch.setattr(attempts, "join_revealing", lambda *_, **__: np.zeros(1, bool))
+    monkeypatch.setattr(attempts, "join_revealing", lambda *_, **__: (np.zeros(1, bool),) * 2)
     made = {}
     for most in (1.0, 0.0):
         monkeypatch.setattr(attempts, "MOST_POOLED", most)

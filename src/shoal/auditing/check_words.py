@@ -377,6 +377,7 @@ def known_words(
     told = f"For {whom(count)} public statistics alone exceed {limit}, before anything is published"
     if not count:
         told = f"Public statistics alone exceed {limit} for nobody"
+    told += ", taken one at a time"
     if together is None:
         return f"{told}; no release changes that." if count else f"{told}."
     if not count and not together:
