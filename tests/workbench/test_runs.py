@@ -58,7 +58,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
         visitor.enter()
         settle(visitor)
         done = [
-            ended(visitor, visitor.post("/plan", {"curve": "2, 4"})),
+            ended(visitor, visitor.post("/plan", {"curve": "2, 4, 500"})),
             ended(visitor, visitor.post("/run", [*ALL, ("title", "<b>one</b>"), ("r", "3")])),
             ended(visitor, visitor.post("/run", [*ALL, ("method", "anatomy"), ("r", "3")])),
             ended(visitor, visitor.post("/audit", {"groups": "region", "models": "yes"})),
@@ -74,6 +74,9 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
 def test_the_plan_has_a_curve_to_choose_from(walked: Visitor) -> None:
     answer = walked.get("/plan")
     assert 'hx-get="/plan/curve"' in answer.text
+    assert [walked.project.run("0001").exit_code(step) for step in (1, 2, 3)] == [3, 3, 2]
+    assert "failed" not in answer.words
+    assert "Use r = 500" in answer.words  # refused, and shown with what it would cost
     drawn = walked.get("/plan/curve")
     assert drawn.text.count('role="img" aria-label=') == drawn.text.count("<svg") == 2
     assert "style=" not in drawn.text

@@ -249,13 +249,14 @@ class Run:
             (self.folder / STOP).touch()
 
     def result(self, step: int | str = 1) -> dict[str, Any] | None:
-        """What a step printed, by its number or command; None if it did not end with a verdict."""
+        """What a step printed, by its number or command; None if it ended without an
+        answer. That an r is refused is an answer of `plan`, which exits as `anonymize` would."""
         if isinstance(step, str):
             verbs = [one[0] for one in self.steps]
             if step not in verbs:
                 return None
             step = verbs.index(step) + 1
-        if self.exit_code(step) not in (0, 1, 3):
+        if self.exit_code(step) not in range(4):
             return None
         return read_json(self.folder / STEPS / f"{step}.json")
 
