@@ -241,13 +241,15 @@ def test_counts_by_group_of_people_name_the_worst_class() -> None:
         f"release leads to an estimate of {worst.estimate:.0f}."
     ) in told
     inside = Page(report.render(facts)).text
+    assert inside.index("Counts of cases by stratum") < inside.index("Who is at risk")
     assert "Counts by group of people" in inside
     assert "Standard error" in inside
     covered = percent(classes.counted.covered or 0).replace("\u00a0", " ")
     assert f"In {covered} of the strata the truth lies in the 95 % interval" in told
     assert "Counts by group of people" not in Page(report.render(facts, edition="public")).text
     nobody = replace(facts.queries, classes=replace(classes, worst=()))
-    assert class_errors(nobody) == class_errors(None) == ""
+    assert class_errors(nobody) == "Not judged: no stratum has 100 cases of an event."
+    assert class_errors(None) == ""
 
 
 def test_what_stands_beside_the_verdict_is_in_the_first_screen(
@@ -259,7 +261,9 @@ def test_what_stands_beside_the_verdict_is_in_the_first_screen(
         start, end = html.index('<dl class="checks">'), html.index('<dl class="figures">')
         assert html.index('id="verdict"') < start < end < html.index('id="risk"')
         before = html[start:end]
-        assert ("<dt>Counts of cases by stratum" in before) is (edition == "internal")
+        assert "Counts of cases by stratum" not in before  # 100 cases are in none
+        told = "Not judged: no stratum has 100 cases" in html[end:]
+        assert told is (edition == "internal")
         for name in ("Exact values", "Looked up by attributes"):
             assert html.count(f"<dt>{name} ") == before.count(f"<dt>{name} ") == 1
 

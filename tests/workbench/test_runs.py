@@ -97,8 +97,9 @@ def test_figures_are_those_of_the_command(walked: Visitor) -> None:
     assert found is not None
     assert 'data-robust="true"' in answer.text
     words = answer.words
-    assert f"people published, of {found['rows']:,} {found['published']:,}" in words
-    assert f"people left out {found['suppressed']:,}" in words
+    assert found["published"] + found["suppressed"] == found["rows"]
+    left = f"people published, {found['suppressed']:,} left out"
+    assert f"{left} {found['published']:,}" in words
     assert "Verified. Every link of a person to an event was computed again" in words
     assert "<b>one</b>" in words
     assert "finds the record." in words

@@ -187,8 +187,9 @@ def test_figures_are_those_of_the_command_line(way: Way) -> None:
     made = way.served.project.run("0002").result("anonymize")
     assert made is not None
     walker.unfold("checks")
-    assert walker.figure("people published, of 2,000") == f"{made['published']:,}"
-    assert walker.figure("people left out") == f"{made['suppressed']:,}"
+    assert made["published"] + made["suppressed"] == 2_000
+    left = f"people published, {made['suppressed']:,} left out"
+    assert walker.figure(left) == f"{made['published']:,}"
     assert made["problematic"] == 0
     assert re.search(r"Robust at r = 3: all \d checks are kept", walker.words)
     told = [line for line in walker.commands() if line.startswith("shoal verify")]
@@ -207,7 +208,7 @@ def test_people_decide_and_keep_evidence(way: Way) -> None:
     walker.press("Save")
     walker.until(lambda: way.served.project.statement.get("purpose") == "Research on care")
     walker.go("/runs/0002")
-    walker.tick("Yes, it is approved")
+    walker.tick("Yes, approved")
     walker.write("Your name", "A. Reviewer")
     walker.write("Your reason", "Nobody is above 1 in 3.")
     walker.press("Decide")

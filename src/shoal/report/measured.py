@@ -26,7 +26,7 @@ def _attacked(found: PublicAttack, short: bool) -> str:
         else "Nobody is right more often than allowed, beyond chance."
     )
     if found.too_few_tries:
-        said += f" There were too few tries to judge {joined(found.too_few_tries)}."
+        said += f" Too few tries to judge {joined(found.too_few_tries)}."
     if short:
         return f"{len(names)} attacker{'s' * (len(names) != 1)} tried to name cases{of}. {said}"
     tried = f"tried to name people with a protected value{of}"
@@ -81,7 +81,7 @@ def class_errors_in_short(queries: QueryErrors | None) -> str:
 def class_errors(queries: QueryErrors | None) -> str:
     """How far counts by class of people are off, and for whom most; empty without such counts."""
     if queries is None or not queries.classes.worst:
-        return ""
+        return class_errors_in_short(queries)
     found, counted, worst = queries.classes, queries.classes.counted, queries.classes.worst[0]
     whose = joined([f"{isolated(name)} {quoted(value)}" for name, value in worst.class_.items()])
     one = counted.classes == 1

@@ -141,8 +141,9 @@ def _who(witness: PublicWitness) -> str:
 
 def in_short(facts: Facts) -> list[tuple[str, str]]:
     """What else is a part of the decision."""
-    told = class_errors_in_short(facts.queries)
-    return [("Counts of cases by stratum", told)] if told else []
+    if facts.queries is None or not facts.queries.classes.worst:
+        return []
+    return [("Counts of cases by stratum", class_errors_in_short(facts.queries))]
 
 
 def lookup_sentence(facts: Facts) -> str:
@@ -163,7 +164,7 @@ def seed_sentence(facts: Facts) -> str:
 def meaning(facts: Facts) -> str:
     """What a verdict does for a decision."""
     return {
-        True: "Before you publish, read what is gray: counted, or not asked for.",
+        True: "Read what is gray before you publish.",
         False: "Do not publish this as it stands. Some people are linked to what should be "
         "protected more surely than was asked for.",
         None: "Do not publish this on the strength of this report: safety could not be shown.",

@@ -33,7 +33,7 @@ ROLES = {
     "roles.reason.hint": "Your reason, for the evidence file",
     "roles.reason.none": "No reason yet",
     "roles.more": "Why, bands, coarser",
-    "roles.tools": "Many columns at once, what coarser means, a new proposal",
+    "roles.tools": "What coarser means, a new proposal",
     "roles.distinct": "{n} values",
     "roles.band": "Also known in bands of",
     "roles.band.of": "Width of the bands that {name} is also known in",

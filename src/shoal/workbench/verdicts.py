@@ -87,9 +87,8 @@ class Verdict:
         """What a release gives, costs and shows, in figures."""
         found = self.found
         return [
-            (say("risk.published", rows=f"{found.rows:,}"), found.published),
+            (say("risk.published", lost=f"{found.suppressed:,}"), found.published),
             (say("risk.carriers"), found.carriers),
-            (say("lost.rows"), found.suppressed),
             (say("lost.carriers"), found.suppressed_carriers),
             (say("risk.known"), found.known_anyway),
             *([(say("risk.problematic"), above)] if (above := most_people(self.checks)) else []),

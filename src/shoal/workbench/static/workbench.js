@@ -50,8 +50,14 @@ document.addEventListener("htmx:config:request", (event) => {
 });
 
 // What somebody unfolded stays so when its page is renewed.
-document.addEventListener("htmx:before:morph:attr", (event) => {
-  if (event.detail.attrName === "open" && event.detail.newValue == null) event.preventDefault();
+let unfolded = [];
+
+document.addEventListener("htmx:before:swap", () => {
+  unfolded = [...document.querySelectorAll("details[open][id]")].map((part) => part.id);
+});
+
+document.addEventListener("htmx:after:swap", () => {
+  for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
 });
 
 // Whether the workbench answers. While it does not, the page says so and keeps what was typed; once
