@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
-from numpy.typing import NDArray
+
+from shoal.arrays import Bools, Floats, Ints
 
 
 def at_r(limits: Iterable[float]) -> str:
@@ -45,9 +46,7 @@ ABOVE = 1e-9
 """A breach by less than rounding can show is drawn above the limit all the same."""
 
 
-def risk_histogram(
-    exposure: NDArray[np.float64], people: NDArray[np.int64], breach: NDArray[np.bool_]
-) -> str:
+def risk_histogram(exposure: Floats, people: Ints, breach: Bools) -> str:
     """SVG of how many people have which exposure (posterior as a share of its limit). Bars grow
     with the logarithm of the number of people."""
     exposure = np.where(breach, np.maximum(exposure, 1 + 2 * ABOVE), exposure)
@@ -84,7 +83,7 @@ def risk_histogram(
     )
 
 
-def _bar(place: int, count: int, height: float, step: float, edges: NDArray[np.float64]) -> str:
+def _bar(place: int, count: int, height: float, step: float, edges: Floats) -> str:
     colour = SAFE if place < BARS else OVER
     people, low, high = counted(count, "person", "people"), edges[place], edges[place + 1]
     what = f"{people}, {low:.3g} to {high:.3g} times the limit"

@@ -9,7 +9,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import Bools, IntArray, Ints
 from shoal.data.spec import MISSING, band_name
 from shoal.data.spec.checks import band_label
 from shoal.data.table import Table, factorize
@@ -41,7 +41,7 @@ def quantile_name(attribute: str, bands: int) -> str:
     return f"{attribute}/q{bands}"
 
 
-def known_quantiles(table: Table, place: int, known: NDArray[np.bool_]) -> int:
+def known_quantiles(table: Table, place: int, known: Bools) -> int:
     """In how many quantile bands a QI is known; 0 if nearly all signatures are `known` by classes
     of its exact values, or of bands that the spec names, or if there are too few people. An
     InputError for text of which nearly nobody is known."""
@@ -130,7 +130,7 @@ def attribute_codes(table: Table, name: str) -> tuple[IntArray, tuple[str, ...]]
 
 def signature_keys(
     table: Table, attributes: Sequence[str]
-) -> tuple[IntArray, NDArray[np.int64] | NDArray[np.object_]]:
+) -> tuple[IntArray, Ints | NDArray[np.object_]]:
     """The combination of some attributes that each signature has, and their sorted keys."""
     if not attributes:
         return np.zeros(len(table.signatures), np.int32), np.zeros(1, np.int64)
@@ -210,7 +210,7 @@ def _forms(table: Table) -> dict[str, tuple[str, ...]]:
     return forms
 
 
-def _in_class(table: Table, name: str) -> NDArray[np.bool_]:
+def _in_class(table: Table, name: str) -> Bools:
     """Of each signature, whether enough people share this attribute with it."""
     codes, labels = attribute_codes(table, name)
     people = np.bincount(codes, table.signature_rows, len(labels))

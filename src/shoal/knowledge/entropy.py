@@ -20,9 +20,8 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats, IntArray, Ints
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.data.table import Table
 from shoal.knowledge.kernels import entropy as kernels
 from shoal.knowledge.knowledge import Knowledge, View
@@ -257,7 +256,7 @@ class _Settled:
 
     groups: Groups
     posterior: Floats
-    open: NDArray[np.bool_]
+    open: Bools
     left: list[Floats]
     """The cases left to each stratum."""
     cases: Ints
@@ -297,7 +296,7 @@ class Membership(NamedTuple):
 
     start: Ints
     """Where those of each signature begin, and where the last ends."""
-    stratum: NDArray[np.int32]
+    stratum: IntArray
 
 
 class _Classes(NamedTuple):
@@ -377,7 +376,7 @@ class _Fit:
     strata: Membership
     known: Floats
     """The cases of each stratum."""
-    exact: NDArray[np.bool_]
+    exact: Bools
     """Of each group."""
     posterior: Floats
     weight: Floats

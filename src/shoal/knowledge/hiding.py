@@ -24,9 +24,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats
+from shoal.arrays import Floats, Ints, Whole
 from shoal.data.table import Table
 from shoal.knowledge.knowledge import Knowledge, View, event_chances
 
@@ -43,7 +42,7 @@ class Sides:
     others: Floats
 
     @classmethod
-    def of(cls, view: View, table: Table, events: NDArray[np.int64]) -> Sides:
+    def of(cls, view: View, table: Table, events: Ints) -> Sides:
         classes, at = len(view.distributions), view.index[table.cells.signature]
         cases = _cases(table, at, classes, events)
         people = np.bincount(view.index, table.signature_rows, classes)
@@ -55,9 +54,7 @@ class Sides:
             return np.asarray(self.chance / (1.0 - self.chance))
 
 
-def _cases(
-    table: Table, at: NDArray[np.integer], classes: int, events: NDArray[np.int64]
-) -> Floats:
+def _cases(table: Table, at: Whole, classes: int, events: Ints) -> Floats:
     _, value, rows = table.cells
     width = len(events)
     if table.several is None:

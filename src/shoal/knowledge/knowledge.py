@@ -16,9 +16,8 @@ from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import Floats, IntArray, Ints, Whole
 from shoal.data.spec import InputWarning
 from shoal.data.table import Table
 from shoal.display import counted
@@ -119,15 +118,15 @@ class View:
 
     attributes: tuple[str, ...]
     """The attributes that the view knows; for a fitted model, its name."""
-    index: NDArray[np.integer]
+    index: Whole
     """For each signature of the table, its row in `distributions`."""
-    distributions: NDArray[np.float64]
+    distributions: Floats
     """Row 0 is the fall-back, the whole table's distribution; columns are published values."""
     fitted: Fitted | None = None
     """The model that makes the view. Its people are no class whose cases anybody has counted."""
-    people: NDArray[np.int64] | None = None
+    people: Ints | None = None
     """How many people each distribution was counted from, if it was."""
-    chances: NDArray[np.float64] | None = None
+    chances: Floats | None = None
     """The chance of each event (columns) where that is what is known, and no distribution."""
     weighted: bool = False
     """Whether distributions are by survey weights: of the population, not of the people here."""
@@ -252,12 +251,7 @@ class Knowledge:
 
     @classmethod
     def model(
-        cls,
-        table: Table,
-        name: str,
-        distributions: NDArray[np.float64],
-        *,
-        fitted: Fitted | None = None,
+        cls, table: Table, name: str, distributions: Floats, *, fitted: Fitted | None = None
     ) -> Knowledge:
         """A fitted model as one more view: any distribution (row) per signature of the table; in
         `fitted` what is known of how it was made."""
@@ -281,7 +275,7 @@ class Knowledge:
         return cls((View((name,), index, rows, made),), str(made))
 
 
-def table_distribution(table: Table) -> NDArray[np.float64]:
+def table_distribution(table: Table) -> Floats:
     """The distribution of the published values in the whole table."""
     return table.value_rows / table.rows
 
@@ -308,9 +302,7 @@ def _check_one_column(table: Table, what: str) -> None:
         )
 
 
-def event_chances(
-    view: View, table: Table, events: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
+def event_chances(view: View, table: Table, events: Ints | None = None) -> Floats:
     """A view's distributions added up by event: all of them, or some. All of them are kept, since
     they are asked for again and again: whoever gets them changes nothing in them."""
     several = table.several
@@ -349,10 +341,10 @@ def event_chances(
     return chances
 
 
-_kept: WeakKeyDictionary[View, tuple[ref[Table], NDArray[np.float64]]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[View, tuple[ref[Table], Floats]] = WeakKeyDictionary()
 
 
-def with_pool(view: View, table: Table) -> NDArray[np.float64]:
+def with_pool(view: View, table: Table) -> Floats:
     """A view's distributions with one more column: the chance of having no event at all, which is
     that of the value under which those outside every event are pooled.
 
@@ -362,7 +354,7 @@ def with_pool(view: View, table: Table) -> NDArray[np.float64]:
     return np.column_stack([view.distributions, _pool(view, table)])
 
 
-def value_chances(view: View, table: Table, values: IntArray) -> NDArray[np.float64]:
+def value_chances(view: View, table: Table, values: IntArray) -> Floats:
     """Those columns of `with_pool`, without the others."""
     pooled = values == len(table.values)
     chances = view.distributions[:, np.where(pooled, 0, values)]
@@ -371,7 +363,7 @@ def value_chances(view: View, table: Table, values: IntArray) -> NDArray[np.floa
     return chances
 
 
-def _pool(view: View, table: Table) -> NDArray[np.float64]:
+def _pool(view: View, table: Table) -> Floats:
     events = view.distributions[:, table.value_event >= 0].sum(axis=1)
     pool = np.asarray(1.0 - events)
     rare = np.flatnonzero(pool < RARE)
@@ -380,9 +372,7 @@ def _pool(view: View, table: Table) -> NDArray[np.float64]:
     return pool
 
 
-def _strata(
-    table: Table, attributes: tuple[str, ...], many: bool
-) -> tuple[NDArray[np.integer], int] | None:
+def _strata(table: Table, attributes: tuple[str, ...], many: bool) -> tuple[Whole, int] | None:
     """The stratum of each signature, 0 for those whom too few share, and one more than there are;
     None if there is none. Where there are `many` numbers to keep, they are small ones."""
     if not attributes:
@@ -401,7 +391,7 @@ def _strata(
 def _counted_view(
     table: Table,
     attributes: tuple[str, ...],
-    index: NDArray[np.integer],
+    index: Whole,
     size: int,
     fitted: Fitted | None = None,
     *,
@@ -419,9 +409,7 @@ def whole_view(table: Table) -> View:
     return _counted_view(table, (), np.zeros(len(table.signatures), np.int32), 1)
 
 
-def count_values(
-    table: Table, index: NDArray[np.integer], size: int, *, weighted: bool = False
-) -> NDArray[np.float64]:
+def count_values(table: Table, index: Whole, size: int, *, weighted: bool = False) -> Floats:
     """How many rows with each published value there are in each class of signatures; or what their
     survey weights add up to, in units."""
     signature, value, rows = table.cells

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats
+from shoal.arrays import Floats, Ints
 from shoal.data.sources import read_table
 from shoal.data.sources.brought import found
 from shoal.data.spec import MISSING, band_name
@@ -37,9 +37,9 @@ class Statements:
     """Attribute values as the table spells them; null where a row does not use the attribute."""
     values: list[str]
     """The sensitive value or event label that a row speaks of."""
-    target: NDArray[np.int64]
+    target: Ints
     """Its member code; -1 - e for the set event e as a whole."""
-    probability: NDArray[np.float64]
+    probability: Floats
 
 
 def statements(frame: pl.DataFrame, table: Table, source: str) -> Statements:
@@ -131,7 +131,7 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _targets(values: pl.Series, table: Table, source: str) -> NDArray[np.int64]:
+def _targets(values: pl.Series, table: Table, source: str) -> Ints:
     events = {
         event.label: -1 - e if event.is_set else table.members.labels.index(event.values[0])
         for e, event in enumerate(table.events)
@@ -148,7 +148,7 @@ def _targets(values: pl.Series, table: Table, source: str) -> NDArray[np.int64]:
     return values.replace_strict(codes, return_dtype=pl.Int64).to_numpy()
 
 
-def _probabilities(column: pl.Series, source: str) -> NDArray[np.float64]:
+def _probabilities(column: pl.Series, source: str) -> Floats:
     plain = column.str.strip_chars() if column.dtype == pl.String else column
     numbers = plain.cast(pl.Float64, strict=False)
     bad = ~numbers.is_between(0, 1).fill_null(False)
@@ -223,9 +223,7 @@ def read_knowledge(source: Any, table: Table) -> Knowledge:
     )
 
 
-def _grouped(
-    said: Statements, rows: NDArray[np.int64], attributes: tuple[str, ...], table: Table
-) -> _Group:
+def _grouped(said: Statements, rows: Ints, attributes: tuple[str, ...], table: Table) -> _Group:
     labels = said.labels[rows].select(attributes)
     if attributes:
         signatures = labels.unique(maintain_order=True).with_row_index("#")
@@ -248,7 +246,7 @@ def _grouped(
     return group
 
 
-def _refuse_twice(said: Statements, rows: NDArray[np.int64], signature: NDArray[np.int64]) -> None:
+def _refuse_twice(said: Statements, rows: Ints, signature: Ints) -> None:
     target = said.target[rows]
     pairs = pl.DataFrame({"signature": signature, "target": target}).to_struct()
     later = ~pairs.is_first_distinct()

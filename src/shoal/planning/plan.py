@@ -24,9 +24,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints, Whole
+from shoal.arrays import Floats, Ints, Whole
 from shoal.data.spec import MISSING, Limit
 from shoal.data.table import Table
 from shoal.display import counted, number
@@ -422,7 +421,7 @@ def without_each(
         yield f"drop {name}", float(rest[:, events].min()) if len(rest) else whole
 
 
-def _split(table: Table, event: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split(table: Table, event: int) -> tuple[Ints, Ints]:
     """Rows with and without an event, per signature."""
     signature, value, rows = table.cells
     carries = table.holds(event)[value]
@@ -431,7 +430,7 @@ def _split(table: Table, event: int) -> tuple[NDArray[np.int64], NDArray[np.int6
     return carriers, table.signature_rows - carriers
 
 
-def _odds(view: View, table: Table, event: int) -> NDArray[np.float64]:
+def _odds(view: View, table: Table, event: int) -> Floats:
     chance = event_chances(view, table, np.array([event]))[:, 0]
     with np.errstate(divide="ignore"):
         return np.asarray((chance / (1.0 - chance))[view.index])

@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.lib.stride_tricks import as_strided
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints
+from shoal.arrays import Ints, Words
 from shoal.data.spec import Spec
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
@@ -35,7 +34,7 @@ HELD = 1 << 22
 LEAST, MOST = 0.02, 0.9
 """So many of the smaller table's rows are in both if two tables are of the same people: more where
 others may be alike by chance."""
-Hashes = NDArray[np.uint64]
+Hashes = Words
 _MIX = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
 _TEXT, _PART, _MISSING = (np.uint64(one) for one in (0x5851F42D, 0x14057B7E, 0x2545F491))
 

@@ -11,9 +11,8 @@ from typing import Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats, Ints
+from shoal.arrays import Floats, Ints, Whole
 from shoal.data.spec import checked_whole
 
 HOSPITAL_QI = ("age", "sex", "region", "occupation", "insurance")
@@ -199,5 +198,5 @@ def _draw(rng: np.random.Generator, weights: Floats, *, rows_of: Ints) -> Ints:
     return drawn
 
 
-def _names(names: tuple[str, ...], codes: NDArray[np.integer]) -> pl.Series:
+def _names(names: tuple[str, ...], codes: Whole) -> pl.Series:
     return pl.Series(names, dtype=pl.String).gather(codes)

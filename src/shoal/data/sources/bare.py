@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.arrays import Bools
+from shoal.arrays import Bools, Whole
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _numbers(numbers: NDArray[Any], missing: Bools | None = None) -> Any:
     return pa.Array.from_buffers(kind, len(numbers), buffers)
 
 
-def _numbered(column: pl.Series) -> tuple[NDArray[np.integer], pl.Series]:
+def _numbered(column: pl.Series) -> tuple[Whole, pl.Series]:
     """The texts that a column of categories shows, in the order in which they appear, and which of
     them each cell holds; of a missing one, any."""
     shown, held = column.unique(maintain_order=True), column.to_physical()
@@ -105,7 +105,7 @@ def _numbered(column: pl.Series) -> tuple[NDArray[np.integer], pl.Series]:
     return place.take(held.to_numpy()), shown.cast(pl.String)
 
 
-def _missing(column: pl.Series) -> NDArray[np.bool_] | None:
+def _missing(column: pl.Series) -> Bools | None:
     return column.is_null().to_numpy() if column.null_count() else None
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.data.sources.text import COPIES, REMEDY
 from shoal.data.sources.weighed import foreign_failures
 from shoal.errors import InputError
@@ -60,7 +60,7 @@ def check_excel(path: Path, damaged: InputError) -> None:
                     pass
 
 
-def _text_sizes(pieces: Iterator[bytes]) -> NDArray[np.int64]:
+def _text_sizes(pieces: Iterator[bytes]) -> Ints:
     """The bytes of every text that cells share."""
     ends, start, rest = [0], 0, b""
     for piece in pieces:
@@ -72,7 +72,7 @@ def _text_sizes(pieces: Iterator[bytes]) -> NDArray[np.int64]:
     return places[1:] - places[:-1]
 
 
-def _check_sheet(pieces: Iterator[bytes], texts: NDArray[np.int64], path: Path) -> None:
+def _check_sheet(pieces: Iterator[bytes], texts: Ints, path: Path) -> None:
     row, column, shown, rest = 0, 0, 0, b""
     for piece in pieces:
         data = rest + piece

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import IntArray, Whole
 from shoal.data.table.table import Table
 
 
-def bands_of(
-    table: Table, place: int, bands: int, people: NDArray[np.integer] | None = None
-) -> IntArray:
+def bands_of(table: Table, place: int, bands: int, people: Whole | None = None) -> IntArray:
     """The band of each value of a QI with an order, from 1 on, each of about as many people; 0 of a
     missing one. Who has one value is in one band. It is cut by all people of the table, or by so
     many `people` of each signature."""

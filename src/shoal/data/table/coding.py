@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import IntArray, Ints
 from shoal.data.spec import MISSING
 from shoal.errors import InputError
 
@@ -99,7 +99,7 @@ def _recoded(series: pl.Series, shown: pl.Series, domain: pl.Series) -> IntArray
 
 def factorize(
     columns: list[IntArray], sizes: list[int]
-) -> tuple[IntArray, NDArray[np.int64] | NDArray[np.object_]]:
+) -> tuple[IntArray, Ints | NDArray[np.object_]]:
     """Distinct combinations of coded columns: each row's combination, and the sorted mixed-radix
     keys of the combinations that occur."""
     possible = int(np.prod([float(size) for size in sizes]))

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import Bools, IntArray
 from shoal.data.spec import OTHER, Event, Spec
 from shoal.data.table.coding import Column, digits, factorize
 from shoal.data.table.several import Aspect, Several
@@ -86,7 +85,7 @@ def _texts(table: Table, codes: IntArray) -> list[str]:
     return [table.members.labels[code] for code in codes.tolist()]
 
 
-def _first(carries: NDArray[np.bool_]) -> IntArray:
+def _first(carries: Bools) -> IntArray:
     """The first event of each line, or -1."""
     return np.where(carries.any(axis=1), carries.argmax(axis=1), -1).astype(np.int32)
 
@@ -95,7 +94,7 @@ class _Kinds(NamedTuple):
     """Values of a coarser kind."""
 
     labels: tuple[str, ...]
-    carries: NDArray[np.bool_]
+    carries: Bools
     """kinds x events."""
     true: IntArray
     """The kind of each combination that people have."""
@@ -120,7 +119,7 @@ class _Made:
     """masks x columns."""
     mask: IntArray
     """Of each published value, and the pooled one."""
-    mask_carries: NDArray[np.bool_]
+    mask_carries: Bools
 
     @classmethod
     def of(
@@ -148,7 +147,7 @@ class _Made:
         )
 
     @property
-    def carries(self) -> NDArray[np.bool_]:
+    def carries(self) -> Bools:
         return self.mask_carries[self.mask]
 
     @property
@@ -259,7 +258,7 @@ def _events(spec: Spec, columns: tuple[Table, ...]) -> tuple[Event, ...]:
     return tuple(found)
 
 
-def _carried(spec: Spec, columns: tuple[Table, ...], codes: IntArray) -> NDArray[np.bool_]:
+def _carried(spec: Spec, columns: tuple[Table, ...], codes: IntArray) -> Bools:
     """codes x events: whether an event is carried, in any column."""
     carries = np.zeros((len(codes), len(spec.protect or ())), bool)
     for c, table in enumerate(columns):

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from shoal.arrays import Ints
 from shoal.data.spec import MISSING, Event, InputWarning
 from shoal.data.spec.events import Compared, Entry, Listed, Matched, parse_entry, without
 from shoal.data.table.alike import skeleton
@@ -24,11 +22,7 @@ SHOWN_NEAR, SHOWN_VALUES = 3, 5
 
 
 def resolve_events(
-    events: Iterable[Event],
-    column: Column,
-    rows: Callable[[], NDArray[np.int64]],
-    *,
-    recoded: bool = False,
+    events: Iterable[Event], column: Column, rows: Callable[[], Ints], *, recoded: bool = False
 ) -> tuple[Event, ...]:
     """The events with the values of the column that their entries stand for, in the column's order;
     an event that names values only stays as it is. `rows` counts the rows of each value; a column
@@ -54,7 +48,7 @@ class _Beside:
     """What entries stand for in one column."""
 
     column: Column
-    rows: Callable[[], NDArray[np.int64]]
+    rows: Callable[[], Ints]
     recoded: bool
 
     @cached_property

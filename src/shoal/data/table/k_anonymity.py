@@ -30,9 +30,8 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray, Ints
+from shoal.arrays import Bools, IntArray, Ints
 from shoal.data.spec import Recipe, Spec
 from shoal.data.spec.recipe import COARSER, DatePart, Recipes
 from shoal.data.table.coding import Column, code_column, digits, factorize
@@ -175,7 +174,7 @@ class _Lattice:
         line, keys = factorize(codes, sizes)
         return np.bincount(line, self.people, len(keys)).astype(np.int64)[line]
 
-    def rare(self, node: Sequence[int]) -> NDArray[np.bool_]:
+    def rare(self, node: Sequence[int]) -> Bools:
         return self.sharing(node) < self.k
 
     def lost(self, node: Sequence[int]) -> float:

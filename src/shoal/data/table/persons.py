@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray, Ints
+from shoal.arrays import Bools, IntArray, Ints
 from shoal.data.spec import MISSING, ROWS_OF_PERSON, Spec
 from shoal.data.table.coding import code_column
 from shoal.data.table.scale import scale_of
@@ -134,7 +133,7 @@ def needed(spec: Spec) -> list[str]:
     return names + (list(spec.sensitive_columns) if rule.kind == "event" else [])
 
 
-def choose(data: pl.DataFrame, spec: Spec, protected: Callable[[], NDArray[np.bool_]]) -> Chosen:
+def choose(data: pl.DataFrame, spec: Spec, protected: Callable[[], Bools]) -> Chosen:
     """What the spec's rule leaves of rows; `protected` says which have a protected value."""
     assert spec.person is not None
     who = data[spec.person]
@@ -171,7 +170,7 @@ def choose(data: pl.DataFrame, spec: Spec, protected: Callable[[], NDArray[np.bo
 
 
 def by_person(
-    data: pl.DataFrame, spec: Spec, protected: Callable[[], NDArray[np.bool_]]
+    data: pl.DataFrame, spec: Spec, protected: Callable[[], Bools]
 ) -> tuple[pl.DataFrame, Persons | None]:
     """The rows of a frame that the spec's rule leaves, and whose they are."""
     if spec.person is None:

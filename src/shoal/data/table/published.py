@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import IntArray, Ints
 from shoal.data.spec import Event, Spec
 from shoal.data.table.coding import Column
 from shoal.data.table.events import resolve_events
@@ -16,7 +15,7 @@ from shoal.errors import InputError
 
 
 def column_events(
-    members: Column, spec: Spec, rows: Callable[[], NDArray[np.int64]]
+    members: Column, spec: Spec, rows: Callable[[], Ints]
 ) -> tuple[Spec, tuple[Event, ...]]:
     """The events in the column's own values, and the spec with these."""
     if len(members) == 1:

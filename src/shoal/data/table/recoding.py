@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.data.spec import MISSING, RARE, Event, Recipe, Spec
 from shoal.data.spec.checks import band_label
 from shoal.data.spec.events import parse_entry
@@ -36,9 +36,7 @@ _DATES: dict[str, Callable[[str], object]] = {
 }
 
 
-def recoded(
-    data: pl.DataFrame, spec: Spec, counts: NDArray[np.int64] | None = None
-) -> pl.DataFrame:
+def recoded(data: pl.DataFrame, spec: Spec, counts: Ints | None = None) -> pl.DataFrame:
     """The frame with its columns recoded; `counts` says for how many rows each line stands."""
     changed = []
     for name, recipe in spec.recode:
@@ -52,7 +50,7 @@ def recoded(
     return data.with_columns(changed) if changed else data
 
 
-def _means(column: Column, bands: pl.Series, rows: NDArray[np.int64]) -> pl.Series:
+def _means(column: Column, bands: pl.Series, rows: Ints) -> pl.Series:
     """Bands of numbers, each as the mean of its rows: all of them add up to what they were."""
     number = column.values.cast(pl.Float64).to_numpy()
     band, codes = code_column(bands.alias(column.name))
@@ -72,7 +70,7 @@ def by_labels(data: pl.DataFrame, labels: Mapping[str, Mapping[str, str | None]]
 
 
 def values_recoded(
-    column: Column, rows: NDArray[np.int64], recipe: Recipe, events: tuple[Event, ...] = ()
+    column: Column, rows: Ints, recipe: Recipe, events: tuple[Event, ...] = ()
 ) -> pl.Series:
     """What becomes of each value of a column, and of protected `events` among them."""
     values = _Values(column, rows.tolist()).recoded(recipe)
@@ -81,9 +79,7 @@ def values_recoded(
     return _gathered(values.alias(column.name), rows, recipe.rare, events)
 
 
-def _gathered(
-    values: pl.Series, rows: NDArray[np.int64], least: int, events: tuple[Event, ...]
-) -> pl.Series:
+def _gathered(values: pl.Series, rows: Ints, least: int, events: tuple[Event, ...]) -> pl.Series:
     """The values as texts, those with too few rows as one; but what is protected stays apart, or it
     would no longer be."""
     column, codes = code_column(values)

@@ -15,10 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from shoal.arrays import IntArray
+from shoal.arrays import Bools, IntArray
 
 if TYPE_CHECKING:
     from shoal.data.table.table import Table
@@ -55,7 +52,7 @@ class Several:
     """Of each value: what each column shows."""
     masked: IntArray
     """What each value is published as in a pooled group."""
-    carries: NDArray[np.bool_]
+    carries: Bools
     """values x events."""
     mask: IntArray
     """Of each value: its mask."""
@@ -64,7 +61,7 @@ class Several:
     strict as the strictest that it holds."""
     mask_codes: IntArray
     """masks x columns: the value in each column's own table, or its pooled one."""
-    mask_carries: NDArray[np.bool_]
+    mask_carries: Bools
     """masks x events."""
     aspects: tuple[Aspect, ...]
 

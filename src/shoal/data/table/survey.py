@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.arrays import Ints
 from shoal.data.spec import Spec
@@ -22,7 +21,7 @@ MOST = 2**62
 """So many units can be added up."""
 
 
-def weight_units(data: pl.DataFrame, spec: Spec, counts: NDArray[np.int64] | None) -> Ints | None:
+def weight_units(data: pl.DataFrame, spec: Spec, counts: Ints | None) -> Ints | None:
     """Of each line, the weights of its people together, in units; or an InputError. `counts` says
     how many people these are."""
     if spec.weight is None:

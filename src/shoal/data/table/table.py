@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray, Ints
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.data.spec import ROWS_OF_PERSON, Event, Spec, support_for
 from shoal.data.table.coding import Column, code_column, digits, factorize
 from shoal.data.table.frames import to_polars
@@ -36,7 +35,7 @@ class Cells(NamedTuple):
 
     signature: IntArray
     value: IntArray
-    rows: NDArray[np.int64]
+    rows: Ints
 
 
 class RowCodes(NamedTuple):
@@ -53,7 +52,7 @@ class TableLines(NamedTuple):
     signatures: IntArray
     signature: IntArray
     """Of each line."""
-    rows: NDArray[np.int64] | None
+    rows: Ints | None
     """How many people each line stands for; None: one each."""
     native: Any
     weight: Ints | None = None
@@ -160,7 +159,7 @@ class Table:
         cls,
         data: pl.DataFrame,
         spec: Spec,
-        counts: NDArray[np.int64] | None,
+        counts: Ints | None,
         weight: Ints | None,
         *,
         native: Any,
@@ -307,12 +306,12 @@ class Table:
         return self.value_event[self.row_value]
 
     @cached_property
-    def signature_rows(self) -> NDArray[np.int64]:
+    def signature_rows(self) -> Ints:
         """How many rows each signature has."""
         signature, _, rows = self.member_cells
         return np.bincount(signature, rows, len(self.signatures)).astype(np.int64)
 
-    def qi_rows(self, place: int) -> NDArray[np.int64]:
+    def qi_rows(self, place: int) -> Ints:
         """How many rows have each value of a QI."""
         codes, size = self.signatures[:, place], len(self.qi[place])
         return np.bincount(codes, self.signature_rows, size).astype(np.int64)
@@ -325,18 +324,18 @@ class Table:
         return _counted(signature, self.member_value[member], rows, sizes)
 
     @cached_property
-    def member_rows(self) -> NDArray[np.int64]:
+    def member_rows(self) -> Ints:
         """How many rows carry each sensitive value, as it stands in the table."""
         _, member, rows = self.member_cells
         return np.bincount(member, rows, len(self.members)).astype(np.int64)
 
     @cached_property
-    def value_rows(self) -> NDArray[np.int64]:
+    def value_rows(self) -> Ints:
         """How many rows carry each published value."""
         return np.bincount(self.member_value, self.member_rows, len(self.values)).astype(np.int64)
 
     @cached_property
-    def event_rows(self) -> NDArray[np.int64]:
+    def event_rows(self) -> Ints:
         """How many rows carry each event."""
         if self.several is not None:
             return np.asarray(self.value_rows @ self.several.carries[:-1], np.int64)
@@ -364,7 +363,7 @@ class Table:
         """The event of each value that can be published, or -1; last, of the pooled one."""
         return np.append(self.value_event, np.int32(-1))
 
-    def holds(self, event: int) -> NDArray[np.bool_]:
+    def holds(self, event: int) -> Bools:
         """Which of the published values, and last of the pooled one, carry an event."""
         if self.several is not None:
             return np.asarray(self.several.carries[:, event])
@@ -386,7 +385,7 @@ class Table:
         return Everybody(np.repeat(signature, rows), shown, self.value_event[shown])
 
     @cached_property
-    def event_r(self) -> NDArray[np.float64]:
+    def event_r(self) -> Floats:
         """The r of each event."""
         return np.array([event.r or self.spec.r for event in self.events], dtype=np.float64)
 
@@ -417,7 +416,7 @@ class Table:
         }
 
 
-def protected_rows(data: pl.DataFrame, spec: Spec) -> NDArray[np.bool_]:
+def protected_rows(data: pl.DataFrame, spec: Spec) -> Bools:
     """Which rows have a protected value, of a frame with the sensitive columns and that which names
     the person."""
     assert spec.person is not None
@@ -443,9 +442,7 @@ def weigh_cells(lines: TableLines, member: IntArray, members: int) -> Ints | Non
     return total
 
 
-def _counted(
-    signature: IntArray, code: IntArray, rows: NDArray[np.int64] | None, sizes: list[int]
-) -> Cells:
+def _counted(signature: IntArray, code: IntArray, rows: Ints | None, sizes: list[int]) -> Cells:
     """The distinct pairs in order, and how many rows have each (one a line, if not told)."""
     line, keys = factorize([signature, code], sizes)
     parts = digits(keys, sizes)

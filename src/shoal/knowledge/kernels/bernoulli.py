@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints
 from shoal.compiling import kernel, part
 
 WINDOW, MARGIN = 12.0, 60.0
@@ -26,9 +26,7 @@ NEWTON_STEPS = 200
 
 
 @kernel
-def conditional_bernoulli(
-    prefer: NDArray[np.float64], refuse: NDArray[np.float64], sizes: NDArray[np.int64], count: int
-) -> NDArray[np.float64]:
+def conditional_bernoulli(prefer: Floats, refuse: Floats, sizes: Ints, count: int) -> Floats:
     """p(tuple of s has x) for each signature s, from the weights of having x and of not having it.
 
     A refuse weight of 0 forces x, a prefer weight of 0 forbids it. NaN everywhere: no world.
@@ -69,12 +67,7 @@ def conditional_bernoulli(
 
 
 @part
-def by_logits(
-    logit: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    count: int,
-    posterior: NDArray[np.float64],
-) -> float:
+def by_logits(logit: Floats, sizes: Ints, count: int, posterior: Floats) -> float:
     """Fills in the posterior of each signature by the logarithms of its odds, all of them finite,
     where 0 < count <= N; and gives the logarithm of e_c."""
     S = len(sizes)
@@ -129,7 +122,7 @@ def sigmoid(z: float) -> float:
 
 
 @part
-def tilted(logit: NDArray[np.float64], sizes: NDArray[np.int64], count: int) -> float:
+def tilted(logit: Floats, sizes: Ints, count: int) -> float:
     """The t with sum of sigmoid(logit + t) = count: Newton steps kept inside a bracket."""
     tuples = 0
     smallest, largest = np.inf, -np.inf
@@ -158,13 +151,7 @@ def tilted(logit: NDArray[np.float64], sizes: NDArray[np.int64], count: int) -> 
 
 
 @kernel
-def _poisson_binomial(
-    share: NDArray[np.float64],
-    rest: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    reach: int,
-    g: NDArray[np.float64],
-) -> None:
+def _poisson_binomial(share: Floats, rest: Floats, sizes: Ints, reach: int, g: Floats) -> None:
     """Fills g with P(sum = k), zero where k is farther than `reach` from the running mean.
 
     share, rest: p and 1 - p of each signature's tuples.

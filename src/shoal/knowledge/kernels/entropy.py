@@ -8,9 +8,8 @@ conditional Bernoulli design. Lines are (group, signature, people), the lines of
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats, Ints
+from shoal.arrays import Bools, Floats, IntArray, Ints, Whole, Words
 from shoal.compiling import kernel
 from shoal.knowledge.kernels.bernoulli import by_logits, sigmoid, tilted
 
@@ -18,23 +17,21 @@ ROUNDS = 4
 
 
 @kernel
-def add_to_strata(expected: Floats, amount: Floats, index: NDArray[np.integer]) -> None:
+def add_to_strata(expected: Floats, amount: Floats, index: Whole) -> None:
     """Adds everybody's amount to their stratum of one view."""
     for s in range(len(amount)):
         expected[index[s]] += amount[s]
 
 
 @kernel
-def add_numbers(
-    sums: NDArray[np.uint64], number: NDArray[np.uint64], index: NDArray[np.integer]
-) -> None:
+def add_numbers(sums: Words, number: Words, index: Whole) -> None:
     """Adds everybody's number to their stratum of one view, whatever overflows."""
     for s in range(len(number)):
         sums[index[s]] += number[s]
 
 
 @kernel
-def scores_of(theta: Floats, start: Ints, stratum: NDArray[np.int32]) -> Floats:
+def scores_of(theta: Floats, start: Ints, stratum: IntArray) -> Floats:
     """Everybody's score, the sum over their strata."""
     score = np.empty(len(start) - 1)
     for s in range(len(score)):
@@ -46,7 +43,7 @@ def scores_of(theta: Floats, start: Ints, stratum: NDArray[np.int32]) -> Floats:
 
 
 @kernel
-def by_stratum(amount: Floats, start: Ints, stratum: NDArray[np.int32], count: int) -> Floats:
+def by_stratum(amount: Floats, start: Ints, stratum: IntArray, count: int) -> Floats:
     """Everybody's amount, added up by stratum."""
     expected = np.zeros(count)
     for s in range(len(amount)):
@@ -60,11 +57,11 @@ def by_stratum(amount: Floats, start: Ints, stratum: NDArray[np.int32], count: i
 def posteriors(
     score: Floats,
     start: Ints,
-    signature: NDArray[np.int32],
+    signature: IntArray,
     people: Ints,
     copies: Ints,
     cases: Ints,
-    exact: NDArray[np.bool_],
+    exact: Bools,
     posterior: Floats,
     weight: Floats,
     total: Floats,
@@ -133,12 +130,7 @@ def _saddle(logit: Floats, number: Ints, cases: int, chance: Floats, move: Float
 
 @kernel
 def add_lines(
-    amount: Floats,
-    of_line: Floats,
-    start: Ints,
-    signature: NDArray[np.int32],
-    people: Ints,
-    copies: Ints,
+    amount: Floats, of_line: Floats, start: Ints, signature: IntArray, people: Ints, copies: Ints
 ) -> None:
     """Adds up by signature what is expected of each person of a line."""
     for g in range(len(copies)):
@@ -153,7 +145,7 @@ def add_moves(
     weight: Floats,
     total: Floats,
     start: Ints,
-    signature: NDArray[np.int32],
+    signature: IntArray,
     people: Ints,
     copies: Ints,
 ) -> None:
@@ -169,13 +161,7 @@ def add_moves(
 
 
 @kernel
-def settle_strata(
-    index: NDArray[np.integer],
-    cases: Floats,
-    people: Floats,
-    never: NDArray[np.bool_],
-    always: NDArray[np.bool_],
-) -> None:
+def settle_strata(index: Whole, cases: Floats, people: Floats, never: Bools, always: Bools) -> None:
     """Marks the signatures of strata that have no case, or nothing but cases; `people` are those of
     each signature of whom it is open."""
     there = np.zeros(len(cases))
@@ -189,12 +175,7 @@ def settle_strata(
 
 @kernel
 def settle_rest(
-    coarse: NDArray[np.integer],
-    fine: NDArray[np.integer],
-    cases: Floats,
-    people: Floats,
-    never: NDArray[np.bool_],
-    always: NDArray[np.bool_],
+    coarse: Whole, fine: Whole, cases: Floats, people: Floats, never: Bools, always: Bools
 ) -> None:
     """The same of whoever is in a stratum of one view and in no large class of a finer view: how
     many `cases` are among them is a difference of counts."""

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.arrays import Floats, IntArray
 from shoal.data.table import Table
@@ -61,7 +60,7 @@ class Kernel:
 
 def kernel_estimate(
     table: Table, bandwidth: Bandwidth = BANDWIDTH, *, fold: IntArray | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """signatures x values: the kernel estimate for every signature, from all signatures, or from
     those of other folds only; the whole table's distribution where nobody is near enough."""
     widths = _widths(table, bandwidth)
@@ -84,7 +83,7 @@ def kernel_estimate(
         return np.where(total > 0, sums / total, table_distribution(table))
 
 
-def _widths(table: Table, bandwidth: Bandwidth) -> NDArray[np.float64]:
+def _widths(table: Table, bandwidth: Bandwidth) -> Floats:
     given = bandwidth if isinstance(bandwidth, Mapping) else dict.fromkeys(table.spec.qi, bandwidth)
     for name, width in given.items():
         if name not in table.spec.qi:
@@ -99,7 +98,7 @@ def _widths(table: Table, bandwidth: Bandwidth) -> NDArray[np.float64]:
     return np.array([given.get(name, BANDWIDTH) for name in table.spec.qi], np.float64)
 
 
-def _places(table: Table) -> NDArray[np.float64]:
+def _places(table: Table) -> Floats:
     """signatures x QIs: numbers as shares of their range, NaN where missing; codes of others."""
     columns = []
     for column, codes in zip(table.qi, table.signatures.T, strict=True):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats, IntArray, Ints
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.compiling import kernel
 
 
 @kernel
 def kernel_sums(
     place: Floats,
-    numeric: NDArray[np.bool_],
+    numeric: Bools,
     bandwidth: Floats,
     fold: IntArray,
     cell_start: Ints,

@@ -10,15 +10,13 @@ Symbols: B buckets with `left` tuples each, the last of them the pool; g the gro
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import IntArray, Ints
 from shoal.compiling import kernel
 
 
 @kernel
-def deal(
-    rows: NDArray[np.int64], start: NDArray[np.int64], order: NDArray[np.int64], l: int
-) -> NDArray[np.int32]:
+def deal(rows: Ints, start: Ints, order: Ints, l: int) -> IntArray:
     """The group of each row, -1 for those left over.
 
     Bucket b holds `rows[start[b]:start[b+1]]`, in random order; `order` is the buckets, largest
@@ -70,7 +68,7 @@ def deal(
 
 
 @kernel
-def _first_at_most(left: NDArray[np.int64], order: NDArray[np.int64], size: int) -> int:
+def _first_at_most(left: Ints, order: Ints, size: int) -> int:
     """The first place in the order whose bucket has at most `size` left."""
     low, high = 0, len(order)
     while low < high:

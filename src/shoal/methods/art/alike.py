@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats
+from shoal.arrays import Bools, Floats
 from shoal.groups.ragged import Ragged
 from shoal.knowledge import event_chances, seen_in
 from shoal.methods.art.asked import Asked
@@ -38,7 +37,7 @@ def group_alike(groups: Assembly, asked: Asked, least: int) -> None:
             groups.add(one, "alike")
 
 
-def _read(asked: Asked) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
+def _read(asked: Asked) -> Iterator[tuple[Bools, Floats]]:
     """What is read of a group: which masks hold an event, and of each signature one over its limit.
     Under the honest limit an event of several columns is also read in each of them alone, where
     less is known of it beforehand."""

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats
+from shoal.arrays import Bools, Floats, Whole
 from shoal.data.table import Table
 from shoal.groups import Grouping
 from shoal.knowledge import (
@@ -39,7 +38,7 @@ class OddsColumn(NamedTuple):
 
     view: int
     """Its number."""
-    at: NDArray[np.integer]
+    at: Whole
     """Of each signature: its distribution."""
     odds: Floats
     """Of each distribution."""
@@ -56,7 +55,7 @@ class Promise(NamedTuple):
     """What is promised of one event."""
 
     r: float
-    holds: NDArray[np.bool_]
+    holds: Bools
     """Which of the table's values hold it."""
     chances: list[Floats]
     """Its probability by view that has classes, and distribution."""
@@ -199,7 +198,7 @@ class Asked:
         event is, where nothing was counted."""
         return all_counts(self.whole, self.knowledge).chance
 
-    def possible(self, event: int) -> NDArray[np.bool_]:
+    def possible(self, event: int) -> Bools:
         """Whether somebody of each signature may carry an event, by all counts."""
         return np.asarray(self._counts[:, event] > 0.0)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Ints
+from shoal.arrays import Bools, Ints, Whole
 from shoal.data.table import Table
 from shoal.groups import Grouping
 from shoal.groups.ragged import Ragged
@@ -64,12 +64,12 @@ class Assembly:
 
     def add_many(
         self,
-        owner: NDArray[np.integer],
-        cell: NDArray[np.integer],
-        number: NDArray[np.integer],
+        owner: Whole,
+        cell: Whole,
+        number: Whole,
         copies: Ints,
         kind: GroupKind,
-        sampled: NDArray[np.bool_] | None = None,
+        sampled: Bools | None = None,
     ) -> None:
         """Groups of people who are free, from lines in the order of the groups."""
         people = np.bincount(cell, number * copies[owner], len(self.cells.free))
@@ -210,7 +210,7 @@ class Assembly:
         sizes = self._settle().summed(self._members.number)
         return int(sizes[sizes > 0].min()) if sizes.any() else None
 
-    def is_pooled(self, groups: Ints) -> NDArray[np.bool_]:
+    def is_pooled(self, groups: Ints) -> Bools:
         self._settle()
         return np.asarray(self._kind[groups] == GROUP_KINDS.index("pooled"))
 
@@ -279,7 +279,7 @@ class Assembly:
         self.cells.free[cell] += 1
         self.withheld[cell] -= 1
 
-    def people_with(self, values: NDArray[np.bool_]) -> Ints:
+    def people_with(self, values: Bools) -> Ints:
         """Of each signature: how many people are in groups that hold one of some values."""
         members, cells = self._settle(), self.cells
         owner = members.owner
@@ -339,11 +339,11 @@ class Assembly:
         self._kind, self._copies = self._kind[which], self._copies[which]
         self._checked = self._checked[which]
 
-    def are_safe(self, which: Ints, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
+    def are_safe(self, which: Ints, x: int, y: int, asked: Asked) -> Bools:
         """Whether every posterior is within its limit, by the closed form (kernels/links.py)."""
         return safe_groups(self._settle().some(which), self.cells, x, y, asked)
 
-    def by_values(self, some: NDArray[np.bool_] | None = None) -> dict[tuple[int, int], Ints]:
+    def by_values(self, some: Bools | None = None) -> dict[tuple[int, int], Ints]:
         """The pure and pooled groups, or `some` of them, by their event value and by the value of
         the others (for pooled ones `len(table.values)`)."""
         members, cells, other = self._settle(), self.cells, len(self.table.values)
@@ -366,7 +366,7 @@ class Assembly:
         }
 
 
-def _still(before: Members, members: Ints) -> NDArray[np.bool_]:
+def _still(before: Members, members: Ints) -> Bools:
     """Which members of a group are of the sample, by who was before it changed."""
     drawn = np.repeat(before.cell[before.is_sampled], before.number[before.is_sampled])
     order = np.argsort(members, kind="stable")

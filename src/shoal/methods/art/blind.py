@@ -32,9 +32,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints
+from shoal.arrays import Bools, Floats, Ints
 from shoal.data.table import Table
 from shoal.groups import Progress
 from shoal.methods.art.asked import Asked
@@ -116,12 +115,7 @@ def _terms(how: Blindness, table: Table, x: int) -> Terms:
 
 
 def _hide_value(
-    groups: Assembly,
-    asked: Asked,
-    how: Blindness,
-    x: int,
-    random: np.random.Generator,
-    rounds: int,
+    groups: Assembly, asked: Asked, how: Blindness, x: int, random: np.random.Generator, rounds: int
 ) -> None:
     table, cells = groups.table, groups.cells
     r, terms = float(table.event_r[table.value_event[x]]), _terms(how, table, x)
@@ -158,12 +152,7 @@ def _hide_value(
         waiting, number, tried = waiting[line[kept]], number[kept], tried[kept]
 
 
-def _draw(
-    chance: NDArray[np.float64],
-    tried: NDArray[np.bool_],
-    number: Ints,
-    random: np.random.Generator,
-) -> Ints:
+def _draw(chance: Floats, tried: Bools, number: Ints, random: np.random.Generator) -> Ints:
     """lines x values: how many people of each line draw each value, by its chances, none that was
     tried before; nobody draws where none is left."""
     open_ = np.where(tried, 0.0, chance)

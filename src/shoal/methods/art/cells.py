@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import IntArray
+from shoal.arrays import IntArray, Ints, Whole
 from shoal.data.table import Table
 
 
@@ -21,23 +20,21 @@ class Cells:
     value: IntArray
     event: IntArray
     """The event of the cell's value, or -1."""
-    rows: NDArray[np.int64]
-    free: NDArray[np.int64]
+    rows: Ints
+    free: Ints
 
     @classmethod
     def of(cls, table: Table) -> Cells:
         signature, value, rows = table.cells
         return cls(table, signature, value, table.value_event[value], rows, rows.copy())
 
-    def find(
-        self, signature: NDArray[np.integer], value: int | NDArray[np.integer]
-    ) -> NDArray[np.int64]:
+    def find(self, signature: Whole, value: int | Whole) -> Ints:
         """The cells of people with these signatures and that value, or those, who are there."""
         keys = np.asarray(signature, np.int64) * len(self.table.values) + value
         return np.searchsorted(self._keys, keys)
 
     @cached_property
-    def _keys(self) -> NDArray[np.int64]:
+    def _keys(self) -> Ints:
         """A number for each cell that rises with them."""
         return self.signature.astype(np.int64) * len(self.table.values) + self.value
 

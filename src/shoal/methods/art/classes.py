@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import IntArray, Ints
+from shoal.arrays import Floats, IntArray, Ints, Whole
 from shoal.knowledge import Knowledge
 
 Counts = list[Ints]
@@ -75,7 +75,7 @@ class Lack:
         known = [index > 0 for index in self._index[:-1]]
         return np.asarray(1 + np.sum(known, axis=0, dtype=np.int64))
 
-    def weighed(self, weights: list[NDArray[np.float64]], overall: float) -> NDArray[np.float64]:
+    def weighed(self, weights: list[Floats], overall: float) -> Floats:
         """Of each signature: the weights of the classes that lack people it is in, added up."""
         total = np.zeros(len(self.helps))
         for index, lack, weight in zip(
@@ -102,7 +102,7 @@ class Lack:
             if lack[one] == 1:
                 self.helps[index == one] += 1
 
-    def pick(self, signature: NDArray[np.integer], free: Ints, random: np.random.Generator) -> int:
+    def pick(self, signature: Whole, free: Ints, random: np.random.Generator) -> int:
         """Where in `signature` one of those is who help most and are free; -1 if nobody helps."""
         helps = np.where(free > 0, self.helps[signature], 0)
         most = helps.max(initial=0)
@@ -113,7 +113,7 @@ class Waiting:
     """Those who may be taken, line by line in the order of their signatures, and how much it would
     help: the same as `Lack.pick` finds out each time anew."""
 
-    def __init__(self, lack: Lack, signature: NDArray[np.integer]) -> None:
+    def __init__(self, lack: Lack, signature: Whole) -> None:
         signatures = np.arange(len(lack.helps) + 1)
         self._start = np.searchsorted(signature, signatures).astype(np.int64)
         self._helps = lack.helps[signature].astype(np.int16)  # there are fewer views

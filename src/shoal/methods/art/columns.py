@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats, Ints
+from shoal.arrays import Bools, Floats, Ints, Singles, Whole
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.kernels.weights import (
     Weights,
@@ -43,9 +43,7 @@ def _same(one: Block, other: Block) -> bool:
     return bool(near.all()) and np.allclose(one.strength, other.strength, rtol=ROUNDING, atol=0.0)
 
 
-def _by_class(
-    at: NDArray[np.integer], view: list[int], odds: list[Floats], strength: list[Floats]
-) -> Weights:
+def _by_class(at: Whole, view: list[int], odds: list[Floats], strength: list[Floats]) -> Weights:
     """From the view of each column, and by column the odds and strength of its classes."""
     first = np.cumsum([0, *(len(one) for one in odds)])
     together = np.concatenate(odds)
@@ -73,15 +71,7 @@ class Columns:
         return len(self.weights.through)
 
     @classmethod
-    def of(
-        cls,
-        asked: Asked,
-        kinds: NDArray[np.integer],
-        x: int,
-        y: int,
-        *,
-        all_views: bool = False,
-    ) -> Columns:
+    def of(cls, asked: Asked, kinds: Whole, x: int, y: int, *, all_views: bool = False) -> Columns:
         """For the signatures `kinds`; readers who weigh a view alike share its column. One more
         column, if it is asked for, is of whoever takes all counts together."""
         if asked.masks is not None:
@@ -95,7 +85,7 @@ class Columns:
 
     @classmethod
     def weights_of(
-        cls, asked: Asked, kinds: NDArray[np.integer], x: int, y: int, *, all_views: bool = False
+        cls, asked: Asked, kinds: Whole, x: int, y: int, *, all_views: bool = False
     ) -> Weights:
         """Their weights alone."""
         if asked.masks is not None:
@@ -121,7 +111,7 @@ class Columns:
         return _by_class(at, view, odds, strength)
 
     @classmethod
-    def _of_masks(cls, masks: Masks, kinds: NDArray[np.integer], x: int) -> Columns:
+    def _of_masks(cls, masks: Masks, kinds: Whole, x: int) -> Columns:
         blocks: list[Block] = []
         for one in masks.blocks(x):
             if not any(_same(one, other) for other in blocks):
@@ -143,7 +133,7 @@ class Columns:
         weights = _by_class(at, [0] * width, list(odds.T), list(strength.T))
         return cls(weights, chance, width if leading is None else leading)
 
-    def finite(self) -> tuple[NDArray[np.bool_], Columns]:
+    def finite(self) -> tuple[Bools, Columns]:
         """The kinds whose odds are finite in every column; and the same with those of the others
         as 1, so that they have a place."""
         usable = self.below(np.inf)
@@ -166,7 +156,7 @@ class Columns:
         """The odds or strengths of the classes of each column."""
         return np.split(getattr(self.weights, name), self.weights.first[1:-1])
 
-    def below(self, most: float) -> NDArray[np.bool_]:
+    def below(self, most: float) -> Bools:
         """The kinds whose odds are below so much in every column."""
         below = np.ones(len(self), bool)
         for w, odds in enumerate(self._by_column("odds")):
@@ -175,7 +165,7 @@ class Columns:
                 below &= fits[self.weights.at[:, self.weights.through[w]]]
         return below
 
-    def reduced(self, which: NDArray[np.bool_]) -> Columns:
+    def reduced(self, which: Bools) -> Columns:
         """Those of some kinds, in the same memory: these columns hold nothing any more."""
         at, kept = self.weights.at, 0
         for first in range(0, len(at), STRETCH):
@@ -184,7 +174,7 @@ class Columns:
             kept += len(mine)
         return Columns(self.weights._replace(at=at[:kept]), self.chance[which], self.leading)
 
-    def rows(self, kinds: NDArray[np.integer]) -> tuple[Floats, Floats]:
+    def rows(self, kinds: Whole) -> tuple[Floats, Floats]:
         """kinds x columns: odds and strengths."""
         return self._rows(self.weights.odds, kinds), self._rows(self.weights.strength, kinds)
 
@@ -194,15 +184,13 @@ class Columns:
         where = first[:-1] + at[kind][through]
         return odds[where], strength[where]
 
-    def column(self, w: int, kinds: NDArray[np.integer]) -> Floats:
+    def column(self, w: int, kinds: Whole) -> Floats:
         """The odds of kinds in one column."""
         weights = self.weights
         where = weights.first[w] + weights.at[kinds, weights.through[w]]
         return np.asarray(weights.odds[where])
 
-    def _rows(
-        self, numbers: Floats, kinds: NDArray[np.integer], width: int | None = None
-    ) -> Floats:
+    def _rows(self, numbers: Floats, kinds: Whole, width: int | None = None) -> Floats:
         return gathered(self.weights, numbers, kinds.astype(np.int64), width or self.width)
 
     def _stretches(
@@ -236,7 +224,7 @@ class Columns:
             np.minimum(least, mine, out=least)
         return np.asarray(1.0 / least)
 
-    def places(self, people: Ints) -> NDArray[np.float32]:
+    def places(self, people: Ints) -> Singles:
         """kinds x features: the leading principal components of the log odds. What a column will be
         used is what public knowledge expects: the demand of those who will carry, over all odds."""
         width, (_, _, first, odds, strength) = self.leading, self.weights

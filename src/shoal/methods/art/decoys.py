@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats, IntArray, Ints
+from shoal.arrays import Bools, Floats, IntArray, Ints, Whole
 from shoal.knowledge.entropy import Strata
 from shoal.methods.art.asked import Asked, Promise
 from shoal.methods.art.assembly import Assembly
@@ -125,11 +124,7 @@ def _lacking_strata(
 
 
 def _lacking_of(
-    index: NDArray[np.integer],
-    there: NDArray[np.bool_],
-    counts: list[Floats],
-    r: float,
-    crowd: Floats,
+    index: Whole, there: Bools, counts: list[Floats], r: float, crowd: Floats
 ) -> Iterator[tuple[IntArray, Ints]]:
     """From everybody, those inside and the carriers of strata; which of the people of an index are
     `there`, and how many of them each carrier wants who is one of them."""

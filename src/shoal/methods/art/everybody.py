@@ -10,9 +10,8 @@ tells that one of its sides could be read, and not which.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints
+from shoal.arrays import Ints, Whole
 from shoal.data.table import Table
 from shoal.groups import Grouping
 from shoal.methods.art.kernels.gather import gather
@@ -46,12 +45,7 @@ def gather_everybody(
 
 
 def _groups(
-    table: Table,
-    signature: NDArray[np.integer],
-    people: Ints,
-    codes: NDArray[np.integer],
-    smallest: int,
-    largest: int,
+    table: Table, signature: Whole, people: Ints, codes: Whole, smallest: int, largest: int
 ) -> Ints:
     """The group of each line."""
     if not len(signature):

@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.knowledge.entropy import (
@@ -123,7 +122,7 @@ def _pairs(
     sure: Ints,
     others: Ints,
     values: tuple[int, int],
-    taken: NDArray[np.bool_],
+    taken: Bools,
 ) -> list[tuple[int, int, bool]]:
     """Those of the others that groups can be joined to, the surest ones first, each the best that
     is left to it; and whether they are pooled from then on."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints
+from shoal.arrays import Bools, Ints, Singles, Whole
 from shoal.groups.ragged import Ragged
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.assembly import Assembly, GroupKind
@@ -38,7 +37,7 @@ class Lookalikes:
         self,
         groups: Assembly,
         asked: Asked,
-        signature: NDArray[np.integer],
+        signature: Whole,
         number: Ints,
         x: int,
         y: int,
@@ -118,7 +117,7 @@ class Lookalikes:
         counted = np.bincount(self._filler_kind, of_cell[self._filler], len(self._kinds))
         return counted.astype(np.int64)
 
-    def _places(self, everybody: Ints) -> NDArray[np.float32]:
+    def _places(self, everybody: Ints) -> Singles:
         """Where kinds are: who is near is alike, to readers of one view, and of all if people are
         sampled."""
         place = self._columns.places(everybody)
@@ -178,10 +177,10 @@ class Lookalikes:
 class _Lines(NamedTuple):
     """People of groups: so many of a kind, or of a cell."""
 
-    owner: NDArray[np.integer]
-    kind: NDArray[np.integer]
-    number: NDArray[np.integer]
-    sampled: NDArray[np.bool_]
+    owner: Whole
+    kind: Whole
+    number: Whole
+    sampled: Bools
 
     def followed_by(self, other: _Lines) -> _Lines:
         """All lines, group after group."""

@@ -20,8 +20,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.assembly import Assembly
 from shoal.methods.art.kernels.fill import Terms
@@ -40,7 +40,7 @@ def hide_matched(
     asked: Asked,
     how: Blindness,
     x: int,
-    drawn: NDArray[np.int64],
+    drawn: Ints,
     terms: Terms,
     random: np.random.Generator,
 ) -> None:

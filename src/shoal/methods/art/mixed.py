@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, Ints, Singles
 from shoal.data.table import Table
 from shoal.groups import Progress
 from shoal.groups.ragged import Ragged
@@ -166,7 +166,7 @@ class _Mix:
         for g in np.flatnonzero(self._groups.sizes[: self._made]):
             self._assembly.add(self._groups.members[g, : self._groups.sizes[g]].copy(), "mixed")
 
-    def _chunks(self, which: NDArray[np.bool_], step: str) -> Iterator[NDArray[np.int64]]:
+    def _chunks(self, which: Bools, step: str) -> Iterator[Ints]:
         """Cells with free rows, those with small odds first, in portions."""
         cells = np.flatnonzero(which & (self._cells.free > 0))
         odds = self._odds[self._cells.signature[cells], self._cells.event[cells]]
@@ -187,7 +187,7 @@ class _Mix:
         )
 
 
-def _odds(table: Table, knowledge: Knowledge) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _odds(table: Table, knowledge: Knowledge) -> tuple[Floats, Floats]:
     """Signatures x events: the odds, on average over views. And for each event how many times over
     everybody's odds cover those of its carriers, in the view where that is least: below r not all
     of them can be hidden."""
@@ -205,7 +205,7 @@ def _odds(table: Table, knowledge: Knowledge) -> tuple[NDArray[np.float64], NDAr
     return mean, cover
 
 
-def _places(signatures: int, knowledge: Knowledge, seed: int) -> NDArray[np.float32]:
+def _places(signatures: int, knowledge: Knowledge, seed: int) -> Singles:
     """A point for each signature: the square roots of its distributions in all views, seen from a
     few random directions. Good enough to propose partners, which are then checked exactly."""
     random = np.random.default_rng(seed)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.cells import Cells
 from shoal.methods.art.kernels.links import drop_linked
@@ -13,7 +13,7 @@ from shoal.methods.art.members import Members
 TOLERANCE = 1e-12
 
 
-def safe_groups(lines: Members, cells: Cells, x: int, y: int, asked: Asked) -> NDArray[np.bool_]:
+def safe_groups(lines: Members, cells: Cells, x: int, y: int, asked: Asked) -> Bools:
     """Which groups of x and y are safe."""
     start, cell, number_of = lines.start, lines.cell, lines.number
     signature = cells.signature[cell]

@@ -10,15 +10,12 @@ the order of signatures, from a secret start, so that strata get their shares ne
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints
+from shoal.arrays import Floats, Ints
 from shoal.methods.art.cells import Cells
 
 
-def matched_sample(
-    cells: Cells, odds: NDArray[np.float64], rate: float, random: np.random.Generator
-) -> Ints:
+def matched_sample(cells: Cells, odds: Floats, rate: float, random: np.random.Generator) -> Ints:
     """Of each cell: how many of those who are free and carry nothing are sampled. `odds` are those
     of each signature; an infinite `rate` takes everybody."""
     free = np.where(cells.event < 0, cells.free, 0)

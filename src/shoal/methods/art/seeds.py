@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints
+from shoal.arrays import Floats, Ints
 from shoal.groups.ragged import Ragged
 from shoal.methods.art.kernels import fill as kernels
 from shoal.methods.art.kernels.deal import JOINED, deal
@@ -41,7 +40,7 @@ class Seeds:
         number: Ints,
         times: Ints,
         carrying: Ints,
-        share: NDArray[np.float64],
+        share: Floats,
         random: np.random.Generator,
         together: int = JOINED,
     ) -> Seeds:
@@ -120,9 +119,7 @@ class Seeds:
         return kernels.SeedArrays(self.start, self.kind, self.people, self.carriers, self.copies)
 
 
-def _joined(
-    cell: Ints, times: Ints, carriers: Ints, room: NDArray[np.float64], together: int
-) -> Ints:
+def _joined(cell: Ints, times: Ints, carriers: Ints, room: Floats, together: int) -> Ints:
     """The cells' numbers, the same for those that are joined: blocks of two, four and so on that
     lie side by side, where one half of a block has no room for its carriers. Which half it was
     cannot be told from the block, so that nobody learns on which side the carriers are; a cell that

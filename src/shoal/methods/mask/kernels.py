@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.compiling import kernel
 
 SLACK = 1.0 + 1e-12
@@ -20,27 +20,22 @@ SLACK = 1.0 + 1e-12
 class Orders(NamedTuple):
     """What to thin out: for each (class, event), by class, how many rows may keep the event."""
 
-    group: NDArray[np.int64]
-    event: NDArray[np.int64]
-    keep: NDArray[np.int64]
+    group: Ints
+    event: Ints
+    keep: Ints
 
 
 class Values(NamedTuple):
     """The published values: the event of each (-1: none) and its rows in the table; m by event."""
 
-    event: NDArray[np.int32]
-    rows: NDArray[np.int64]
-    m: NDArray[np.float64]
+    event: IntArray
+    rows: Ints
+    m: Floats
 
 
 @kernel
 def distort(
-    value: NDArray[np.int32],
-    rows: NDArray[np.int64],
-    start: NDArray[np.int64],
-    orders: Orders,
-    values: Values,
-    draws: NDArray[np.float64],
+    value: IntArray, rows: Ints, start: Ints, orders: Orders, values: Values, draws: Floats
 ) -> None:
     """Changes `value` in place, one draw for each change; a row for which nothing fits stays.
 
@@ -82,11 +77,9 @@ def distort(
 
 
 @kernel
-def _fitting(
-    values: Values, held: NDArray[np.int64], closed: NDArray[np.bool_], N: int
-) -> NDArray[np.bool_]:
+def _fitting(values: Values, held: Ints, closed: Bools, N: int) -> Bools:
     """Which values may be put into the class."""
-    fits: NDArray[np.bool_] = values.event < 0
+    fits: Bools = values.event < 0
     if fits.any():
         return fits
     for v in range(len(fits)):
@@ -96,7 +89,7 @@ def _fitting(
 
 
 @kernel
-def _pick(weights: NDArray[np.int64], fits: NDArray[np.bool_], draw: float) -> int:
+def _pick(weights: Ints, fits: Bools, draw: float) -> int:
     """A value that fits, in proportion to its weight; -1 if there is none."""
     total = 0
     for v in range(len(weights)):

@@ -12,37 +12,35 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.compiling import kernel
 
 
 class Domains(NamedTuple):
     """The attributes' domains end to end: code c of attribute a stands at offset[a] + c."""
 
-    offset: NDArray[np.int64]
-    levels: NDArray[np.int64]
+    offset: Ints
+    levels: Ints
     """Levels of an attribute's hierarchy, or 0 for an ordered attribute."""
-    position: NDArray[np.float64]
+    position: Floats
     """Ordered: where the code lies in its domain, from 0 to 1."""
-    node: NDArray[np.int64]
+    node: Ints
     """levels x codes, with a hierarchy: the code's node at each level."""
-    width: NDArray[np.float64]
+    width: Floats
     """levels x codes, with a hierarchy: how much of the domain that node covers, 0 to 1."""
 
 
 class Content(NamedTuple):
     """What the signatures hold: rows, and distinct values (those of s from value_start[s] on)."""
 
-    rows: NDArray[np.int64]
-    value_start: NDArray[np.int64]
-    value: NDArray[np.int64]
+    rows: Ints
+    value_start: Ints
+    value: Ints
 
 
 @kernel
-def cut_classes(
-    codes: NDArray[np.int32], domains: Domains, content: Content, k: int, l: int
-) -> NDArray[np.int32]:
+def cut_classes(codes: IntArray, domains: Domains, content: Content, k: int, l: int) -> IntArray:
     """The class of each signature, numbered from 0."""
     M = len(codes)
     order = np.arange(M)
@@ -72,14 +70,7 @@ def cut_classes(
 
 
 @kernel
-def _cut(
-    codes: NDArray[np.int32],
-    domains: Domains,
-    content: Content,
-    box: NDArray[np.int64],
-    k: int,
-    l: int,
-) -> NDArray[np.int64]:
+def _cut(codes: IntArray, domains: Domains, content: Content, box: Ints, k: int, l: int) -> Ints:
     """The part of each signature of the box by the first cut that is allowed, or nothing."""
     q = codes.shape[1]
     rows = content.rows[box]
@@ -104,9 +95,7 @@ def _cut(
 
 
 @kernel
-def _extent(
-    codes: NDArray[np.int32], domains: Domains, box: NDArray[np.int64], a: int
-) -> tuple[int, float]:
+def _extent(codes: IntArray, domains: Domains, box: Ints, a: int) -> tuple[int, float]:
     """The level of the lowest node above the box (0 if ordered), and how wide the box is."""
     offset = domains.offset[a]
     if domains.levels[a] == 0:
@@ -122,7 +111,7 @@ def _extent(
 
 
 @kernel
-def _halves(values: NDArray[np.int32], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _halves(values: IntArray, rows: Ints) -> Ints:
     """0 up to some value and 1 above it, where that divides the rows most evenly."""
     order = np.argsort(values)
     total = rows.sum()
@@ -132,19 +121,12 @@ def _halves(values: NDArray[np.int32], rows: NDArray[np.int64]) -> NDArray[np.in
         value = values[order[i]]
         if value != values[order[i + 1]] and min(below, total - below) > best:
             best, border = min(below, total - below), value
-    upper: NDArray[np.bool_] = values > border
+    upper: Bools = values > border
     return upper.astype(np.int64)
 
 
 @kernel
-def _allowed(
-    part: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    content: Content,
-    box: NDArray[np.int64],
-    k: int,
-    l: int,
-) -> bool:
+def _allowed(part: Ints, rows: Ints, content: Content, box: Ints, k: int, l: int) -> bool:
     """Whether every part has at least k rows and l distinct values."""
     parts = part.max() + 1
     size = np.zeros(parts, np.int64)

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints, Singles
 from shoal.compiling import kernel, search_kernel
 from shoal.methods.art.kernels.mixed import Known, excess
 from shoal.methods.art.kernels.mixing import (
@@ -36,34 +36,34 @@ ALWAYS_NEEDED = np.float32(0.02)
 class Whereabouts(NamedTuple):
     """Which groups have members of a signature."""
 
-    group_start: NDArray[np.int64]
-    group: NDArray[np.int64]
+    group_start: Ints
+    group: Ints
     """The groups of signature s, from `group_start[s]` to `group_start[s + 1]`."""
-    merged_into: NDArray[np.int64]
+    merged_into: Ints
     """For each group itself, or the group that it became a part of."""
-    seen: NDArray[np.int64]
+    seen: Ints
     """The last anchor (by number) that looked at a group."""
 
 
 class Blocks(NamedTuple):
     """What could hide one tuple."""
 
-    block: NDArray[np.int64]
-    size: NDArray[np.int64]
-    q: NDArray[np.float32]
+    block: Ints
+    size: Ints
+    q: Singles
     """blocks x views: the sum of the swaps with the block's members."""
-    worth: NDArray[np.float32]
+    worth: Singles
 
 
 @kernel
 def absorb(
-    starts: NDArray[np.int64],
+    starts: Ints,
     known: Known,
     places: Places,
     groups: MixedGroups,
     where: Whereabouts,
     made: int,
-    order: NDArray[np.int64],
+    order: Ints,
     near_count: int,
     most: int,
     largest: int,
@@ -99,7 +99,7 @@ def absorb(
 @kernel
 def _find_blocks(
     start: int,
-    near: NDArray[np.int64],
+    near: Ints,
     known: Known,
     places: Places,
     groups: MixedGroups,
@@ -146,11 +146,11 @@ def _unite(
     found: int,
     blocks: Blocks,
     known: Known,
-    members: NDArray[np.int64],
-    order: NDArray[np.int64],
+    members: Ints,
+    order: Ints,
     tries: int,
-    union: NDArray[np.int64],
-    chosen: NDArray[np.int64],
+    union: Ints,
+    chosen: Ints,
 ) -> tuple[int, int]:
     """Adds blocks until the union is safe: its size and the number of blocks, or 0 and 0."""
     need = np.full(known.at.shape[1], own_need(start, known))
@@ -175,7 +175,7 @@ def _unite(
 
 
 @search_kernel
-def _worth(q: NDArray[np.float32], need: NDArray[np.float32]) -> np.float32:
+def _worth(q: Singles, need: Singles) -> np.float32:
     """The swaps that are needed, over all views."""
     worth = NOTHING
     for w in range(len(need)):
@@ -188,10 +188,10 @@ def _best_block(
     found: int,
     blocks: Blocks,
     known: Known,
-    members: NDArray[np.int64],
-    order: NDArray[np.int64],
+    members: Ints,
+    order: Ints,
     tries: int,
-    union: NDArray[np.int64],
+    union: Ints,
     size: int,
     least: float,
 ) -> tuple[int, float]:
@@ -213,9 +213,7 @@ def _best_block(
 
 
 @kernel
-def _append(
-    block: int, length: int, members: NDArray[np.int64], union: NDArray[np.int64], size: int
-) -> int:
+def _append(block: int, length: int, members: Ints, union: Ints, size: int) -> int:
     """Writes a block's cells behind the first `size` of the union; its size with them."""
     if block < 0:
         union[size] = -1 - block
@@ -226,13 +224,7 @@ def _append(
 
 
 @kernel
-def _merge(
-    union: NDArray[np.int64],
-    chosen: NDArray[np.int64],
-    groups: MixedGroups,
-    where: Whereabouts,
-    made: int,
-) -> int:
+def _merge(union: Ints, chosen: Ints, groups: MixedGroups, where: Whereabouts, made: int) -> int:
     """Makes one group of an anchor and its blocks; the groups made so far."""
     home = -1
     for block in chosen:

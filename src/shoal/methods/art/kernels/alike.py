@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, Ints
 from shoal.compiling import kernel
 
 
 @kernel
 def choose_alike(
-    start: NDArray[np.int64],
-    free: NDArray[np.int64],
-    value: NDArray[np.int64],
-    carries: NDArray[np.bool_],
-    strength: NDArray[np.float64],
-    least: int,
-    chosen: NDArray[np.int64],
+    start: Ints, free: Ints, value: Ints, carries: Bools, strength: Floats, least: int, chosen: Ints
 ) -> None:
     """For each signature, how many people of each of its cells form one group, of at least `least`;
     0 if none do.
@@ -69,7 +63,7 @@ def choose_alike(
 
 
 @kernel
-def _most_linked(held: NDArray[np.int64], strength: NDArray[np.float64]) -> int:
+def _most_linked(held: Ints, strength: Floats) -> int:
     """The event whose share is most above its limit, or nearest to it."""
     worst = 0
     for e in range(1, len(held)):
@@ -80,12 +74,7 @@ def _most_linked(held: NDArray[np.int64], strength: NDArray[np.float64]) -> int:
 
 @kernel
 def _leave_out(
-    spare: int,
-    first: int,
-    last: int,
-    value: NDArray[np.int64],
-    carries: NDArray[np.bool_],
-    chosen: NDArray[np.int64],
+    spare: int, first: int, last: int, value: Ints, carries: Bools, chosen: Ints
 ) -> None:
     """Leaves out `spare` people without an event, of the commonest values first."""
     while spare > 0:

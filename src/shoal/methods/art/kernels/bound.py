@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, Ints
 from shoal.compiling import kernel
 
 
 @kernel
 def merge_closest(
     start: int,
-    chance: NDArray[np.float64],
-    cell_signature: NDArray[np.int64],
-    cell_event: NDArray[np.int64],
-    free: NDArray[np.int64],
-    event_r: NDArray[np.float64],
+    chance: Floats,
+    cell_signature: Ints,
+    cell_event: Ints,
+    free: Ints,
+    event_r: Floats,
     largest: int,
-    chosen: NDArray[np.int64],
+    chosen: Ints,
 ) -> int:
     """Grows the group of one carrier (cell `start`) in `chosen`; its size, or -1.
 
@@ -71,12 +71,7 @@ def merge_closest(
 
 @kernel
 def _increase(
-    chance: NDArray[np.float64],
-    event: int,
-    holds: NDArray[np.bool_],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    least: float,
+    chance: Floats, event: int, holds: Bools, low: Floats, high: Floats, least: float
 ) -> float:
     """By how much a tuple with these chances and this event adds to the sum of deltas; without end
     where the theorem could not be met, or once it is no less than the `least` so far."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import IntArray, Ints, Singles
 from shoal.compiling import search_kernel, search_part
 from shoal.methods.art.kernels.nearest import smallest_but
 
@@ -23,22 +23,22 @@ MORE = 8
 class Boxes(NamedTuple):
     """Kinds by place."""
 
-    place: NDArray[np.float32]
+    place: Singles
     """kinds x features."""
-    box: NDArray[np.int32]
+    box: IntArray
     """Of each kind."""
-    start: NDArray[np.int64]
+    start: Ints
     """Where the kinds of each box begin in the next, and its length."""
-    kind: NDArray[np.int32]
+    kind: IntArray
     """Those of a box in their order."""
-    across: NDArray[np.float32]
+    across: Singles
     """features x kinds, in that order: where they are once more."""
-    low: NDArray[np.float32]
+    low: Singles
     """features x boxes: from where to where they reach."""
-    high: NDArray[np.float32]
+    high: Singles
 
 
-def boxes_of(place: NDArray[np.float32]) -> Boxes:
+def boxes_of(place: Singles) -> Boxes:
     """Halves kinds where they differ most, until few are together."""
     size = SIZE if len(place) >= FEW else max(1, len(place))
     parts, done = [np.arange(len(place), dtype=np.int32)], []
@@ -61,7 +61,7 @@ def boxes_of(place: NDArray[np.float32]) -> Boxes:
 
 
 @search_part
-def count_free(boxes: Boxes, free: NDArray[np.int64]) -> NDArray[np.int64]:
+def count_free(boxes: Boxes, free: Ints) -> Ints:
     """How many kinds of each box have somebody free."""
     left = np.zeros(len(boxes.start) - 1, np.int64)
     for s in range(len(free)):
@@ -70,13 +70,7 @@ def count_free(boxes: Boxes, free: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @search_part
-def nearest_to(
-    centre: NDArray[np.float32],
-    boxes: Boxes,
-    free: NDArray[np.int64],
-    left_in: NDArray[np.int64],
-    length: int,
-) -> NDArray[np.int64]:
+def nearest_to(centre: Singles, boxes: Boxes, free: Ints, left_in: Ints, length: int) -> Ints:
     """The `length` kinds with somebody free who are nearest to a place, in their order; of those
     who are as far as the last of them the first. left_in: how many kinds of each box have somebody
     free."""
@@ -101,9 +95,7 @@ def nearest_to(
 
 
 @search_kernel
-def _bounds(
-    centre: NDArray[np.float32], boxes: Boxes, left_in: NDArray[np.int64]
-) -> tuple[NDArray[np.float32], int]:
+def _bounds(centre: Singles, boxes: Boxes, left_in: Ints) -> tuple[Singles, int]:
     """How far away each box is at least (infinitely, where nobody is free), and how many kinds
     there are to find."""
     bound, there = np.zeros(len(left_in), np.float32), 0
@@ -121,11 +113,11 @@ def _bounds(
 def _look_into(
     box: int,
     limit: np.float32,
-    centre: NDArray[np.float32],
+    centre: Singles,
     boxes: Boxes,
-    free: NDArray[np.int64],
-    distance: NDArray[np.float32],
-    near: NDArray[np.int64],
+    free: Ints,
+    distance: Singles,
+    near: Ints,
     found: int,
 ) -> int:
     """Writes down the kinds of a box who are no farther than that, behind the first `found`, and
@@ -146,9 +138,7 @@ def _look_into(
 
 
 @search_kernel
-def _keep_within(
-    limit: np.float32, distance: NDArray[np.float32], near: NDArray[np.int64], found: int
-) -> int:
+def _keep_within(limit: np.float32, distance: Singles, near: Ints, found: int) -> int:
     """Moves those of the first `found` who are no farther than that to the front; how many."""
     kept = 0
     for i in range(found):
@@ -159,7 +149,7 @@ def _keep_within(
 
 
 @search_kernel
-def _in_order(kinds: NDArray[np.int64]) -> NDArray[np.int64]:
+def _in_order(kinds: Ints) -> Ints:
     """The same, sorted (Shell's sort, in place)."""
     gap = 1
     while gap < len(kinds):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Ints, Singles
 from shoal.compiling import search_part
 from shoal.methods.art.kernels.boxes import Boxes
 from shoal.methods.art.kernels.links import posteriors
@@ -28,21 +28,21 @@ class Candidates(NamedTuple):
     """Their odds and limits in W columns."""
     boxes: Boxes
     """Where they are: people who are near one another are alike."""
-    free: NDArray[np.int64]
+    free: Ints
 
 
 class Near(NamedTuple):
     """The kinds that are looked at for one seed: those of its cell, then the nearest."""
 
-    kind: NDArray[np.int64]
-    free: NDArray[np.int64]
-    odds: NDArray[np.float32]
+    kind: Ints
+    free: Ints
+    odds: Singles
     """kinds looked at x W."""
-    demand: NDArray[np.float32]
+    demand: Singles
 
 
 @search_part
-def known_by_class(weights: Weights) -> NDArray[np.float32]:
+def known_by_class(weights: Weights) -> Singles:
     """classes x 3: odds, the demand for one carrier, and for several, in single precision. They are
     side by side, since whoever reads one of them waits for memory rather than for anything else."""
     known = np.empty((len(weights.odds), 3), np.float32)
@@ -66,7 +66,7 @@ def room_for(kinds: int, weights: Weights) -> Near:
 
 @search_part
 def look_up(
-    kind: int, several: int, place: int, people: Candidates, known: NDArray[np.float32], near: Near
+    kind: int, several: int, place: int, people: Candidates, known: Singles, near: Near
 ) -> None:
     """Writes down what is known of a kind."""
     near.kind[place], near.free[place] = kind, people.free[kind]
@@ -88,7 +88,7 @@ def largest_strength(kind: int, weights: Weights) -> float:
 
 
 @search_part
-def note_difference(kind: int, first: int, weights: Weights, varied: NDArray[np.bool_]) -> None:
+def note_difference(kind: int, first: int, weights: Weights, varied: Bools) -> None:
     """Notes the columns in which somebody differs from the first of a group."""
     for w in range(len(varied)):
         one = weights.first[w] + weights.at[kind, weights.through[w]]
@@ -102,12 +102,7 @@ def note_difference(kind: int, first: int, weights: Weights, varied: NDArray[np.
 
 @search_part
 def gain_of(
-    odds: NDArray[np.float32],
-    demand: NDArray[np.float32],
-    h: np.float32,
-    total: NDArray[np.float32],
-    top: NDArray[np.float32],
-    target: np.float32,
+    odds: Singles, demand: Singles, h: np.float32, total: Singles, top: Singles, target: np.float32
 ) -> np.float32:
     """What one more person is worth: deficits closed, less the harm of a new maximum, less a part
     of what is used. All by column, as parts of the target; `odds` and `demand` are the person's,
@@ -126,11 +121,11 @@ def gain_of(
 def take_in(
     kind: int,
     h: np.float32,
-    odds: NDArray[np.float32],
-    demand: NDArray[np.float32],
-    members: NDArray[np.int64],
-    total: NDArray[np.float32],
-    top: NDArray[np.float32],
+    odds: Singles,
+    demand: Singles,
+    members: Ints,
+    total: Singles,
+    top: Singles,
 ) -> None:
     """Adds somebody to the sums by column; where the maximum rises, a sum is made anew.
 
@@ -147,16 +142,16 @@ def take_in(
 
 @search_part
 def let_go(
-    members: NDArray[np.int64],
+    members: Ints,
     seed: int,
     size: int,
     h: np.float32,
-    odds: NDArray[np.float32],
-    total: NDArray[np.float32],
-    top: NDArray[np.float32],
+    odds: Singles,
+    total: Singles,
+    top: Singles,
     target: np.float32,
     least: int,
-) -> tuple[NDArray[np.int64], int]:
+) -> tuple[Ints, int]:
     """The members without those added whom later ones made needless, and how many they are. The
     maxima are left as they were, which is on the safe side.
 
@@ -178,7 +173,7 @@ def let_go(
 
 
 @search_part
-def worst_link(members: NDArray[np.int64], carriers: int, near: Near, weights: Weights) -> float:
+def worst_link(members: Ints, carriers: int, near: Near, weights: Weights) -> float:
     """The largest posterior over its limit, with a margin; people who are alike are counted."""
     n, worst = len(members), 0.0
     odds, linked = np.empty(n), np.empty(n)

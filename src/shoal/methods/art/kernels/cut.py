@@ -7,24 +7,19 @@ numbers are handled; a kind can lie on both sides of a cut.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints, Singles
 from shoal.compiling import search_kernel
 from shoal.methods.art.kernels.growing import widened
 from shoal.methods.art.kernels.nearest import nearest_first
 
 PARTS = 64
 """Parts that wait while one is cut: as many as people can be halved."""
-Cut = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Cut = tuple[Ints, Ints, Ints, Ints]
 
 
 @search_kernel
-def cut(
-    place: NDArray[np.float32],
-    people: NDArray[np.int64],
-    noise: NDArray[np.float32],
-    smallest: int,
-) -> Cut:
+def cut(place: Singles, people: Ints, noise: Singles, smallest: int) -> Cut:
     """Cuts people into nearly equal cells of at least `smallest`, along the widest feature each
     time. Returns, cell after cell, the cell, kind and number of people of each entry, and how many
     cells it stands for: people of one kind alone are cut into cells that are alike, which are
@@ -94,14 +89,12 @@ def cut(
 
 
 @search_kernel
-def _write(
-    answer: NDArray[np.int64], at: int, cell: int, kind: int, number: int, times: int
-) -> None:
+def _write(answer: Ints, at: int, cell: int, kind: int, number: int, times: int) -> None:
     answer[0, at], answer[1, at], answer[2, at], answer[3, at] = cell, kind, number, times
 
 
 @search_kernel
-def _widest(place: NDArray[np.float32], kind: NDArray[np.int64], count: NDArray[np.int64]) -> int:
+def _widest(place: Singles, kind: Ints, count: Ints) -> int:
     """The feature in which people differ most."""
     widest, most = 0, -1.0
     for k in range(place.shape[1]):

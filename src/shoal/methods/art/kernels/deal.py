@@ -7,9 +7,8 @@ there are with so many people and carriers.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints
+from shoal.arrays import Floats, Ints
 from shoal.compiling import kernel
 from shoal.methods.art.kernels.growing import widened
 
@@ -25,7 +24,7 @@ def deal(
     number: Ints,
     times: Ints,
     carriers: Ints,
-    share: NDArray[np.float64],
+    share: Floats,
     seed: int,
     together: int = JOINED,
 ) -> Ints:

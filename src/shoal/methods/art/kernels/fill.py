@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints, Singles
 from shoal.compiling import search_kernel
 from shoal.methods.art.kernels.boxes import count_free, nearest_to
 from shoal.methods.art.kernels.candidates import (
@@ -52,25 +52,25 @@ NONE = np.float32(-1e30)
 class SeedArrays(NamedTuple):
     """The cells that become groups."""
 
-    start: NDArray[np.int64]
+    start: Ints
     """Where the entries of each begin in the next two, and their length."""
-    kind: NDArray[np.int64]
-    people: NDArray[np.int64]
+    kind: Ints
+    people: Ints
     """How many people of the kind there are."""
-    carriers: NDArray[np.int64]
+    carriers: Ints
     """How many people of each cell carry."""
-    copies: NDArray[np.int64]
+    copies: Ints
     """How many cells like it there are."""
 
 
 class Filled(NamedTuple):
     """The groups made of seeds, those that are alike once."""
 
-    seed: NDArray[np.int64]
-    copies: NDArray[np.int64]
-    start: NDArray[np.int64]
+    seed: Ints
+    copies: Ints
+    start: Ints
     """Where the people added to each begin in the next, and its length."""
-    kind: NDArray[np.int64]
+    kind: Ints
 
 
 class Terms(NamedTuple):
@@ -139,7 +139,7 @@ def fill(seeds: SeedArrays, people: Candidates, terms: Terms) -> Filled:
 
 
 @search_kernel
-def _people(seeds: SeedArrays, i: int) -> NDArray[np.int64]:
+def _people(seeds: SeedArrays, i: int) -> Ints:
     """The entry of each person of a cell."""
     size, at = 0, 0
     for e in range(seeds.start[i], seeds.start[i + 1]):
@@ -153,12 +153,7 @@ def _people(seeds: SeedArrays, i: int) -> NDArray[np.int64]:
 
 
 @search_kernel
-def _repeats(
-    added: NDArray[np.int64],
-    tried: NDArray[np.int64],
-    free: NDArray[np.int64],
-    used: NDArray[np.int64],
-) -> int:
+def _repeats(added: Ints, tried: Ints, free: Ints, used: Ints) -> int:
     """How often the same people can be added to cells that are alike: as long as more are free of
     every kind than were tried at once, the search comes to the same end.
 
@@ -180,15 +175,15 @@ def _repeats(
 
 @search_kernel
 def _fill_one(
-    cell: NDArray[np.int64],
+    cell: Ints,
     entries: int,
     carriers: int,
-    known: NDArray[np.float32],
+    known: Singles,
     near: Near,
     people: Candidates,
-    left_in: NDArray[np.int64],
+    left_in: Ints,
     terms: Terms,
-) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
+) -> tuple[Ints, int, Ints]:
     """The kinds of one group, those of its cell first, and how many they are: 0 if it cannot be.
     And the kinds of all who were added at some time.
 
@@ -285,13 +280,7 @@ def _fill_one(
 
 
 @search_kernel
-def _nearest(
-    cell: NDArray[np.int64],
-    near: Near,
-    people: Candidates,
-    left_in: NDArray[np.int64],
-    length: int,
-) -> NDArray[np.int64]:
+def _nearest(cell: Ints, near: Near, people: Candidates, left_in: Ints, length: int) -> Ints:
     """The kinds with somebody free who are nearest to the middle of a cell, in their order."""
     place = people.boxes.place
     centre = np.zeros(place.shape[1], np.float32)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints
+from shoal.arrays import Bools, Ints
 from shoal.compiling import search_kernel
 
 MANY, DIFFERENT = 1, 2
@@ -69,7 +68,7 @@ def _kept(
     high: Ints,
     first: Ints,
     last: Ints,
-    several: NDArray[np.bool_],
+    several: Bools,
     size: int,
     smallest: int,
 ) -> int:

@@ -10,8 +10,8 @@ and after j: nothing is subtracted, so that nothing is lost to rounding.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Bools, Floats, Ints, Whole
 from shoal.compiling import kernel, part
 
 TINY = 1e-250
@@ -19,7 +19,7 @@ TINY = 1e-250
 
 
 @part
-def posteriors(odds: NDArray[np.float64], carriers: int, answer: NDArray[np.float64]) -> None:
+def posteriors(odds: Floats, carriers: int, answer: Floats) -> None:
     """Everybody's posterior in one group, written into `answer`; `odds` are theirs in one view. It
     is 1 where it cannot be told: no world is possible, or the sums leave floating point."""
     n, total, top = len(odds), 0.0, 0.0
@@ -57,15 +57,15 @@ def posteriors(odds: NDArray[np.float64], carriers: int, answer: NDArray[np.floa
 
 @kernel
 def drop_linked(
-    start: NDArray[np.int64],
-    row: NDArray[np.integer],
-    number: NDArray[np.int64],
-    carriers: NDArray[np.int64],
-    odds: NDArray[np.float64],
-    strength: NDArray[np.float64],
-    known: NDArray[np.float64],
+    start: Ints,
+    row: Whole,
+    number: Ints,
+    carriers: Ints,
+    odds: Floats,
+    strength: Floats,
+    known: Floats,
     tolerance: float,
-    safe: NDArray[np.bool_],
+    safe: Bools,
 ) -> None:
     """Marks groups in which somebody is linked above their limit in one view as unsafe.
 
@@ -112,13 +112,13 @@ def drop_linked(
 
 @kernel
 def weigh(
-    start: NDArray[np.int64],
-    number: NDArray[np.int64],
-    sampled: NDArray[np.bool_],
-    odds: NDArray[np.float64],
-    most: NDArray[np.float64],
-    carriers: NDArray[np.int64],
-    weight: NDArray[np.float64],
+    start: Ints,
+    number: Ints,
+    sampled: Bools,
+    odds: Floats,
+    most: Floats,
+    carriers: Ints,
+    weight: Floats,
 ) -> None:
     """Writes down what each line of groups counts as, where limits leave room for all carriers.
 
@@ -158,7 +158,7 @@ def weigh(
 
 
 @kernel
-def _cut_off(chance: NDArray[np.float64], limit: NDArray[np.float64], carriers: int) -> None:
+def _cut_off(chance: Floats, limit: Floats, carriers: int) -> None:
     """Chances that add up to the carriers, none above its limit, the others in proportion."""
     full = np.zeros(len(chance), np.bool_)
     while True:

@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.compiling import kernel
 from shoal.methods.art.kernels.links import posteriors
 
@@ -29,19 +29,19 @@ TOLERANCE = 1e-12
 class Known(NamedTuple):
     """What the adversary knows, and what is protected, as the kernels read it."""
 
-    signature: NDArray[np.int64]
+    signature: Ints
     """The signature of each cell."""
-    value: NDArray[np.int64]
+    value: Ints
     """The published value of each cell."""
-    at: NDArray[np.int32]
+    at: IntArray
     """signatures x views: where in `rows` the view's distribution for the signature stands."""
-    rows: NDArray[np.float64]
+    rows: Floats
     """Distributions over the published values, of all views."""
-    event: NDArray[np.int64]
+    event: Ints
     """The event of each value, or -1."""
-    chances: NDArray[np.float64]
+    chances: Floats
     """The same rows added up by event."""
-    r: NDArray[np.float64]
+    r: Floats
     """The r of each event."""
     joint: bool
     """Whether somebody weighs every value."""
@@ -54,9 +54,7 @@ class Known(NamedTuple):
 
 
 @kernel
-def excess(
-    cells: NDArray[np.int64], size: int, known: Known, order: NDArray[np.int64], limit: float
-) -> float:
+def excess(cells: Ints, size: int, known: Known, order: Ints, limit: float) -> float:
     """How far a group is from being safe: the sum over views of max(0, worst link - 1), a link
     being a posterior over its limit.
 
@@ -105,15 +103,13 @@ def excess(
 
 
 @kernel
-def is_safe(cells: NDArray[np.int64], size: int, known: Known, order: NDArray[np.int64]) -> bool:
+def is_safe(cells: Ints, size: int, known: Known, order: Ints) -> bool:
     """Whether a group is r-robust for every event in every view (False when it cannot be told)."""
     return excess(cells, size, known, order, np.inf) == 0.0
 
 
 @kernel
-def _tally(
-    cells: NDArray[np.int64], size: int, known: Known
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+def _tally(cells: Ints, size: int, known: Known) -> tuple[Ints, Ints, int]:
     """The values of a group and how often each occurs, the commonest first."""
     values, counts, kinds = np.empty(size, np.int64), np.zeros(size, np.int64), 0
     for j in range(size):
@@ -142,13 +138,7 @@ def _strength(row: int, event: int, known: Known) -> float:
 
 
 @kernel
-def _together(
-    event: int,
-    values: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    kinds: int,
-    known: Known,
-) -> int:
+def _together(event: int, values: Ints, counts: Ints, kinds: int, known: Known) -> int:
     """How many members of a group carry an event, by its values and their counts."""
     together = 0
     for k in range(kinds):
@@ -159,12 +149,7 @@ def _together(
 
 @kernel
 def _over_by_counts(
-    values: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    kinds: int,
-    size: int,
-    known: Known,
-    at: NDArray[np.int64],
+    values: Ints, counts: Ints, kinds: int, size: int, known: Known, at: Ints
 ) -> float:
     """max(0, r c / N - 1) over the events: what a group of like tuples is over, by their numbers.
     A quotient times one over itself is never above 1, so that the limit itself is allowed.
@@ -187,13 +172,7 @@ def _over_by_counts(
 
 
 @kernel
-def _over_for_binary(
-    values: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    kinds: int,
-    at: NDArray[np.int64],
-    known: Known,
-) -> float:
+def _over_for_binary(values: Ints, counts: Ints, kinds: int, at: Ints, known: Known) -> float:
     """max(0, worst link - 1) in one view for whoever tells one event from the rest.
 
     values, counts: those of the group. at: its members' rows in the view.
@@ -223,7 +202,7 @@ def _over_for_binary(
 
 
 @kernel
-def _have_all(weight: NDArray[np.float64]) -> bool:
+def _have_all(weight: Floats) -> bool:
     for one in weight:
         if not one > 0.0:
             return False
@@ -232,14 +211,14 @@ def _have_all(weight: NDArray[np.float64]) -> bool:
 
 @kernel
 def _worst(
-    weight: NDArray[np.float64],
-    at: NDArray[np.int64],
-    values: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    stride: NDArray[np.int64],
+    weight: Floats,
+    at: Ints,
+    values: Ints,
+    counts: Ints,
+    stride: Ints,
     known: Known,
-    before: NDArray[np.float64],
-    after: NDArray[np.float64],
+    before: Floats,
+    after: Floats,
 ) -> float:
     """The largest posterior over its limit of one view, rounded up by the tolerance.
 
@@ -279,13 +258,7 @@ def _worst(
 
 
 @kernel
-def _add_tuple(
-    form: NDArray[np.float64],
-    old: NDArray[np.float64],
-    new: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    stride: NDArray[np.int64],
-) -> None:
+def _add_tuple(form: Floats, old: Floats, new: Floats, counts: Ints, stride: Ints) -> None:
     """new = old times one tuple's linear form (its weight of each value).
 
     old, new: the weight of each state; counts, stride: as in `_worst`.
@@ -301,9 +274,7 @@ def _add_tuple(
 
 
 @kernel
-def _complete(
-    before: NDArray[np.float64], after: NDArray[np.float64], count: int, stride: int
-) -> float:
+def _complete(before: Floats, after: Floats, count: int, stride: int) -> float:
     """Weight of the ways in which one more value, of this stride, joins the two halves."""
     states, total = len(before), 0.0
     if stride == 0:

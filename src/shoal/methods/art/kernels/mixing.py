@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints, Singles
 from shoal.compiling import kernel, part, search_kernel
 from shoal.methods.art.kernels.mixed import Known, excess
 
@@ -29,32 +29,32 @@ NEVER = np.float32(np.inf)
 class MixedGroups(NamedTuple):
     """The groups made so far, and the rows that are still free; changed in place."""
 
-    free: NDArray[np.int64]
+    free: Ints
     """The free rows of each cell."""
-    members: NDArray[np.int64]
+    members: Ints
     """One row of cells per group."""
-    sizes: NDArray[np.int64]
+    sizes: Ints
     """How many of them count; 0 for a group that became part of another."""
 
 
 class Places(NamedTuple):
     """Where signatures lie: near ones have nearly the same distributions in all views."""
 
-    place: NDArray[np.float32]
+    place: Singles
     """One point per signature."""
-    cell_start: NDArray[np.int64]
+    cell_start: Ints
     """The first cell of each signature, and the number of cells."""
 
 
 @kernel
 def pack_alike(
     event: int,
-    class_start: NDArray[np.int64],
-    class_cells: NDArray[np.int64],
+    class_start: Ints,
+    class_cells: Ints,
     known: Known,
     groups: MixedGroups,
     made: int,
-    left: NDArray[np.int64],
+    left: Ints,
 ) -> int:
     """Groups free carriers of an event with tuples of their own class; the groups made so far.
 
@@ -76,14 +76,7 @@ def pack_alike(
 
 
 @kernel
-def _take_alike(
-    event: int,
-    cells: NDArray[np.int64],
-    known: Known,
-    free: NDArray[np.int64],
-    left: NDArray[np.int64],
-    group: NDArray[np.int64],
-) -> int:
+def _take_alike(event: int, cells: Ints, known: Known, free: Ints, left: Ints, group: Ints) -> int:
     """The size of the smallest group of one class around a carrier, its rows taken; or 0."""
     size, wanted = 0, np.ceil(known.r[event])
     while size < wanted:
@@ -110,9 +103,7 @@ def _take_alike(
 
 
 @kernel
-def _is_commoner(
-    cell: int, other: int, known: Known, free: NDArray[np.int64], left: NDArray[np.int64]
-) -> bool:
+def _is_commoner(cell: int, other: int, known: Known, free: Ints, left: Ints) -> bool:
     """Whether a cell has more free rows than another, or as many and of a commoner value."""
     if free[cell] != free[other]:
         return bool(free[cell] > free[other])
@@ -120,7 +111,7 @@ def _is_commoner(
 
 
 @part
-def count_event(event: int, cells: NDArray[np.int64], size: int, known: Known) -> int:
+def count_event(event: int, cells: Ints, size: int, known: Known) -> int:
     """How many of the first `size` cells carry the event."""
     count = 0
     for j in range(size):
@@ -130,7 +121,7 @@ def count_event(event: int, cells: NDArray[np.int64], size: int, known: Known) -
 
 
 @search_kernel
-def nearest(place: NDArray[np.float32], s: int, length: int) -> NDArray[np.int64]:
+def nearest(place: Singles, s: int, length: int) -> Ints:
     """The `length` signatures nearest to s, itself among them, nearest first."""
     distance = np.empty(len(place), np.float32)
     for u in range(len(place)):
@@ -146,7 +137,7 @@ def nearest(place: NDArray[np.float32], s: int, length: int) -> NDArray[np.int64
 
 
 @search_kernel
-def add_swaps(cell: int, other: int, known: Known, total: NDArray[np.float32]) -> None:
+def add_swaps(cell: int, other: int, known: Known, total: Singles) -> None:
     """Adds q of two cells in every view to `total`; nothing where a swap hides no event."""
     x, y = known.value[cell], known.value[other]
     e = known.event[x]
@@ -162,12 +153,12 @@ def add_swaps(cell: int, other: int, known: Known, total: NDArray[np.float32]) -
 
 @kernel
 def grow(
-    starts: NDArray[np.int64],
+    starts: Ints,
     known: Known,
     places: Places,
     groups: MixedGroups,
     made: int,
-    order: NDArray[np.int64],
+    order: Ints,
     near_count: int,
     most: int,
     largest: int,
@@ -213,12 +204,7 @@ def grow(
 
 @kernel
 def _candidates(
-    start: int,
-    near: NDArray[np.int64],
-    known: Known,
-    places: Places,
-    free: NDArray[np.int64],
-    found: NDArray[np.int64],
+    start: int, near: Ints, known: Known, places: Places, free: Ints, found: Ints
 ) -> int:
     event, n = known.event[known.value[start]], 0
     for s in near:
@@ -232,16 +218,16 @@ def _candidates(
 @kernel
 def _grow_one(
     start: int,
-    candidates: NDArray[np.int64],
+    candidates: Ints,
     known: Known,
-    free: NDArray[np.int64],
-    order: NDArray[np.int64],
+    free: Ints,
+    order: Ints,
     tries: int,
-    group: NDArray[np.int64],
-    q: NDArray[np.float32],
-    need: NDArray[np.float32],
-    total: NDArray[np.float32],
-    lack: NDArray[np.float32],
+    group: Ints,
+    q: Singles,
+    need: Singles,
+    total: Singles,
+    lack: Singles,
 ) -> int:
     """The size of a safe group, its rows taken; or 0 and nothing taken.
 
@@ -289,9 +275,7 @@ def own_need(cell: int, known: Known) -> np.float32:
 
 
 @kernel
-def _may_join(
-    cell: int, group: NDArray[np.int64], size: int, known: Known, free: NDArray[np.int64]
-) -> bool:
+def _may_join(cell: int, group: Ints, size: int, known: Known, free: Ints) -> bool:
     """Whether the cell has a free row, and its event is new or rare enough in the group."""
     if free[cell] <= 0:
         return False
@@ -304,12 +288,7 @@ def _may_join(
 
 @search_kernel
 def _lack(
-    i: int,
-    own: np.float32,
-    size: int,
-    q: NDArray[np.float32],
-    need: NDArray[np.float32],
-    total: NDArray[np.float32],
+    i: int, own: np.float32, size: int, q: Singles, need: Singles, total: Singles
 ) -> np.float32:
     """What all members and candidate i would still need, over all views."""
     lack = NOTHING
@@ -323,12 +302,12 @@ def _lack(
 
 @kernel
 def _best_candidate(
-    candidates: NDArray[np.int64],
-    lack: NDArray[np.float32],
-    group: NDArray[np.int64],
+    candidates: Ints,
+    lack: Singles,
+    group: Ints,
     size: int,
     known: Known,
-    order: NDArray[np.int64],
+    order: Ints,
     tries: int,
     least: float,
 ) -> tuple[int, float]:

@@ -6,13 +6,13 @@ NumPy's own, inside a kernel, would be compiled with all their options and error
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Ints, Singles
 from shoal.compiling import search_part
 
 
 @search_part
-def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64]) -> None:
+def nearest_first(distance: Singles, cells: Ints) -> None:
     """Sorts distances, and their cells with them; of equal ones the smaller cell comes first."""
     found = len(cells)
     gap = 1
@@ -32,7 +32,7 @@ def nearest_first(distance: NDArray[np.float32], cells: NDArray[np.int64]) -> No
 
 
 @search_part
-def smallest_but(left: NDArray[np.float32], skipped: int) -> np.float32:
+def smallest_but(left: Singles, skipped: int) -> np.float32:
     """The smallest number but for so many smaller ones (quickselect, in place)."""
     low, high = 0, len(left) - 1
     while True:

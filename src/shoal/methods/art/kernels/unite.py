@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Floats, Ints
+from shoal.arrays import Bools, Floats, Ints
 from shoal.compiling import search_kernel, search_part
 from shoal.methods.art.kernels.links import posteriors
 from shoal.methods.art.kernels.weights import Weights
@@ -37,9 +36,7 @@ class Lines(NamedTuple):
 
 
 @search_kernel
-def choose(
-    sure: Ints, best: Ints, lines: Lines, weights: Weights, taken: NDArray[np.bool_]
-) -> Ints:
+def choose(sure: Ints, best: Ints, lines: Lines, weights: Weights, taken: Bools) -> Ints:
     """The partner of each of the groups `sure`, in their order: of its `best` ones the first that
     is not taken yet and with whom all are within their limits; -1 where none is."""
     G, W = len(lines.carriers), len(weights.through)

@@ -9,29 +9,27 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Ints, Whole
 from shoal.compiling import kernel
 
 
 class Weights(NamedTuple):
     """What is known of kinds of people in W columns (a view in the hands of one reader)."""
 
-    at: NDArray[np.integer]
+    at: Whole
     """kinds x views: the class of each kind."""
-    through: NDArray[np.int64]
+    through: Ints
     """The view of each column."""
-    first: NDArray[np.int64]
+    first: Ints
     """Where the classes of each column begin in the next two, and their length."""
-    odds: NDArray[np.float64]
-    strength: NDArray[np.float64]
+    odds: Floats
+    strength: Floats
     """One over the limit."""
 
 
 @kernel
-def gathered(
-    weights: Weights, numbers: NDArray[np.float64], kinds: NDArray[np.int64], width: int
-) -> NDArray[np.float64]:
+def gathered(weights: Weights, numbers: Floats, kinds: Ints, width: int) -> Floats:
     """kinds x the first `width` columns: what `numbers`, which are by class, say of some kinds."""
     made = np.empty((len(kinds), width))
     for i in range(len(kinds)):
@@ -42,9 +40,7 @@ def gathered(
 
 
 @kernel
-def people_by_class(
-    weights: Weights, people: NDArray[np.float64], width: int
-) -> NDArray[np.float64]:
+def people_by_class(weights: Weights, people: Floats, width: int) -> Floats:
     """How many people there are in each class of the first `width` columns."""
     counts = np.zeros(weights.first[width])
     for s in range(len(people)):
@@ -55,12 +51,7 @@ def people_by_class(
 
 
 @kernel
-def largest_sums(
-    weights: Weights,
-    numbers: NDArray[np.float64],
-    kind: NDArray[np.int64],
-    start: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def largest_sums(weights: Weights, numbers: Floats, kind: Ints, start: Ints) -> Floats:
     """Of each stretch of kinds: the largest of the `numbers`, which are by class, in each column,
     added up over columns. start: where each stretch begins, and where the last ends."""
     width = len(weights.through)

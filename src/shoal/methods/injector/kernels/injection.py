@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints, Words
+from shoal.arrays import Bools, Ints, Words
 from shoal.compiling import kernel, part
 
 
@@ -50,7 +49,7 @@ def disjoint(one: Words, other: Words) -> bool:
 
 
 @kernel
-def count_incompatible(sizes: Ints, event: Ints, denied: NDArray[np.bool_]) -> Ints:
+def count_incompatible(sizes: Ints, event: Ints, denied: Bools) -> Ints:
     """With how many rows each kind is incompatible: those that have an event which it cannot have,
     and those that cannot have its event, less those that are both. `denied` is kinds x E + 1."""
     K, width = denied.shape
@@ -166,7 +165,7 @@ def _grow(
 
 
 @kernel
-def _next_event(value_left: Ints, closed: NDArray[np.bool_], l: int, spare: int) -> int:
+def _next_event(value_left: Ints, closed: Bools, l: int, spare: int) -> int:
     """What the bucket should take next: an event that, left out, would have more than one in l of
     the `spare` rows that remain for other buckets; else none; else the most frequent event."""
     E = len(value_left) - 1

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.arrays import Ints, Words
+from shoal.arrays import Bools, Ints, Words
 from shoal.compiling import kernel
 from shoal.methods.injector.kernels.injection import Kinds, add, disjoint, has
 
@@ -43,7 +42,7 @@ def attach(rows: Ints, chosen: Ints, kind: Ints, kinds: Kinds, buckets: Buckets)
 @kernel
 def join_compatible(
     rows: Ints, starts: Ints, tries: int, kind: Ints, kinds: Kinds, buckets: Buckets
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Adds each row to the first bucket, from its own start on, that lacks its event and all of
     whose rows it is compatible with; says which rows found one."""
     B = len(buckets.head)
