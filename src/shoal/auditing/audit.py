@@ -45,7 +45,7 @@ from shoal.auditing.measures import (
 )
 from shoal.auditing.models import other_models
 from shoal.auditing.persons import ByPerson, PersonVerdict
-from shoal.auditing.releases import Shown, judge_releases
+from shoal.auditing.releases import judge_after
 from shoal.auditing.row_risks import KnownRows
 from shoal.auditing.seen import Lens, Seen, judge_beside
 from shoal.auditing.verdict import Audit
@@ -57,7 +57,7 @@ from shoal.groups import Grouping, Progress, silent
 from shoal.groups.lookup import Lookup, lookup_of, readable_people
 from shoal.groups.partition import Partition, number_groups
 from shoal.groups.suppressed import left_out, missing_people
-from shoal.knowledge import Assumed, Knowledge, check_groups, event_chances
+from shoal.knowledge import Assumed, Knowledge, check_groups
 
 THREADED = 1000
 """To judge a table of fewer people takes less than to start a thread."""
@@ -102,13 +102,12 @@ def audit(
     own = np.array([event.r or np.nan for event in table.events])
     strength = checked_r(table.spec.r if r is None else r)
     event_r = np.where(np.isnan(own), strength, own)
-    before = _known_before(table, known)
     case = Case(
         table=table,
         partition=whole,
         event_r=event_r,
         limit=limit or table.spec.limit,
-        known=before * event_r > 1.0,
+        beforehand=known.largest_chances(table),
         budget=budget,
         seed=checked_seed(seed),
         earlier=None if told is None else _earlier(table, grouping, told),
@@ -127,17 +126,11 @@ def audit(
     _judge_all(case, adversaries, known, seen, apart, persons, whole_lenses, progress)
     of_people = persons.verdict()
     found = _assemble(
-        case, everybody, known, adversaries, seen, apart, strength, before, grouping, of_people
+        case, everybody, known, adversaries, seen, apart, strength, grouping, of_people
     )
     if told is not None and rows is not None:
-        before_rows = np.where((rows >= 0) & told[rows], np.cumsum(told)[rows] - 1, -1)
-        both = [(before_rows.astype(np.int32), weight), (rows, None)]
-        value = _row_values(table, grouping, rows)
-        shown = [Shown(table, group, value, counted) for group, counted in both]
-        together = judge_releases(
-            table, shown, knowledge=known, limit=case.limit, earlier=1, budget=budget, seed=seed
-        )
-        found = replace(found, releases=together)
+        pooled = None if grouping.pooled is None else np.append(grouping.pooled, False)
+        found = replace(found, releases=judge_after(case, known, told, rows, pooled, weight))
     found = found if lookup is None else replace(found, lookup=lookup)
     found = found.checked(nearest(apart) if any(map(reads_whole, adversaries)) else None)
     return replace(found, models=other_models(table, grouping)) if models else found
@@ -146,14 +139,6 @@ def audit(
 def _earlier(table: Table, made: Grouping, told: Bools) -> Earlier:
     mine = told[made.group]
     return Earlier.of(table, told, made.signature[mine], made.value[mine], made.people[mine])
-
-
-def _row_values(table: Table, grouping: Grouping, rows: IntArray) -> IntArray:
-    """What is published of each row, in groups that were dealt one by one."""
-    if grouping.pooled is None:
-        return table.row_value
-    pooled = np.append(grouping.pooled, False)[rows]
-    return np.where(pooled, table.masked[table.row_value], table.row_value).astype(np.int32)
 
 
 def grouped(
@@ -184,14 +169,6 @@ def _series(groups: Any) -> pl.Series:
         return pl.Series("group", groups)
     except (TypeError, ValueError):
         return to_polars({"group": groups})["group"]
-
-
-def _known_before(table: Table, knowledge: Knowledge) -> Floats:
-    """signatures x events: the largest global probability over all views."""
-    best = np.zeros((len(table.signatures), len(table.events)))
-    for view in knowledge.views:
-        np.maximum(best, event_chances(view, table)[view.index], out=best)
-    return best
 
 
 def _judge_all(
@@ -251,7 +228,6 @@ def _assemble(
     seen: Seen,
     apart: Seen,
     r: float,
-    before: Floats,
     grouping: Grouping,
     persons: PersonVerdict | None,
 ) -> Audit:
@@ -259,7 +235,7 @@ def _assemble(
     absence = count_missing(everybody, knowledge, missing_people(table, left_out(table, grouping)))
     readable = readable_people(table, grouping)
     lenses = seen.judged
-    risks = row_risks(case, seen, seen.people, before)
+    risks = row_risks(case, seen)
     breach = risks.worst["problematic"].to_numpy()
     undecided = risks.worst["undecided"].to_numpy()
     impossible = np.unique(np.concatenate([one.judged.contradictory for one in lenses]))

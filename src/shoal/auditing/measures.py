@@ -16,7 +16,7 @@ from shoal.auditing.adversaries.judging import Case
 from shoal.auditing.checks import robustness
 from shoal.auditing.findings import KINDS, Kind, Witness
 from shoal.auditing.kernels import count_held, deviations
-from shoal.auditing.row_risks import KnownRows, RowRisks
+from shoal.auditing.row_risks import RowRisks
 from shoal.auditing.seen import Lens as Lens
 from shoal.auditing.seen import Seen
 from shoal.auditing.verdict import AdversaryVerdict, GuessRate, ViewRisk, fitted
@@ -62,9 +62,9 @@ def verdict_of(
     )
 
 
-def row_risks(case: Case, seen: Seen, people: KnownRows, before: Floats) -> RowRisks:
-    """The worst of all views' judgements for everybody; `before` is what was known anyway."""
-    table, lenses, event = case.table, seen.lenses, seen.event
+def row_risks(case: Case, seen: Seen) -> RowRisks:
+    """The worst of all views' judgements for everybody."""
+    table, lenses, event, before = case.table, seen.lenses, seen.event, case.beforehand
     signature = case.partition.signature[case.held]
     chance = np.zeros(len(case.held))
     for number, (_, view, _) in enumerate(lenses):
@@ -74,7 +74,7 @@ def row_risks(case: Case, seen: Seen, people: KnownRows, before: Floats) -> RowR
     earlier = before[np.arange(len(before)), ranked]
     return RowRisks(
         table=table,
-        people=people,
+        people=seen.people,
         held=case.held,
         worst=pl.DataFrame(
             {

@@ -185,6 +185,13 @@ class Knowledge:
         """The models among the views."""
         return tuple(view.fitted for view in self.views if view.fitted is not None)
 
+    def largest_chances(self, table: Table) -> Floats:
+        """signatures x events: the most that any view says before anything is published."""
+        most = np.zeros((len(table.signatures), len(table.events)))
+        for view in self.views:
+            np.maximum(most, event_chances(view, table)[view.index], out=most)
+        return most
+
     @classmethod
     def of(
         cls, table: Table, given: Knowledge | str | Path | None = None, *, model: Any = None

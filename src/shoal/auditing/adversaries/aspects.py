@@ -104,7 +104,7 @@ def _read(case: Case, aspect: Aspect) -> Case:
         table=aspect.table,
         partition=case.partition.read(aspect),
         event_r=case.event_r[events],
-        known=np.ascontiguousarray(case.known[:, events]),
+        beforehand=np.ascontiguousarray(case.beforehand[:, events]),
     )
 
 

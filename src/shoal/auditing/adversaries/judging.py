@@ -70,14 +70,19 @@ class Case:
     partition: Partition
     event_r: Floats
     limit: Limit
-    known: Bools
-    """signatures x events: global probability above 1/r in some view."""
+    beforehand: Floats
+    """signatures x events: the largest global probability over all views."""
     budget: float
     """The most steps of one exact answer."""
     seed: int
     earlier: Earlier | None = None
     """What was published before: a release is charged with what it adds. Whoever takes one group at
     a time knows of these groups what they knew; whoever counts over all may know more."""
+
+    @cached_property
+    def known(self) -> Bools:
+        """signatures x events: global probability above 1/r in some view."""
+        return np.asarray(self.beforehand * self.event_r > 1.0)
 
     @cached_property
     def told(self) -> Bools:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Bools, Floats, Ints
+from shoal.arrays import Bools, Floats, IntArray, Ints
 from shoal.auditing.adversaries.adversary import BOTH, as_adversaries
 from shoal.auditing.adversaries.aspects import readings
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
@@ -107,6 +107,33 @@ def judge_releases(
     )
 
 
+def judge_after(
+    case: Case,
+    knowledge: Knowledge,
+    told: Bools,
+    rows: IntArray,
+    pooled: Bools | None,
+    weight: Floats | None,
+) -> ReleasesVerdict:
+    """A release with the one that it follows, which published the groups that are `told`: `rows`
+    is the group of each row, `pooled` says which groups are, and `weight` what each row counted
+    as before."""
+    before = np.where((rows >= 0) & told[rows], np.cumsum(told)[rows] - 1, -1).astype(np.int32)
+    value = case.table.row_value
+    if pooled is not None:
+        value = np.where(pooled[rows], case.table.masked[value], value).astype(np.int32)
+    shown = [Shown(case.table, before, value, weight), Shown(case.table, rows, value)]
+    return judge_releases(
+        case.table,
+        shown,
+        knowledge=knowledge,
+        limit=case.limit,
+        earlier=1,
+        budget=case.budget,
+        seed=case.seed,
+    )
+
+
 class _Asked(NamedTuple):
     table: Table
     told: Constraints
@@ -176,15 +203,12 @@ def _judge_single(asked: _Asked, found: _Found, groups: Ints) -> None:
     grouping = Grouping.of_rows(
         table, rows, values=shown if changed else None, pooled=told.pooled[groups]
     )
-    before = np.zeros((len(table.signatures), len(table.events)))
-    for view in asked.knowledge.views:
-        np.maximum(before, event_chances(view, table)[view.index], out=before)
     case = Case(
         table=table,
         partition=Partition.of(table, grouping),
         event_r=table.event_r,
         limit=asked.limit,
-        known=before * table.event_r > 1.0,
+        beforehand=asked.knowledge.largest_chances(table),
         budget=asked.budget,
         seed=asked.seed,
     )

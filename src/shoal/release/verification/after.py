@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.arrays import Ints
 from shoal.auditing.adversaries.judging import Case, Earlier
-from shoal.auditing.releases import Shown, judge_releases
+from shoal.auditing.releases import judge_after
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups.ragged import Ragged
@@ -32,25 +32,11 @@ def together_with_earlier(
 ) -> dict[str, Any]:
     """What a release tells with those before it, as a certificate says it."""
     assert case.earlier is not None, "asked of releases that follow others"
-    told, own = case.earlier.told, case.table.row_value
     gid, weight = rows_recorded(Path(private), case.table)
     rows = np.where(gid < 0, -1, np.searchsorted(lines.ids, gid)).astype(np.int32)
     pooled = np.zeros(len(lines.ids) + 1, bool)
     pooled[lines.values.owner[lines.values.code == len(case.table.values)]] = True
-    value = np.where(pooled[rows], case.table.masked[own], own).astype(np.int32)
-    before = np.where((rows >= 0) & told[rows], np.cumsum(told)[rows] - 1, -1)
-    both = [(before.astype(np.int32), weight), (rows, None)]
-    shown = [Shown(case.table, group, value, counted) for group, counted in both]
-    found = judge_releases(
-        case.table,
-        shown,
-        knowledge=knowledge,
-        limit=case.limit,
-        earlier=1,
-        budget=case.budget,
-        seed=case.seed,
-    )
-    return found.public()
+    return judge_after(case, knowledge, case.earlier.told, rows, pooled, weight).public()
 
 
 def told_of(certificate: dict[str, Any], private: str | Path | None) -> Ints | None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from shoal.arrays import Bools, Floats, IntArray, Ints
+from shoal.arrays import Floats, IntArray, Ints
 from shoal.auditing.adversaries.adversary import Anybody, as_adversaries, reads_whole
 from shoal.auditing.adversaries.aspects import readings, two_valued
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
@@ -31,7 +31,7 @@ from shoal.errors import InputError
 from shoal.groups.lookup import Lookup, count_readable, k_cost
 from shoal.groups.partition import Partition
 from shoal.groups.ragged import Counts
-from shoal.knowledge import OWN, Assumed, Knowledge, event_chances
+from shoal.knowledge import OWN, Assumed, Knowledge
 from shoal.knowledge.entropy import leeway
 from shoal.plain import plain, typed
 from shoal.release import Release
@@ -106,13 +106,13 @@ def recompute(
         partition=_partition(table, lines),
         event_r=table.event_r,
         limit=table.spec.limit,
-        known=np.zeros((len(table.signatures), len(table.events)), bool),
+        beforehand=known.largest_chances(table),
         budget=JOINT_BUDGET,
         seed=given_seed(certificate) or 0,
         earlier=earlier,
     )
     stated = release.judged
-    people = lines.everybody[_known_before(table, known)[lines.signature]]
+    people = lines.everybody[case.known[lines.signature].any(axis=1)]
     before = _same_figure("known before", int(people.sum()), stated.known_before, whole=whole)
     absence = check_absence(case, known, certificate, record)
     counter = count_classes(case, known)
@@ -272,15 +272,6 @@ def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Claim:
 
 def _check_counter(counter: Counter, claimed: Counter | None) -> Claim:
     return same_figures("counting per stratum", plain(counter), plain(claimed))
-
-
-def _known_before(table: Table, known: Knowledge) -> Bools:
-    """The signatures whose global probability of some event exceeds 1/r in some view."""
-    known_above = np.zeros(len(table.signatures), bool)
-    for view in known.views:
-        chance = event_chances(view, table)[view.index]
-        known_above |= np.asarray((chance * table.event_r > 1.0).any(axis=1))
-    return known_above
 
 
 def _compare(
