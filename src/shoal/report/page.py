@@ -25,8 +25,8 @@ from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Grouping
 from shoal.release import Release
-from shoal.release.facts.contents import Facts, Repeat, audit_facts, release_facts
-from shoal.release.facts.records import Bar
+from shoal.release.facts.contents import Facts, audit_facts, release_facts
+from shoal.release.facts.records import Bar, Repeat
 from shoal.report import measured, sentences
 from shoal.report.charts import audit as charts
 from shoal.report.charts.stored import Chart

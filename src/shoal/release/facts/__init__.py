@@ -9,13 +9,13 @@ from __future__ import annotations
 from shoal.release.facts.contents import (
     FACTS_FILE,
     Facts,
-    Repeat,
     audit_facts,
     certificate_digest,
     keep_facts,
     load_facts,
     release_facts,
 )
+from shoal.release.facts.records import Repeat
 
 __all__ = [
     "FACTS_FILE",

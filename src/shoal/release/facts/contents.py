@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal._version import __version__, versions
+from shoal._version import __version__
 from shoal.auditing.attacked import AttackResult, PublicAttack
 from shoal.auditing.checks import Check, attacked
 from shoal.auditing.findings import Findings, PublicFindings, Witness
@@ -36,7 +36,7 @@ from shoal.release.facts.records import (
     ExposedPerson,
     MethodFacts,
     QueryErrors,
-    Repeated,
+    Repeat,
     RiskBin,
     SizeBin,
     SpecFacts,
@@ -45,16 +45,6 @@ from shoal.release.facts.records import (
 
 FORMAT = "shoal-report/2"
 MOST_EXPOSED = 10
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """How the run can be repeated, as far as the caller knows it."""
-
-    command: str | None = None
-    """The command line; only the internal edition shows it."""
-    seed: int | None = None
-    """Where it was given; a secret seed is kept elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +67,12 @@ class Facts:
     """The worst first."""
     sizes: tuple[SizeBin, ...]
     loss: tuple[ColumnLoss, ...]
-    queries: QueryErrors | None
     people: tuple[ExposedPerson, ...]
-    method: MethodFacts | None
     spec: SpecFacts
-    repeat: Repeated
-    certificate: str | None
+    repeat: Repeat
+    method: MethodFacts | None = None
+    queries: QueryErrors | None = None
+    certificate: str | None = None
     """The digest of the release's certificate; None for an audit."""
     attack: PublicAttack | None = None
     """What attackers achieved, once they have tried; in the internal edition all of it, as
@@ -109,15 +99,8 @@ def audit_facts(
     else:
         shown = grouping.value if grouping.shown is None else grouping.shown
         values = np.bincount(shown, grouping.people, len(table.values))
-    return _facts(
-        audit,
-        table,
-        columns=loss.published_people(table, people, values.astype(np.float64)),
-        method=None,
-        certificate=None,
-        repeat=repeat or Repeat(),
-        queries=None,
-    )
+    changed = loss.published_people(table, people, values.astype(np.float64))
+    return _facts(audit, table, changed, repeat or Repeat())
 
 
 def release_facts(
@@ -127,10 +110,9 @@ def release_facts(
     that is asked for, which takes as long as writing it."""
     _check(release.made.audit, table)
     certificate = release.certificate
-    return _facts(
-        release.made.audit,
-        table,
-        columns=loss.released(table, release),
+    repeat = repeat or Repeat(seed=given_seed(certificate))
+    return replace(
+        _facts(release.made.audit, table, loss.released(table, release), repeat),
         certificate=certificate_digest(certificate),
         method=MethodFacts(
             **certificate["method"],
@@ -138,7 +120,6 @@ def release_facts(
             pooled=certificate["groups"]["pooled"],
             changed=certificate["rows"]["values_changed"],
         ),
-        repeat=repeat or Repeat(seed=given_seed(certificate)),
         queries=loss.query_errors(table, release) if queries else None,
     )
 
@@ -158,16 +139,7 @@ def _check(audit: Audit, table: Table) -> None:
         )
 
 
-def _facts(
-    audit: Audit,
-    table: Table,
-    *,
-    columns: tuple[ColumnLoss, ...],
-    method: MethodFacts | None,
-    certificate: str | None,
-    repeat: Repeat,
-    queries: QueryErrors | None,
-) -> Facts:
+def _facts(audit: Audit, table: Table, changed: tuple[ColumnLoss, ...], repeat: Repeat) -> Facts:
     limit_of = {event.label: 1 / (event.r or audit.r) for event in table.events}
     events = tuple(
         EventFacts(
@@ -193,13 +165,10 @@ def _facts(
         risk=_risk(audit, limits, relative=relative),
         views=_views(audit),
         sizes=_sizes(audit),
-        loss=columns,
-        queries=queries,
+        loss=changed,
         people=exposed,
-        method=method,
-        certificate=certificate,
         spec=_spec(table, audit.by_view),
-        repeat=Repeated(repeat.command, repeat.seed, versions()),
+        repeat=repeat,
     )
 
 

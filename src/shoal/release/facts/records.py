@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from shoal._version import versions
 from shoal.auditing.findings import Kind
+from shoal.auditing.verdict import ViewRisk
 
 
 @dataclass(frozen=True)
@@ -51,18 +53,10 @@ class SizeBin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViewFacts:
-    """What one view can do on its own: see `shoal.auditing.verdict.ViewRisk`."""
+class ViewFacts(ViewRisk):
+    """What one view can do on its own, by its name."""
 
     name: str
-    worst: float
-    exposure: float
-    kind: Kind
-    before: float
-    exposure_before: float
-    problematic: int
-    delta: float
-    bound: float
     guess: float | None
     """How often the likeliest member of a group is a case."""
 
@@ -202,10 +196,11 @@ class SpecFacts:
 
 
 @dataclass(frozen=True)
-class Repeated:
-    """How the run can be repeated, and with what it was made."""
+class Repeat:
+    """How the run can be repeated, as far as the caller knows it, and with what it was made."""
 
-    command: str | None
-    """Only the internal edition shows it."""
-    seed: int | None
-    versions: dict[str, str]
+    command: str | None = None
+    """The command line; only the internal edition shows it."""
+    seed: int | None = None
+    """Where it was given; a secret seed is kept elsewhere."""
+    versions: dict[str, str] = field(default_factory=versions)
