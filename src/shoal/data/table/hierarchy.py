@@ -56,70 +56,13 @@ _FORM_REMEDY = (
 )
 
 
-@dataclass(frozen=True)
-class Outline:
-    """What a file says: the values with their paths below the top, or interval widths."""
-
-    values: tuple[object, ...]
-    paths: tuple[Labels, ...]
-    top: str = ANY
-    widths: tuple[float, ...] | None = None
-
-
-def parse_csv(path: Path, *, name: str, separator: str | None) -> Outline:
-    """The wide form. `separator` is found out (`;` or `,`) unless it is given.
-
-    A last column that says the same everywhere is "any"; otherwise `*` is put on top.
-    """
-    text = _read_text(path)
-    rows = _split(text, separator) if separator else _sniff(text)
-    if not rows:
-        problem = f'The hierarchy file "{path}" has no rows.'
-        raise InputError("hierarchy-form", problem, "Give one row for every value.")
-    check_depth(name, rows, depth=len(rows[0]))
-    if len(rows[0]) > 1 and len({row[-1] for row in rows}) == 1:
-        paths, top = tuple(row[:-1] for row in rows), rows[0][-1]
-    else:
-        paths, top = tuple(rows), ANY
-    return Outline(tuple(row[0] for row in paths), paths, top)
-
-
-def parse_toml(path: Path, *, name: str) -> Outline:
-    """The TOML form of a file."""
+def _read_toml(path: Path) -> dict[str, object]:
     try:
-        content = tomllib.loads(_read_text(path))
+        return tomllib.loads(_read_text(path))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else f"no TOML: {error}"
         problem = f'The hierarchy file "{path}" is {why}.'
         raise InputError("hierarchy-form", problem, "Correct the file.") from None
-    return parse_mapping(content, name=name)
-
-
-def parse_mapping(content: Mapping[str, object], *, name: str) -> Outline:
-    """The TOML form, once it has been read."""
-    forms = {"values", "widths", "groups"}
-    for key in content:
-        if key not in forms | {"any"}:
-            problem = f'{attribute(name)}: "{key}" is not a key of a hierarchy'
-            problem += f"{nearest(key, forms | {'any'})}."
-            raise InputError("hierarchy-form", problem, _FORM_REMEDY)
-    given = [key for key in content if key in forms]
-    top = content.get("any", ANY)
-    if len(given) != 1 or not isinstance(top, str):
-        raise InputError("hierarchy-form", f"{attribute(name)} has no clear form.", _FORM_REMEDY)
-    body = content[given[0]]
-    leaves: list[tuple[object, Labels]]
-    if given == ["groups"] and isinstance(body, Mapping) and body:
-        leaves = list(_leaves(body, (), name=name))
-    elif given == ["values"] and isinstance(body, list) and body:
-        leaves = [(value, ()) for value in body]
-    elif given == ["widths"] and isinstance(body, list):
-        return Outline((), (), top, tuple(body))
-    else:
-        problem = f'{attribute(name)}: "{given[0]}" does not hold what it should.'
-        raise InputError("hierarchy-form", problem, _FORM_REMEDY)
-    paths = tuple((text_of(value), *above) for value, above in leaves)
-    return Outline(tuple(value for value, _ in leaves), paths, top)
 
 
 def _leaves(
@@ -241,35 +184,56 @@ class Hierarchy:
 
     @classmethod
     def from_csv(
-        cls,
-        path: str | Path,
-        *,
-        name: str | None = None,
-        separator: str | None = None,
+        cls, path: str | Path, *, name: str | None = None, separator: str | None = None
     ) -> Hierarchy:
         """Reads the wide form. `separator` is found out (`;` or `,`) unless it is given.
 
         A last column that says the same everywhere is "any"; otherwise `*` is put on top.
         """
         name = Path(path).stem if name is None else name
-        return cls._grown(name, parse_csv(Path(path), name=name, separator=separator))
+        text = _read_text(Path(path))
+        rows = _split(text, separator) if separator else _sniff(text)
+        if not rows:
+            problem = f'The hierarchy file "{path}" has no rows.'
+            raise InputError("hierarchy-form", problem, "Give one row for every value.")
+        check_depth(name, rows, depth=len(rows[0]))
+        top = ANY
+        if len(rows[0]) > 1 and len({row[-1] for row in rows}) == 1:
+            rows, top = [row[:-1] for row in rows], rows[0][-1]
+        return cls(name, len(rows[0]) + 1, tuple(row[0] for row in rows), tuple(rows), top)
 
     @classmethod
     def from_toml(
         cls, source: str | Path | Mapping[str, object], *, name: str | None = None
     ) -> Hierarchy:
         """Reads the TOML form, from a file or from its parsed content."""
-        if isinstance(source, Mapping):
-            return cls._grown(name or "", parse_mapping(source, name=name or ""))
-        name = Path(source).stem if name is None else name
-        return cls._grown(name, parse_toml(Path(source), name=name))
-
-    @classmethod
-    def _grown(cls, name: str, outline: Outline) -> Hierarchy:
-        if outline.widths is not None:
-            return cls.intervals((), outline.widths, name=name, top=outline.top)
-        levels = len(outline.paths[0]) + 1
-        return cls(name, levels, outline.values, outline.paths, outline.top)
+        if not isinstance(source, Mapping):
+            name = Path(source).stem if name is None else name
+            source = _read_toml(Path(source))
+        name, forms = name or "", {"values", "widths", "groups"}
+        for key in source:
+            if key not in forms | {"any"}:
+                problem = f'{attribute(name)}: "{key}" is not a key of a hierarchy'
+                problem += f"{nearest(key, forms | {'any'})}."
+                raise InputError("hierarchy-form", problem, _FORM_REMEDY)
+        given = [key for key in source if key in forms]
+        top = source.get("any", ANY)
+        if len(given) != 1 or not isinstance(top, str):
+            problem = f"{attribute(name)} has no clear form."
+            raise InputError("hierarchy-form", problem, _FORM_REMEDY)
+        body = source[given[0]]
+        leaves: list[tuple[object, Labels]]
+        if given == ["groups"] and isinstance(body, Mapping) and body:
+            leaves = list(_leaves(body, (), name=name))
+        elif given == ["values"] and isinstance(body, list) and body:
+            leaves = [(value, ()) for value in body]
+        elif given == ["widths"] and isinstance(body, list):
+            return cls.intervals((), body, name=name, top=top)
+        else:
+            problem = f'{attribute(name)}: "{given[0]}" does not hold what it should.'
+            raise InputError("hierarchy-form", problem, _FORM_REMEDY)
+        paths = tuple((text_of(value), *above) for value, above in leaves)
+        return cls(name, len(paths[0]) + 1, tuple(value for value, _ in leaves), paths, top)
 
     @property
     def height(self) -> int:
