@@ -52,6 +52,7 @@ def known_of(
         False,
         False,
         256,
+        np.arange(len(views)),
     )
 
 
@@ -118,27 +119,25 @@ def test_excess_is_that_of_all_worlds(seed: int, readers: tuple[str, ...], limit
     ][seed % 3]
     known = asking(random_known(rng, event, r), readers, limit)
     group = rng.integers(0, len(known.value), rng.integers(2, 7))
-    order = np.arange(2)
     true = slow_excess(group.tolist(), known)
-    found = excess(group, len(group), known, order, np.inf)
+    found = excess(group, len(group), known, np.inf)
     assert found == pytest.approx(float(true), abs=1e-9)
-    assert is_safe(group, len(group), known, order) == (found == 0.0)
+    assert is_safe(group, len(group), known) == (found == 0.0)
     assert found > 0 or true <= rounding(known)
     if found > 0:
-        assert excess(group, len(group), known, order, found) == np.inf
-    assert sorted(order) == [0, 1]
+        assert excess(group, len(group), known, found) == np.inf
+    assert sorted(known.order) == [0, 1]
 
 
 def test_like_tuples_are_judged_in_whole_numbers() -> None:
     """Three alike at r = 3 are exactly at the limit; two at r = 2 that differ are not alike."""
     rows = [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5], [0.3, 0.2, 0.5]]
     known = known_of([rows], [(0, 0), (1, 1), (1, 2), (2, 1)], [0, 1, 2], [3.0, 3.0, 3.0])
-    order = np.arange(1)
-    assert is_safe(np.array([0, 1, 2]), 3, known, order)
-    assert not is_safe(np.array([0, 1]), 2, known, order)
+    assert is_safe(np.array([0, 1, 2]), 3, known)
+    assert not is_safe(np.array([0, 1]), 2, known)
     pair = known._replace(r=np.full(3, 2.0))
-    assert is_safe(np.array([0, 1]), 2, pair, order)
-    assert not is_safe(np.array([0, 3]), 2, pair, order)
+    assert is_safe(np.array([0, 1]), 2, pair)
+    assert not is_safe(np.array([0, 3]), 2, pair)
 
 
 @pytest.mark.parametrize("readers", READERS)
@@ -148,23 +147,23 @@ def test_like_tuples_may_tell_what_was_known_of_them(readers: tuple[str, ...]) -
         for carriers in range(1, people):
             rows = [[carriers / people, 1 - carriers / people]]
             known = known_of([rows], [(0, 0), (0, 1)], [0, -1], [60.0])
-            known, order = asking(known, readers, "prior"), np.arange(1)
+            known = asking(known, readers, "prior")
             group = np.repeat([0, 1], [carriers, people - carriers])
-            assert is_safe(group, people, known, order)
-            assert not is_safe(group, people - 1, known, order)
+            assert is_safe(group, people, known)
+            assert not is_safe(group, people - 1, known)
 
 
 def test_what_cannot_be_told_is_not_safe() -> None:
     """No world has any weight, or there are too many states."""
     impossible = known_of([[[0.0, 1.0], [0.0, 1.0]]], [(0, 0), (1, 1)], [0, 1], [2.0, 2.0])
-    assert excess(np.array([0, 1]), 2, impossible, np.arange(1), np.inf) == np.inf
+    assert excess(np.array([0, 1]), 2, impossible, np.inf) == np.inf
     kinds = 10
     many = known_of(
         [[[1 / kinds] * kinds]], [(0, v) for v in range(kinds)], list(range(kinds)), [2.0] * kinds
     )
-    assert excess(np.arange(kinds), kinds, many, np.arange(1), np.inf) == np.inf
-    assert is_safe(np.arange(kinds - 1), kinds - 1, many, np.arange(1))
-    assert is_safe(np.arange(kinds), kinds, many._replace(most_states=512), np.arange(1))
+    assert excess(np.arange(kinds), kinds, many, np.inf) == np.inf
+    assert is_safe(np.arange(kinds - 1), kinds - 1, many)
+    assert is_safe(np.arange(kinds), kinds, many._replace(most_states=512))
 
 
 def test_swaps_are_ratios_of_worlds() -> None:
@@ -207,7 +206,7 @@ def check(known: Known, groups: MixedGroups, made: int, rows: np.ndarray[Any, An
         np.add.at(used, group, 1)
         if len(group) and len(group) <= 7:
             assert slow_excess(group.tolist(), known) <= rounding(known)
-        assert not len(group) or is_safe(group, len(group), known, np.arange(2))
+        assert not len(group) or is_safe(group, len(group), known)
     assert (groups.free >= 0).all()
     assert (used + groups.free == rows).all()
 
@@ -228,12 +227,11 @@ def test_what_the_search_makes_is_safe_and_loses_nobody(
     kinds = np.unique(known.at, axis=0, return_inverse=True)[1].reshape(-1)[known.signature]
     cells = np.argsort(kinds, kind="stable")
     start = np.searchsorted(kinds[cells], np.arange(kinds.max() + 2))
-    order = np.arange(2)
     starts = np.flatnonzero(known.event[known.value] >= 0)
     left = np.bincount(known.value, groups.free).astype(np.int64)
     made = pack_alike(0, start, cells, known, groups, 0, left)
     check(known, groups, made, rows)
-    made = grow(starts, known, places, groups, made, order, 5, 100, 6, 10)
+    made = grow(starts, known, places, groups, made, 5, 100, 6, 10)
     check(known, groups, made, rows)
     at = [
         known.signature[groups.members[g, j]] for g in range(made) for j in range(groups.sizes[g])
@@ -247,7 +245,7 @@ def test_what_the_search_makes_is_safe_and_loses_nobody(
         np.zeros(81, np.int64),
     )
     waiting = groups.free[starts].sum()
-    made = absorb(starts, known, places, groups, where, made, order, 5, 100, 12, 10, 4)
+    made = absorb(starts, known, places, groups, where, made, 5, 100, 12, 10, 4)
     check(known, groups, made, rows)
     assert groups.free[starts].sum() <= waiting
 

@@ -88,6 +88,7 @@ class _Mix:
             "binary" in names,
             asked.prior,
             min(MOST_STATES, max(256, 2 ** (least + 1))),
+            np.arange(len(views)),
         )
         signatures = len(groups.table.signatures)
         self._places = Places(
@@ -98,7 +99,6 @@ class _Mix:
             cells.free, np.zeros((waiting, self._joined), np.int64), np.zeros(waiting, np.int64)
         )
         self._odds, self._cover = _odds(groups.table, knowledge)
-        self._order = np.arange(len(views))
         self._made = 0
         self._tries = math.ceil(CHECKS / float(groups.table.event_r.max()))
         self._most = max(64, min(MOST_BLOCKS, MOST_SWAPS // len(views)))
@@ -136,7 +136,6 @@ class _Mix:
                 self._places,
                 self._groups,
                 self._made,
-                self._order,
                 GROWN_FROM,
                 min(self._most, 3 * GROWN_FROM),
                 self._grown,
@@ -153,7 +152,6 @@ class _Mix:
                 self._groups,
                 where,
                 self._made,
-                self._order,
                 near,
                 self._most,
                 self._joined,

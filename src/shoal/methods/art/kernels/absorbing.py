@@ -63,7 +63,6 @@ def absorb(
     groups: MixedGroups,
     where: Whereabouts,
     made: int,
-    order: Ints,
     near_count: int,
     most: int,
     largest: int,
@@ -86,9 +85,7 @@ def absorb(
         near = nearest(places.place, known.signature[start], near_count)
         while groups.free[start] > 0:
             found = _find_blocks(start, near, known, places, groups, where, largest, blocks)
-            size, taken = _unite(
-                start, found, blocks, known, groups.members, order, tries, union, chosen
-            )
+            size, taken = _unite(start, found, blocks, known, groups.members, tries, union, chosen)
             if size == 0:
                 break
             groups.free[start] -= 1
@@ -147,7 +144,6 @@ def _unite(
     blocks: Blocks,
     known: Known,
     members: Ints,
-    order: Ints,
     tries: int,
     union: Ints,
     chosen: Ints,
@@ -163,7 +159,7 @@ def _unite(
                 blocks.worth[b] = _worth(blocks.q[b], need) / np.sqrt(np.float32(blocks.size[b]))
         for earlier in chosen[:step]:
             blocks.worth[earlier] = UNUSABLE
-        best, over = _best_block(found, blocks, known, members, order, tries, union, size, over)
+        best, over = _best_block(found, blocks, known, members, tries, union, size, over)
         if best < 0:
             break
         size = _append(blocks.block[best], blocks.size[best], members, union, size)
@@ -189,7 +185,6 @@ def _best_block(
     blocks: Blocks,
     known: Known,
     members: Ints,
-    order: Ints,
     tries: int,
     union: Ints,
     size: int,
@@ -204,7 +199,7 @@ def _best_block(
             break
         blocks.worth[b] = UNUSABLE
         together = _append(blocks.block[b], blocks.size[b], members, union, size)
-        over = excess(union, together, known, order, least)
+        over = excess(union, together, known, least)
         if over < least:
             best, least = b, over
         if over == 0.0:

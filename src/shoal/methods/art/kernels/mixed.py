@@ -51,19 +51,20 @@ class Known(NamedTuple):
     """Whether a link may be as strong as it was in the view beforehand, where that is above 1/r."""
     most_states: int
     """Groups that would take more are given up: there are always smaller ones to try."""
+    order: Ints
+    """In which order views are asked; changed in place: one that exceeds a limit moves to the
+    front."""
 
 
 @kernel
-def excess(cells: Ints, size: int, known: Known, order: Ints, limit: float) -> float:
+def excess(cells: Ints, size: int, known: Known, limit: float) -> float:
     """How far a group is from being safe: the sum over views of max(0, worst link - 1), a link
     being a posterior over its limit.
 
-    0 exactly when the group is safe, infinite when the sum reaches `limit` or cannot be told.
-    `order` is the order in which views are asked; one that exceeds the limit moves to the front.
-    """
-    values, counts, kinds = _tally(cells, size, known)
-    by_counts = _over_by_counts(values, counts, kinds, size, known, np.empty(0, np.int64))
-    W = known.at.shape[1]
+    0 exactly when the group is safe, infinite when the sum reaches `limit` or cannot be told."""
+    values, counts = _tally(cells, size, known)
+    by_counts = _over_by_counts(values, counts, size, known, np.empty(0, np.int64))
+    W, kinds, order = known.at.shape[1], len(values), known.order
     stride, states = np.zeros(kinds, np.int64), 1
     for k in range(1, kinds):
         stride[k] = states
@@ -87,11 +88,11 @@ def excess(cells: Ints, size: int, known: Known, order: Ints, limit: float) -> f
         if known.joint and alike:
             over = np.inf
             if _have_all(weight[0]):
-                over = _over_by_counts(values, counts, kinds, size, known, at)
+                over = _over_by_counts(values, counts, size, known, at)
         elif known.joint:
             over = _worst(weight, at, values, counts, stride, known, before, after) - 1.0
         if known.binary:
-            over = max(over, _over_for_binary(values, counts, kinds, at, known))
+            over = max(over, _over_for_binary(values, counts, at, known))
         if over > 0.0:
             total += over
             if total >= limit:
@@ -103,13 +104,13 @@ def excess(cells: Ints, size: int, known: Known, order: Ints, limit: float) -> f
 
 
 @kernel
-def is_safe(cells: Ints, size: int, known: Known, order: Ints) -> bool:
+def is_safe(cells: Ints, size: int, known: Known) -> bool:
     """Whether a group is r-robust for every event in every view (False when it cannot be told)."""
-    return excess(cells, size, known, order, np.inf) == 0.0
+    return excess(cells, size, known, np.inf) == 0.0
 
 
 @kernel
-def _tally(cells: Ints, size: int, known: Known) -> tuple[Ints, Ints, int]:
+def _tally(cells: Ints, size: int, known: Known) -> tuple[Ints, Ints]:
     """The values of a group and how often each occurs, the commonest first."""
     values, counts, kinds = np.empty(size, np.int64), np.zeros(size, np.int64), 0
     for j in range(size):
@@ -126,7 +127,7 @@ def _tally(cells: Ints, size: int, known: Known) -> tuple[Ints, Ints, int]:
             most = k
     values[0], values[most] = values[most], values[0]
     counts[0], counts[most] = counts[most], counts[0]
-    return values[:kinds], counts[:kinds], kinds
+    return values[:kinds], counts[:kinds]
 
 
 @kernel
@@ -138,27 +139,25 @@ def _strength(row: int, event: int, known: Known) -> float:
 
 
 @kernel
-def _together(event: int, values: Ints, counts: Ints, kinds: int, known: Known) -> int:
+def _together(event: int, values: Ints, counts: Ints, known: Known) -> int:
     """How many members of a group carry an event, by its values and their counts."""
     together = 0
-    for k in range(kinds):
+    for k in range(len(values)):
         if known.event[values[k]] == event:
             together += counts[k]
     return together
 
 
 @kernel
-def _over_by_counts(
-    values: Ints, counts: Ints, kinds: int, size: int, known: Known, at: Ints
-) -> float:
+def _over_by_counts(values: Ints, counts: Ints, size: int, known: Known, at: Ints) -> float:
     """max(0, r c / N - 1) over the events: what a group of like tuples is over, by their numbers.
     A quotient times one over itself is never above 1, so that the limit itself is allowed.
 
     values, counts: those of the group. at: its members' rows in a view, for their own limits.
     """
     over = 0.0
-    for k in range(kinds):
-        event = known.event[values[k]]
+    for value in values:
+        event = known.event[value]
         if event < 0:
             continue
         strength = known.r[event]
@@ -166,24 +165,24 @@ def _over_by_counts(
             strength = 0.0
             for row in at:
                 strength = max(strength, _strength(row, event, known))
-        together = _together(event, values, counts, kinds, known)
+        together = _together(event, values, counts, known)
         over = max(over, together / size * strength - 1.0)
     return over
 
 
 @kernel
-def _over_for_binary(values: Ints, counts: Ints, kinds: int, at: Ints, known: Known) -> float:
+def _over_for_binary(values: Ints, counts: Ints, at: Ints, known: Known) -> float:
     """max(0, worst link - 1) in one view for whoever tells one event from the rest.
 
     values, counts: those of the group. at: its members' rows in the view.
     """
     size, worst = len(at), 0.0
     odds, linked = np.empty(size), np.empty(size)
-    for k in range(kinds):
-        event = known.event[values[k]]
+    for value in values:
+        event = known.event[value]
         if event < 0:
             continue
-        together = _together(event, values, counts, kinds, known)
+        together = _together(event, values, counts, known)
         alike = True
         for j in range(size):
             chance = known.chances[at[j], event]

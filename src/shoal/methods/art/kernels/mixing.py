@@ -46,6 +46,19 @@ class Places(NamedTuple):
     """The first cell of each signature, and the number of cells."""
 
 
+class Hidden(NamedTuple):
+    """How far members of a growing group and candidates hide one another, in each view."""
+
+    q: Singles
+    """q[j, i]: of member j and candidate i."""
+    need: Singles
+    """need[j]: what member j still needs."""
+    total: Singles
+    """total[i]: the sum of candidate i's over members."""
+    lack: Singles
+    """lack[i]: what all members together need once candidate i is among them."""
+
+
 @kernel
 def pack_alike(
     event: int,
@@ -158,7 +171,6 @@ def grow(
     places: Places,
     groups: MixedGroups,
     made: int,
-    order: Ints,
     near_count: int,
     most: int,
     largest: int,
@@ -181,19 +193,8 @@ def grow(
             near = nearest(places.place, near_to, near_count)
         while groups.free[start] > 0:
             n = _candidates(start, near, known, places, groups.free, candidates)
-            size = _grow_one(
-                start,
-                candidates[:n],
-                known,
-                groups.free,
-                order,
-                tries,
-                group,
-                q[:, :n],
-                need,
-                total[:n],
-                lack[:n],
-            )
+            swaps = Hidden(q[:, :n], need, total[:n], lack[:n])
+            size = _grow_one(start, candidates[:n], known, groups.free, tries, group, swaps)
             if size == 0:
                 break
             groups.members[made, :size] = group[:size]
@@ -221,21 +222,16 @@ def _grow_one(
     candidates: Ints,
     known: Known,
     free: Ints,
-    order: Ints,
     tries: int,
     group: Ints,
-    q: Singles,
-    need: Singles,
-    total: Singles,
-    lack: Singles,
+    swaps: Hidden,
 ) -> int:
     """The size of a safe group, its rows taken; or 0 and nothing taken.
 
-    candidates: the cells that may join. free: the rows left of every cell. order: in which views
-    are asked (see `excess`). group: written, the cells of the members.
-    q[j, i]: of member j and candidate i; total[i] their sum over members; need[j]: what member j
-    still needs; lack[i]: what all members together need once candidate i is among them.
+    candidates: the cells that may join. free: the rows left of every cell. group: written, the
+    cells of the members.
     """
+    q, need, total, lack = swaps
     size, added, over = 0, start, np.inf
     need[0] = own_need(start, known)
     total[:] = NOTHING
@@ -254,8 +250,8 @@ def _grow_one(
         for i in range(len(candidates)):
             lack[i] = NEVER
             if _may_join(candidates[i], group, size, known, free):
-                lack[i] = _lack(i, own_need(candidates[i], known), size, q, need, total)
-        best, over = _best_candidate(candidates, lack, group, size, known, order, tries, over)
+                lack[i] = _lack(i, own_need(candidates[i], known), size, swaps)
+        best, over = _best_candidate(candidates, lack, group, size, known, tries, over)
         if best < 0:
             break
         added = candidates[best]
@@ -287,11 +283,9 @@ def _may_join(cell: int, group: Ints, size: int, known: Known, free: Ints) -> bo
 
 
 @search_kernel
-def _lack(
-    i: int, own: np.float32, size: int, q: Singles, need: Singles, total: Singles
-) -> np.float32:
+def _lack(i: int, own: np.float32, size: int, swaps: Hidden) -> np.float32:
     """What all members and candidate i would still need, over all views."""
-    lack = NOTHING
+    lack, (q, need, total, _) = NOTHING, swaps
     for w in range(total.shape[1]):
         lack += max(NOTHING, own - total[i, w])
     for j in range(size):
@@ -307,7 +301,6 @@ def _best_candidate(
     group: Ints,
     size: int,
     known: Known,
-    order: Ints,
     tries: int,
     least: float,
 ) -> tuple[int, float]:
@@ -320,7 +313,7 @@ def _best_candidate(
             break
         lack[i] = NEVER
         group[size] = candidates[i]
-        over = excess(group, size + 1, known, order, least)
+        over = excess(group, size + 1, known, least)
         if over < least:
             best, least = i, over
         if over == 0.0:
