@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -102,4 +102,5 @@ class Matched:
         weight[np.isin(groups, [*unfit, *np.flatnonzero(held == 0)])] = np.nan
         alone = np.flatnonzero(groups < 0)
         groups[alone] = cells + np.arange(len(alone))
-        return Grouping.of_people(table, groups, weights=weight if self.weighed else None)
+        made = Grouping.of_people(table, groups, weights=weight if self.weighed else None)
+        return replace(made, claims={"sample_rate": self.ratio})
