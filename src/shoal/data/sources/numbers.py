@@ -3,9 +3,9 @@
 Codes with a leading zero or a plus sign, whole numbers too long for 64 bits, and decimals so long
 that two of them would become one number, stay text. `?`, `NA` and the like are text too; only an
 empty cell is a missing value. Numbers may be written as 1234.5, 1,234.5, 1.234,5, 1 234,5, 1'234.5
-or 1,23,456.5, one way in a column, with one unit (%, a currency) before or behind all of them;
-where a column's cells leave open which sign stands before decimals, or have different units, that
-is asked for.
+or 1,23,456.5, one way in a column, with one unit (%, a currency, kg, a word) before or behind all
+of them; where a column's cells leave open which sign stands before decimals, or have different
+units, that is asked for. Words that differ (12 apples, 1 pear) are no units.
 """
 
 from __future__ import annotations
@@ -24,11 +24,17 @@ _EXPONENT = r"([eE][+-]?[0-9]+)?"
 _SPACES = r"' \x{a0}\x{202f}\x{2019}"
 """What stands between thousands besides points and commas."""
 _NEAR = r" \x{a0}\x{202f}"
-_UNIT = r"[€$£¥%‰]|EUR|USD|GBP|CHF"
+_MONEY = r"[€$£¥%‰]|EUR|USD|GBP|CHF"
+_UNIT = (
+    rf"{_MONEY}|[kmµ]?g|mcg|lbs?|oz|[kcm]?m[²³]?|[kcm]?m[23]|ft|[mcd]?[lL]|ms|min|hrs?|[hs]|[kM]?W|kWh|"
+    r"k?cal|k?J|mmHg|bpm|IU|°[CF]|m?mol/[lL]|[mµn]?g/[md]?[lL]|kg/m[2²]|km/h|[kMGT]B"
+)
+_WORD = r"\pL+"
 _ANY = rf"^[-+0-9.,eE{_SPACES}]+$"
 _BODY = rf"[0-9.,][-+0-9.,eE{_SPACES}]*?"
-_MEASURED = rf"^(-?)(?:(?:{_UNIT})[{_NEAR}]?)?({_BODY})$|^(-?{_BODY})[{_NEAR}]?(?:{_UNIT})$"
-"""A number with a unit before or behind it, or without any; its groups are the number."""
+_KNOWN = rf"^(-?)(?:({_MONEY})[{_NEAR}]?)?({_BODY})$|^(-?{_BODY})[{_NEAR}]?({_UNIT})$"
+_MEASURED = rf"{_KNOWN}|^(-?{_BODY})[{_NEAR}]({_WORD})$"
+"""A number with a unit before or behind it, or without any: groups 2, 5, 7, and the others."""
 
 
 def _patterns(thousands: str, decimal: str) -> tuple[str, str]:
@@ -159,22 +165,22 @@ def _stripped(cells: pl.Series) -> pl.Series:
     """Cells without spaces around them, and without a unit that all of them have."""
     cells = cells.str.strip_chars(" ")
     held = cells.drop_nulls()
-    if not held.head(1).str.contains(_UNIT).any() or not _all_match(held, _MEASURED):
+    if held.head(1).str.contains(_ANY).any() or not _all_match(held, _MEASURED):
         return cells
     return _bare(cells) if _units(held).n_unique() == 1 else cells
 
 
 def _units(cells: pl.Series) -> pl.Series:
-    return cells.str.extract(f"({_UNIT})").fill_null("")
+    return cells.str.replace(_MEASURED, "$2$5$7")
 
 
 def _bare(cells: pl.Series) -> pl.Series:
-    return cells.str.replace(_MEASURED, "$1$2$3")
+    return cells.str.replace(_MEASURED, "$1$3$4$6")
 
 
 def _refuse_units(cells: pl.Series, separator: str | None) -> None:
     """An InputError for numbers of several units, or of which some have none."""
-    if not _all_match(cells, _MEASURED) or _signs(_bare(cells), separator, strict=False) is None:
+    if not _all_match(cells, _KNOWN) or _signs(_bare(cells), separator, strict=False) is None:
         return
     units = _units(cells)
     other = cells.filter(units != units[0])[0]
