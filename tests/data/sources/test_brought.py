@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shoal.data.sources import read_codebook, read_table, write_table
+from shoal.data.sources import brought, read_codebook, read_table, write_table
 from shoal.data.sources.brought import forget
 from shoal.data.sources.streamed import open_rows
 from shoal.data.storage import redact
@@ -258,7 +258,7 @@ def test_s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AWS_ENDPOINT_URL", address)
         assert read_table("s3://clinic/deep/t.csv").rows() == ROWS
         assert read_table("s3://clinic/d*/part-*.parquet").rows() == [(1,), (2,)]
-        with fails_with("url-unreachable", "s3://clinic/none.csv"):
+        with fails_with("url-unreachable", "s3://clinic/none.csv", "nothing of that name"):
             read_table("s3://clinic/none.csv")
         with fails_with("file-missing", "s3://clinic/n*.csv"):
             read_table("s3://clinic/n*.csv")
@@ -276,15 +276,15 @@ def test_azure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", f"{account};{secret}")
             assert read_table("az://clinic/t.csv").rows() == ROWS
             assert read_table("az://clinic/t.parquet").rows() == [(1,)]
-            with fails_with("url-unreachable", "az://clinic/none.csv"):
+            with fails_with("url-unreachable", "az://clinic/none.csv", "nothing of that name"):
                 read_table("az://clinic/none.csv")
         for secret, said in {
-            f"{sas}sig=SWORD%3Dfish&sv=1": "/acct/clinic/t.csv?***",
-            "AccountKey=fish": "403",
+            f"{sas}sig=SWORD%3Dfish&sv=1": "does not let these credentials",
+            "AccountKey=fish": "does not let these credentials read it. Log in",
             "AccountKey=SWORD!fish": "no key of Azure",
         }.items():
             forget()
-            signed = account.replace("=acct;", "=other;") if said == "403" else account
+            signed = account.replace("=acct;", "=other;") if "Log in" in said else account
             monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", f"{signed};{secret}")
             with pytest.raises(InputError) as caught:
                 read_table("az://clinic/t.csv")
@@ -292,6 +292,52 @@ def test_azure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert said in str(caught.value)
             assert "SWORD" not in str(caught.value)
             assert "fish" not in str(caught.value)
+
+
+def test_the_emulator_of_azure_is_named_in_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "acct/clinic").mkdir(parents=True)
+    write(tmp_path / "acct/clinic/t.csv", TEXT)
+    monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", "UseDevelopmentStorage=true;")
+    with served(tmp_path, Blobs) as address:
+        told = f"AccountName=acct;BlobEndpoint={address}/acct;AccountKey=c2VjcmV0".split(";")
+        assert [one.partition("=")[0] in brought.EMULATOR for one in told] == [True] * 3
+        here = dict(one.partition("=")[::2] for one in told)
+        monkeypatch.setattr(brought, "EMULATOR", here)
+        assert read_table("az://clinic/t.csv").rows() == ROWS
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("AWS Error ACCESS_DENIED during HeadObject operation: No response body.", "credentials"),
+        ("Azure Error: [ContainerNotFound] 404 The specified container", "nothing of that name"),
+        (
+            "'b/403.csv': AWS Error NO_SUCH_BUCKET during GetObject operation",
+            "nothing of that name",
+        ),
+        ("curlCode: 7, Could not connect to server", "does not answer"),
+        (
+            "Azure Error: [] Fail to get a new connection for: http://127.0.0.1:9.",
+            "does not answer",
+        ),
+        ("google::cloud::Status(PERMISSION_DENIED: no", "credentials"),
+        ("'b/t.csv': AWS Error SLOW_DOWN during HeadObject operation", "the store says SLOW_DOWN"),
+        ("something else ?sig=SECRET", "the store says no"),
+    ],
+)
+def test_stores_are_quoted_in_our_words(words: str, said: str) -> None:
+    why, remedy = brought._in_our_words(words)
+    assert said in why
+    assert "SECRET" not in why + remedy
+
+
+def test_a_store_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    with fails_with("url-unreachable", "s3://clinic/t.csv", "does not answer. Check its address"):
+        read_table("s3://clinic/t.csv")
 
 
 def test_tables_of_stores_travel_encrypted(monkeypatch: pytest.MonkeyPatch) -> None:

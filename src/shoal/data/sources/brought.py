@@ -45,7 +45,32 @@ from shoal.errors import InputError, unknown
 SHARE, LEAST = 0.5, 0.02
 """Of the free space of a disk, what a table may take; and of all, what it has to leave."""
 PATIENCE = timedelta(seconds=30)
-SECRETS = {"AccountKey", "SharedAccessSignature"}
+EMULATOR = {
+    "AccountName": "devstoreaccount1",
+    "AccountKey": "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",  # noqa: E501
+    "BlobEndpoint": "http://127.0.0.1:10000/devstoreaccount1",
+}
+"""What UseDevelopmentStorage=true stands for: known to everybody, for tests on this machine."""
+STORES_SAY = (
+    (
+        r"ACCESS.?DENIED|Authenti|Authoriz|INVALID.?ACCESS.?KEY|SIGNATURE|PERMISSION|Credential"
+        r"|Token|\b40[13]\b",
+        "the store does not let these credentials read it",
+        "Log in as the provider's programs do (aws configure, az login, gcloud auth "
+        "application-default login), or set its variables, and see that you may read there.",
+    ),
+    (
+        r"NO_SUCH|NOT.?FOUND|does not exist|\b404\b",
+        "the store has nothing of that name",
+        "Check the bucket or container, and the path in it.",
+    ),
+    (
+        r"curlCode|NETWORK|connect|resolve|time.?out|timed out|UNAVAILABLE",
+        "the store does not answer",
+        "Check its address (an endpoint, an account's name), the network and its proxy.",
+    ),
+)
+"""What the messages of their libraries hold, what it means, and what to do."""
 LOCAL = ("localhost", "127.0.0.1", "::1")
 SHOWN = 8
 _WORKBOOK = "xl/workbook.xml"
@@ -273,7 +298,17 @@ def _fetched(text: str) -> tuple[Path, ...]:
             for one in _matching(system, place, shown)
         )
     except (ArrowException, OSError) as error:
-        raise _unreachable(shown, " ".join(str(error).split())) from None
+        raise _unreachable(shown, *_in_our_words(str(error))) from None
+
+
+def _in_our_words(error: str) -> tuple[str, str]:
+    """Why a store gave nothing, and what to do: its library's words may hold secrets."""
+    words = re.sub(r"'[^']*'", "", error)  # names and addresses
+    for found, why, remedy in STORES_SAY:
+        if re.search(found, words, re.IGNORECASE):
+            return why, remedy
+    code = re.search(r"(?:AWS Error |Azure Error: \[|Status\()(\w+)", words)
+    return f"the store says {code[1] if code else 'no'}", ""
 
 
 def _store(scheme: str, bucket: str, shown: str) -> Any:
@@ -320,7 +355,9 @@ def _azure_settings() -> dict[str, str]:
     """The account, its key and where it is: of a connection string, or of single variables."""
     text = _setting("AZURE_STORAGE_CONNECTION_STRING")
     if text:
-        return dict(part.partition("=")[::2] for part in text.split(";"))
+        told = dict(part.strip().partition("=")[::2] for part in text.split(";"))
+        emulated = told.get("UseDevelopmentStorage", "").lower() == "true"
+        return EMULATOR if emulated else told
     told = {
         "AccountName": _setting("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"),
         "AccountKey": _setting("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_KEY"),
@@ -386,9 +423,6 @@ def _refuse_open(address: str) -> None:
 
 
 def _unreachable(shown: str, why: str, remedy: str = "") -> InputError:
-    told = _azure_settings()
-    for secret in SECRETS & told.keys():
-        why = why.replace(told[secret], "***")
     why = re.sub(r"\?[^\s'\"]+=[^\s'\"]*", "?***", why)
     return InputError(
         "url-unreachable",
