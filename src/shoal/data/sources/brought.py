@@ -355,9 +355,9 @@ def _azure_settings() -> dict[str, str]:
     """The account, its key and where it is: of a connection string, or of single variables."""
     text = _setting("AZURE_STORAGE_CONNECTION_STRING")
     if text:
-        told = dict(part.strip().partition("=")[::2] for part in text.split(";"))
-        emulated = told.get("UseDevelopmentStorage", "").lower() == "true"
-        return EMULATOR if emulated else told
+        parts = dict(part.strip().partition("=")[::2] for part in text.split(";"))
+        emulated = parts.get("UseDevelopmentStorage", "").lower() == "true"
+        return EMULATOR if emulated else parts
     told = {
         "AccountName": _setting("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"),
         "AccountKey": _setting("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_KEY"),
