@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -102,5 +102,4 @@ class Matched:
         weight[np.isin(groups, [*unfit, *np.flatnonzero(held == 0)])] = np.nan
         alone = np.flatnonzero(groups < 0)
         groups[alone] = cells + np.arange(len(alone))
-        made = Grouping.of_people(table, groups, weights=weight if self.weighed else None)
-        return replace(made, claims={"sample_rate": self.ratio})
+        return Grouping.of_people(table, groups, weights=weight if self.weighed else None)

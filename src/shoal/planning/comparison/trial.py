@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.groups import Anonymizer, Grouping, Progress, silent
 from shoal.knowledge import Knowledge
-from shoal.knowledge.attributes import attribute_sets
 from shoal.methods.registry import make_method, parameters_of
 from shoal.release import Release
 from shoal.release.tables import build_tables, canonical
@@ -65,13 +63,9 @@ class Trial:
         release = Release(table.spec, grouping.form, qi, sensitive, members, ranges, {})
         return cls(table, grouping, release, seconds)
 
-    @cached_property
+    @property
     def published(self) -> Published:
-        spec, by = self.table.spec, []
-        if self.grouping.claims.get("sample_rate") and spec.knowledge is None:
-            views = attribute_sets(self.table)
-            by = [name for name in spec.qi if (name,) in views]
-        return Published.of(self.release, by)
+        return self.release.coded
 
     def losses(self) -> dict[str, Any]:
         """Rows that are suppressed, pooled or changed, and group sizes."""

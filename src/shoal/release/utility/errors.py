@@ -13,13 +13,6 @@ stands for several (the label of an event, the pooled value) each counts as a pa
 chance is one of those asked for or not, which adds part * (1 - part) for each. Where a person
 stands for a people (a survey weight), d_A is the sum of a d, and that of a**2 d takes its place in
 front.
-
-Where cases are hidden in a matched sample, drawn by the counts of strata, how many cases a stratum
-has is no matter of chance, and how many people are sampled for them is. What strata explain of
-everybody's deviation from the mean of their group is taken away (the residuals of calibration,
-weighted by d), and w d is added for everybody who matches. The sum is rather too large: few of the
-strata are known here, and both parts count what the size of the sample does
-(docs/decisions/0030-errors-of-a-sample.md).
 """
 
 from __future__ import annotations
@@ -76,8 +69,6 @@ class Chances(NamedTuple):
     others: sparse.csr_array
     """groups x values: the values of each copy that belong to an event, and all others, each as a
     part of these."""
-    strata: sparse.csr_array | None = None
-    """lines x strata by which these people were sampled, everybody sampled first; None without."""
 
     def expected(self, part: Floats) -> Floats:
         """Of each line: what one of its people is expected to count as, if each value counts as a
@@ -97,40 +88,7 @@ class Chances(NamedTuple):
         scale = np.where(several, number / np.maximum(number - 1, 1), 0.0)
         lines = np.flatnonzero(within > 0)
         binomial = self.people * self.copies[self.group] * self.expected(part * (1.0 - part))
-        total = np.maximum(total, NOTHING)
-        sample = self._calibrated(part, lines, within[lines], scale)
-        return Spread(self, lines, within[lines], total, scale, binomial, sample)
-
-    def _calibrated(
-        self, part: Floats, lines: Ints, within: Floats, scale: Floats
-    ) -> Calibrated | None:
-        """Of counts that are about cases alone: of all others no stratum of a group is known."""
-        if self.strata is None or not len(lines):
-            return None
-        if np.ptp((self.others @ part)[self.group[lines]]) > NOTHING:
-            return None
-        strata, copies = self.strata[lines], self.copies[self.group[lines]]
-        moving = strata.multiply((copies * within * scale[self.group[lines]])[:, None]).tocsr()
-        sampled = copies * within * self.case[lines] * strata[:, [0]].toarray()[:, 0]
-        inverse = np.linalg.pinv((strata.T @ moving).toarray(), hermitian=True)
-        return Calibrated(moving, inverse, sampled)
-
-
-class Calibrated(NamedTuple):
-    """What is known of a matched sample."""
-
-    moving: sparse.csr_array
-    """lines x strata: the variances of the people in each."""
-    inverse: Floats
-    """Of the variances that strata have together."""
-    sampled: Floats
-    """Of each line: by how much the number of its people may be off."""
-
-    def correction(self, asked: Floats, apart: Floats) -> float:
-        """To the variance of a count; of each line what one person counts as, and how far that is
-        from the mean of the group."""
-        explained = self.moving.T @ apart
-        return float(self.sampled @ asked**2 - explained @ self.inverse @ explained)
+        return Spread(self, lines, within[lines], np.maximum(total, NOTHING), scale, binomial)
 
 
 class Spread(NamedTuple):
@@ -145,7 +103,6 @@ class Spread(NamedTuple):
     """Of each group: the sum of these, and n / (n - 1)."""
     binomial: Floats
     """Of each line: what its people add where values stand for several."""
-    calibrated: Calibrated | None = None
 
     def standard_error(self, matching: Floats, each: Floats | None = None) -> float:
         """Of a count over people who match; `matching` is 1 for units that do and 0 for others, or
@@ -157,8 +114,5 @@ class Spread(NamedTuple):
             for by in (each, each**2)
         )
         inside = self.chances.copies * self.scale * (squared - asked**2 / self.total)
-        among = float(inside.sum() + self.binomial @ (matching * each**2)[self.chances.unit])
-        if self.calibrated is not None:
-            line = (matching * each)[unit]
-            among += self.calibrated.correction(line, line - (asked / self.total)[group])
-        return float(np.sqrt(max(0.0, among)))
+        among = self.binomial @ (matching * each**2)[self.chances.unit]
+        return float(np.sqrt(max(0.0, float(inside.sum() + among))))

@@ -6,9 +6,8 @@ does not depend on the query, the rows expected of each unit with each value, is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -21,7 +20,6 @@ from shoal.engines import Runs
 from shoal.errors import InputError
 from shoal.groups import FormName
 from shoal.groups.ragged import Counts
-from shoal.knowledge import OWN
 from shoal.release.forms import form_named
 from shoal.release.utility.errors import Chances
 from shoal.release.weights import line_weights
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
     from shoal.release import Release
 
 COUNT = "count"
-MOST_STRATA = 300
-"""So many strata, the largest, are known to standard errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +60,7 @@ class Published:
     """Per published value: what each sensitive column shows."""
 
     @classmethod
-    def of(cls, release: Release, sampled_by: Sequence[str] | None = None) -> Published:
-        """`sampled_by`: the QIs by whose values people were sampled, if not those that the
-        certificate names."""
-        by = _sampled_by(release.certificate) if sampled_by is None else sampled_by
+    def of(cls, release: Release) -> Published:
         qi, sensitive = same_groups(release)
         shown, value, parts = _coded_values(release.spec, sensitive.lines)
         counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
@@ -80,10 +73,6 @@ class Published:
             people.line_unit, qi.group, qi.times, case, qi.copies, *_by_kind(held, in_event)
         )
         weighed = _by_weight(chances, qi, told, people.held.shape)
-        if by and told.any():
-            known = [release.spec.qi.index(name) for name in by]
-            strata = _strata(chances, told, people.units[:, known], release.spec.min_support or 1)
-            chances = chances._replace(strata=strata)
         expected = sparse.csr_array(people.held + weighed)
         expected.sort_indices()
         return cls(
@@ -257,35 +246,6 @@ def _by_weight(chances: Chances, qi: Runs, told: Bools, shape: tuple[int, int]) 
     people, case = qi.weight[lines].astype(np.float64), chances.case[lines]
     expected = by_group(people * case) @ chances.cases
     return sparse.csr_array(expected + by_group(people * (1.0 - case)) @ chances.others)
-
-
-def _sampled_by(certificate: Mapping[str, Any]) -> Sequence[str]:
-    """The QIs by whose values a matched sample was drawn."""
-    if not certificate or "after" in certificate:
-        return ()
-    known = certificate["knowledge"]
-    counted = known["source"].startswith(OWN)
-    if not (counted and certificate["method"]["claims"].get("sample_rate")):
-        return ()
-    return [name for name in certificate["spec"]["qi"] if [name] in known["views"]]
-
-
-def _strata(chances: Chances, told: Bools, coded: IntArray, support: int) -> sparse.csr_array:
-    """lines x everybody whose weight is told and, of these, whoever has the same value of a column
-    as enough people; the largest."""
-    lines, people = chances.unit, chances.people * chances.copies[chances.group]
-    parts, sizes = [np.ones((len(lines), 1))], [np.full(1, np.inf)]
-    for column in coded.T:
-        size = np.bincount(column[lines], people)
-        held = sparse.csr_array(
-            (np.ones(len(lines)), (np.arange(len(lines)), column[lines])), (len(lines), len(size))
-        )
-        parts.append(held)
-        sizes.append(np.where(size >= support, size, 0))
-    size = np.concatenate(sizes)
-    largest = np.argsort(-size, kind="stable")[: min(MOST_STRATA, np.count_nonzero(size))]
-    every = sparse.hstack(parts, format="csr")[:, np.sort(largest)]
-    return sparse.csr_array(every.multiply(told[:, None].astype(np.float64)))
 
 
 def _members(members: pl.DataFrame) -> tuple[dict[str, str], dict[str, float]]:
