@@ -142,8 +142,10 @@ def read_by_people() -> Iterator[tuple[str, str]]:
         for text in literals(path.read_text("utf-8"), *commands):
             yield path.name, text
     for path in sorted((ROOT / "src/shoal").rglob("*.j2")):
-        plain = re.sub(r"<[^>]*>|\{[{%].*?[%}]\}", " ", path.read_text("utf-8"), flags=re.DOTALL)
-        yield path.name, plain
+        page = path.read_text("utf-8")
+        yield path.name, re.sub(r"<[^>]*>|\{[{%].*?[%}]\}", " ", page, flags=re.DOTALL)
+        for text in re.findall(r'"([^"{}<>]* [^"{}<>]*)"', page):  # attributes, and what is chosen
+            yield path.name, text
     pages = [page for page in (ROOT / "docs").rglob("*.md") if "decisions" not in page.parts]
     for page in [ROOT / "README.md", *sorted(pages)]:
         text = page.read_text("utf-8")

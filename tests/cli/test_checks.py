@@ -77,7 +77,7 @@ def test_the_rule_the_words_and_the_colours_of_all_combinations(
     ):
         assert (shown.robust, shown.tone) == (robust, COLOURS[robust])
         assert [tone for tone, *_ in shown.listed] == [TONES[one.state] for one in found]
-        above = dict(shown.short).get(verdicts.say("risk.problematic"))
+        above = dict(shown.short).get("people above their limit")
         assert above == (most_people(found) if robust is False else None), "nobody is no figure"
 
 

@@ -15,7 +15,6 @@ from shoal.data.datasets import hospital
 from shoal.planning.propose import propose_spec
 from shoal.workbench.held import key_of
 from shoal.workbench.project import plan_steps
-from shoal.workbench.texts import TEXTS
 from tests.workbench.visitor import Answer, Visitor
 
 
@@ -232,11 +231,11 @@ def test_what_outsiders_know_and_how_it_is_published(asked: Visitor) -> None:
     change(asked, rare_unknown="")
     assert asked.project.draft == draft
     assert '<option value="known.csv">' in asked.get("/roles").text
-    assert TEXTS["known.outside"] not in _known(asked)
+    assert "Counted with the file of outside knowledge" not in _known(asked)
     change(asked, knowledge="known.csv", views="", publish_members="")
     assert asked.project.draft["knowledge"] == "known.csv"
     assert not {"views", "publish_members"} & set(asked.project.draft)
-    assert TEXTS["known.outside"] in _known(asked)
+    assert "Counted with the file of outside knowledge" in _known(asked)
     assert "--private ./private --knowledge known.csv" in asked.get("/run").text
     change(asked, knowledge="")
     assert "knowledge" not in asked.project.draft
@@ -280,7 +279,7 @@ def test_a_plan_with_a_file_is_told_from_one_of_other_roles(asked: Visitor) -> N
     source = asked.project.source
     assert source is not None
     asked.project.new_run("plan", lambda run: plan_steps(run, source))
-    changed = TEXTS["plan.changed"].format(run="0001")
+    changed = "The table or the roles were changed after run 0001: compute the curve again."
     change(asked, r="4")
     assert changed not in asked.get("/plan").words
     change(asked, knowledge="")
@@ -293,7 +292,7 @@ def test_a_plan_of_another_table_is_told_of(asked: Visitor) -> None:
     run = asked.project.new_run("plan", lambda run: plan_steps(run, source))
     run.start()
     run.wait()
-    changed = TEXTS["plan.changed"].format(run="0001")
+    changed = "The table or the roles were changed after run 0001: compute the curve again."
     assert changed not in asked.get("/plan").words
     path = asked.project.folder / source.address
     content = path.read_text("utf-8")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from shoal.workbench.project import Source
-from shoal.workbench.texts import TEXTS
 from shoal.workbench.uploads import clean_name
 from tests.workbench.visitor import Visitor
 
@@ -106,12 +105,12 @@ def test_a_damaged_file_is_told_beside_the_field(visitor: Visitor) -> None:
 
 
 def test_a_table_that_vanished_is_not_said_to_be_none(visitor: Visitor) -> None:
-    assert TEXTS["table.empty"] in visitor.get("/table").words
+    assert "No table is chosen yet" in visitor.get("/table").words
     assert visitor.send("gone.csv", b"age,sex\n30,f\n40,m\n").status == 303
     (visitor.project.folder / "uploads/gone.csv").unlink()
     words = visitor.get("/table").words
     assert "[file-missing]" in words
-    assert TEXTS["table.empty"] not in words
+    assert "No table is chosen yet" not in words
 
 
 def test_a_tab_can_be_written_as_a_word(visitor: Visitor) -> None:

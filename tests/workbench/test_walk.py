@@ -19,7 +19,6 @@ from selenium.webdriver.common.keys import Keys
 from shoal.data.datasets import HOSPITAL_EVENT, hospital
 from shoal.workbench.held import key_of
 from shoal.workbench.project import Run
-from shoal.workbench.texts import TEXTS
 from tests.browsing import chromium, look
 from tests.cli.program import shoal_
 from tests.workbench.served import Served, served
@@ -315,7 +314,7 @@ def start_run(walker: Walker) -> Run:
     walker.go("/run")
     walker.tick("let attackers try")  # which they do unless told otherwise
     if walker.served.project.approved():
-        walker.choose(TEXTS["run.follows"], TEXTS["run.follows.alone"])
+        walker.choose("Releases of these people that were approved", "stand beside them")
     walker.press("Start")
     walker.sees("is going on")
     run = walker.served.project.run(walker.path.rpartition("/")[2])

@@ -20,7 +20,6 @@ from shoal.data.spec import Spec
 from shoal.errors import InputError, ShoalError
 from shoal.workbench.project import Project, Run, Source, Steps
 from shoal.workbench.rendering import page
-from shoal.workbench.texts import say
 
 if TYPE_CHECKING:
     from shoal.workbench.held import HeldReleases, HeldTables
@@ -108,7 +107,9 @@ def endpoint(bench: Bench, show: Shown) -> Endpoint:
             if request.method == "POST":
                 length = request.headers.get("content-length", "")
                 if not length.isdigit() or int(length) > FORM_LIMIT:
-                    return PlainTextResponse(say("refused.large") + "\n", 413)
+                    return PlainTextResponse(
+                        "This form is larger than any that the workbench sends.\n", 413
+                    )
                 form = await request.form(max_files=0, max_fields=MOST_FIELDS)
             visit = Visit(bench, request, form)
             return await run_in_threadpool(show, visit)

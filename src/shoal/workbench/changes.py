@@ -37,13 +37,13 @@ def in_short(found: list[Difference]) -> str:
     """What was changed, in some words."""
     names = ", ".join(one.what for one in found[:FEW])
     more = len(found) - FEW
-    return say("changes.more", names=names, n=more) if more > 0 else names or say("changes.form")
+    return f"{names} and {more} more" if more > 0 else names or "how the file is written"
 
 
 def change_words(journal: Journal, state: State) -> str:
     """What a state changed of the one before it."""
     if state.before is None:
-        return say("changes.begun")
+        return "Begun"
     return in_short(differences(journal.state(state.before).files, state.files))
 
 
@@ -61,24 +61,21 @@ def _said(files: Texts) -> dict[str, str]:
 
 def _of_project(told: Mapping[str, Any]) -> dict[str, str]:
     tables = {name: told.get(name) or {} for name in ("source", "statement", "reasons")}
-    said = {say("nav.table"): ", ".join(map(str, tables["source"].values()))}
+    said = {"Table": ", ".join(map(str, tables["source"].values()))}
     said |= {title: str(tables["statement"].get(n, "")) for n, title in TITLES.items()}
     reasons = tables["reasons"].items()
-    return said | {say("roles.reason.of", name=name): str(one) for name, one in reasons}
+    return said | {f"Why {name} has this role": str(one) for name, one in reasons}
 
 
 def _of_draft(draft: Mapping[str, Any]) -> dict[str, str]:
     columns = [name for key in drafting.KEYS.values() for name in drafting.names(draft.get(key))]
-    said = {
-        say("roles.role.of", name=one): say(f"role.{drafting.role_of(draft, one)}")
-        for one in columns
-    }
+    said = {f"Role of {one}": say(f"role.{drafting.role_of(draft, one)}") for one in columns}
     bands, recipes = drafting.band_texts(draft), drafting.recipe_texts(draft)
-    said |= {say("changes.band", name=name): text for name, text in bands.items()}
-    said |= {say("changes.recode", name=name): text for name, text in recipes.items()}
+    said |= {f"Bands of {name}": text for name, text in bands.items()}
+    said |= {f"Coarser values of {name}": text for name, text in recipes.items()}
     for event in drafting.events_of(draft):
         r = "" if event.r is None else f"; r = {event.r:g}"
-        said[say("changes.event", name=event.name)] = ", ".join(event.values) + r
+        said[f"Event {event.name}"] = ", ".join(event.values) + r
     rest = set(draft) - {*drafting.KEYS.values(), "bands", "recode", "protect"}
     return said | {_label(key): _text(draft[key]) for key in draft if key in rest}
 

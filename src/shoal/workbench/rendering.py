@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
 from shoal.report.charts.stored import Chart
-from shoal.wording import LONGEST, people, percent, visible
+from shoal.wording import LONGEST, people, percent, verdict_words, visible
 from shoal.workbench.blame import page_of
 from shoal.workbench.texts import TEXTS, say
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Drawings inside a page: SVG by attributes alone, coloured by the style sheet.
 
+NONE = "–"
+"""What stands where there is no figure."""
 BAR_WIDTH, BAR_HEIGHT = 120, 28
 WIDTHS = {"narrow": 340, "wide": 720}
 """In pixels, for phones and for wider screens: letters must not shrink with the chart."""
@@ -164,7 +166,9 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(say=say, bars=bars, page_of=page_of, new_page=new_page)
+    environment.globals.update(
+        say=say, verdict_words=verdict_words, bars=bars, page_of=page_of, new_page=new_page
+    )
     environment.filters.update(
         people=people,
         percent=percent,
@@ -206,7 +210,7 @@ def _visible_long(text: str) -> str:
 def shown_number(value: float | None) -> str:
     """A figure as people read it."""
     if value is None:
-        return say("figure.none")
+        return NONE
     if isinstance(value, int) or float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
@@ -220,9 +224,9 @@ def _when(time: str) -> str:
 def duration(seconds: float | None) -> str:
     """A time in words."""
     if seconds is None:
-        return say("time.unknown")
+        return "unknown"
     if seconds < 60:
-        return say("time.seconds", n=max(1, round(seconds)))
+        return f"{max(1, round(seconds))} s"
     if seconds < 3600:
-        return say("time.minutes", n=round(seconds / 60))
-    return say("time.hours", n=f"{seconds / 3600:.1f}")
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"

@@ -12,8 +12,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from shoal.workbench.texts import say
-
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; frame-ancestors 'self'; base-uri 'none'"
@@ -27,6 +25,11 @@ _ALWAYS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+FOREIGN = "Another page asked for this. The workbench answers its own pages only."
+CLOSED = (
+    "Open the address that shoal workbench printed when it started: its token lets one browser in, "
+    "once. If it was used already, start the workbench again."
+)
 METHODS = ("GET", "HEAD", "POST")
 
 
@@ -89,15 +92,15 @@ class Guard:
         """The answer to a request that no page of the workbench can have sent."""
         headers, method = Headers(scope=scope), scope["method"]
         if method not in METHODS:
-            return _refused("method", 405)
+            return _refused("This way of asking is not known here.", 405)
         host = headers.get("host", "")
         if host not in self._keys.hosts:
-            return _refused("host", 421)
+            return _refused("This address is not the workbench's own.", 421)
         if headers.get("origin", f"http://{host}") != f"http://{host}":
-            return _refused("origin")
+            return _refused(FOREIGN)
         site = headers.get("sec-fetch-site", "same-origin")
         if site != "same-origin" and not (site == "none" and method != "POST"):
-            return _refused("site")
+            return _refused(FOREIGN)
         return None
 
     def _exchange(self, scope: Scope) -> Response | None:
@@ -114,7 +117,7 @@ class Guard:
         return answer
 
     def _closed(self, scope: Scope) -> Response | None:
-        return None if self._keys.opens(Headers(scope=scope)) else _refused("token")
+        return None if self._keys.opens(Headers(scope=scope)) else _refused(CLOSED)
 
 
 def _home() -> Response:
@@ -122,7 +125,7 @@ def _home() -> Response:
 
 
 def _refused(why: str, status: int = 403) -> Response:
-    return PlainTextResponse(f"{say(f'refused.{why}')}\n", status)
+    return PlainTextResponse(f"{why}\n", status)
 
 
 def _same(given: str, kept: str) -> bool:

@@ -1,17 +1,10 @@
-"""Every text of the workbench, by the place where it stands."""
+"""Texts of the workbench that several pages have, or that are chosen by a name: a role, a state, a
+kind of run. All others stand in the template, or the page, that shows them."""
 
 from __future__ import annotations
 
-from shoal.workbench.context_texts import CONTEXT
-from shoal.workbench.judging_texts import JUDGING
-from shoal.workbench.look_texts import LOOK
-from shoal.workbench.roles_texts import ROLES
-
-BEGINNING = {
-    "app": "shoal workbench",
-    "skip": "Skip to the content",
-    "nav": "Steps of a release",
-    "nav.aside": "Other releases",
+TEXTS = {
+    # Pages
     "nav.home": "Project",
     "nav.table": "Table",
     "nav.roles": "Roles",
@@ -22,143 +15,121 @@ BEGINNING = {
     "nav.runs": "Decide",
     "nav.audit": "Audit",
     "nav.verify": "Verify",
-    "footer": "All of this stays on this machine, in the folder of the project. "
-    "The command line works on the same folder.",
-    "same": "The same on the command line, and in Python",
-    "same.command": "As a command",
-    "same.python": "In Python",
-    "same.folder": "Both are run in the folder of the project.",
-    "save": "Save",
-    "next": "Next: {step}",
-    "none": "none",
-    "figure.none": "–",
-    "time.unknown": "unknown",
-    "time.seconds": "{n} s",
-    "time.minutes": "{n} min",
-    "time.hours": "{n} h",
-    # Refused requests
-    "refused.method": "This way of asking is not known here.",
-    "refused.host": "This address is not the workbench's own.",
-    "refused.origin": "Another page asked for this. The workbench answers its own pages only.",
-    "refused.site": "Another page asked for this. The workbench answers its own pages only.",
-    "refused.token": "Open the address that shoal workbench printed when it started: its token "
-    "lets one browser in, once. If it was used already, start the workbench again.",
-    "refused.large": "This form is larger than any that the workbench sends.",
-    # Failures
-    "failed.title": "This did not work",
-    "failed.back": "Back to the project",
-    "said.missing.title": "There is no such page",
-    "said.missing.lead": "The address names nothing that the workbench has.",
-    "said.broken.title": "The workbench failed",
-    "said.broken.lead": "This is a fault of shoal's own; nothing of the project is lost. "
-    "What happened stands in the terminal that the workbench was started in.",
-    "said.typed": "What you typed",
-    "lost.gone": "Not saved: the workbench does not answer. What you typed stays on this page, and "
-    "is sent once it answers. Progress shown here is not renewed.",
-    "lost.closed": "Not saved: the workbench was started anew. Open the address that it printed "
-    "with this browser. What you typed stays on this page.",
-    "lost.failed": "Not saved: the workbench failed, and its terminal says where. What you typed "
-    "stays on this page.",
-    # Project
-    "home.title": "Project “{folder}”",
-    "home.lead": "Make a release of a table of people, judge it, and decide on it. "
-    "Every change can be undone.",
-    "home.next": "Next: {step}",
-    "home.decide": "Decide on run {run}",
-    "home.open": "Open run {run}",
-    "home.table.none": "No table yet.",
-    "home.roles.none": "The roles of the columns are not settled yet.",
-    "home.roles.done": "{qi} known to outsiders, {sensitive} sensitive, r = {r}.",
-    "home.plan.none": "Not planned yet.",
-    "home.plan.done": "Planned in run {run}.",
-    "home.run.none": "Nothing was run yet.",
-    "home.run.done": "{n} so far.",
-    "home.context": "{n} of {all} things that only people can say are stated.",
-    "home.runs.none": "Nothing to decide on yet.",
-    "home.runs.done": "Run {run}: {decision}.",
-    "home.runs.open": "Not decided yet.",
     # Changes
-    "changes.undo": "Undo",
-    "changes.redo": "Redo",
-    "changes.all": "All changes",
     "changes.undone": "Undone: {words}.",
     "changes.redone": "Done again: {words}.",
     "changes.done": "Done: {words}. Undo takes it back.",
-    "changes.went.put": "Put back as it was after: {words}.",
-    "changes.title": "Changes",
-    "changes.lead": "Every state of the draft, the newest first. Putting one back is a change like "
-    "any other; none is ever deleted.",
-    "changes.when": "When (UTC)",
-    "changes.what": "What",
-    "changes.put": "Put back",
-    "changes.put.of": "Put back the state of {when}: {words}",
-    "changes.now": "now",
-    "changes.more": "{names} and {n} more",
-    "changes.form": "how the file is written",
-    "changes.begun": "Begun",
-    "changes.event": "Event {name}",
-    "changes.band": "Bands of {name}",
-    "changes.recode": "Coarser values of {name}",
-    "conflict.title": "Two versions",
-    "conflict.lead": "This was changed elsewhere since the page was shown: in another tab, or in "
-    "the file. Choose which holds.",
-    "conflict.kept": "Kept now",
-    "conflict.mine": "On your page",
-    "conflict.keep": "Leave what is kept now",
-    "conflict.take": "Take what was on my page",
-    "conflict.after": "Both stay under All changes.",
-    # Table
-    "table.title": "Table",
-    "table.lead": "One row for each person. Nothing leaves this machine: a file that you drop is "
-    "copied into the project's folder, all others are read where they lie.",
-    "table.drop": "Drop a file here, or choose one",
-    "table.drop.hint": "CSV, Parquet, Arrow or Excel, up to {limit}. It is copied into "
-    "“uploads”, and never overwritten.",
-    "table.drop.large": "This file is larger than the limit. Put it into the project folder and "
-    "choose it there.",
-    "table.drop.button": "Send the file",
-    "table.drop.sending": "Sending …",
-    "table.choose": "A file in the folder",
-    "table.choose.none": "The folder holds no file that shoal reads.",
-    "table.choose.button": "Use this file",
-    "table.database": "Address of a database, or of a file on a server",
-    "table.database.hint": "duckdb:///file.db?table=people, or "
-    "postgresql://user@host/database?table=people. Never with a password: PGPASSWORD or "
-    "~/.pgpass has it.",
-    "table.database.button": "Use this database",
-    "table.how": "How files are read",
-    "table.how.hint": "Only if shoal reads the file wrongly.",
+    "changes.put": "Put back as it was after: {words}.",
+    # Fields that options are called by
     "table.separator": "Separator",
     "table.encoding": "Encoding",
     "table.decimal": "Sign before decimals",
     "table.sheet": "Sheet, or file in an archive",
-    "table.size": "{rows} rows, {columns} columns",
-    "table.again": "Read it again",
-    "table.columns": "Columns",
-    "table.head": "The first rows",
-    "table.head.caption": "The first {n} of {rows} rows, as they stand in the table",
-    "table.column": "Column",
-    "table.kind": "Type",
+    "events.title": "What nobody may be linked to",
+    "roles.recode": "Made coarser",
+    "run.readers": "Adversaries",
+    "run.also": "Red team",
+    "run.limit": "Limit",
+    "run.model": "Model",
+    "audit.key": "Column that aligns the rows",
+    "verify.private": "Its private folder",
+    # Columns
     "table.kind.number": "number",
     "table.kind.date": "date",
     "table.kind.text": "text",
     "table.kind.other": "neither text nor number",
-    "table.distinct": "Distinct",
-    "table.missing": "Missing",
-    "table.alone": "Unique rows",
-    "table.alone.hint": "Unique rows: the share of people whom this column alone singles out.",
-    "table.shape": "Shape",
-    "table.shape.numbers": "Rows by range of values, from {low} to {high}",
-    "table.shape.values": "Rows by value, the commonest first",
-    "table.shape.more": "The {n} commonest of {all} values, commonest first",
-    "table.another": "Another table",
-    "table.empty": "No table is chosen yet",
-    "table.empty.lead": "Drop a file below, or choose one.",
-    "table.none": "Choose a table first.",
-    "table.none.go": "To the table",
+    "role.qi": "known to outsiders (QI)",
+    "role.sensitive": "sensitive",
+    "role.identifier": "names people (identifier)",
+    "role.person": "says whose row it is (person)",
+    "role.weight": "survey weight",
+    "role.qi-weight": "survey weight, published (QI)",
+    "role.unpublished": "not published",
+    # How strongly
+    "strength.r": "r",
+    "strength.r.words": "At most 1 in {n}: nobody may be linked to an event with a probability "
+    "above {share}.",
+    "strength.k": "k",
+    "strength.min_support": "min_support",
+    "strength.max_attributes": "max_attributes",
+    "strength.outsiders": "What outsiders are taken to know",
+    "strength.views": "Views",
+    "strength.views.how": "One set in each line: age, sex.",
+    "strength.rare_unknown": "Rare values unknown",
+    "strength.rare_unknown.how": "Several after commas.",
+    "strength.population": "Table of the population",
+    "strength.knowledge": "Outside knowledge",
+    "strength.rows_per_person": "Rows of a person",
+    "strength.published": "How it is published",
+    "strength.publish_members": "An event of several values",
+    "strength.publish_members.no": "by its label",
+    "strength.publish_members.yes": "by its values",
+    "strength.publish_apart": "Several sensitive columns",
+    "strength.publish_apart.no": "together",
+    "strength.publish_apart.yes": "each apart",
+    # What is kept
+    "roles.saved": "Every change is kept as you make it.",
+    "roles.refused": "Not saved: correct what is marked first.",
+    "roles.unsaved": "A proposal; it is kept once you change or save it.",
+    # Runs
+    "run.method.art": "art: groups that withstand the joint and the binary adversary",
+    "run.method.anatomy": "anatomy: l-diverse groups",
+    "run.method.mask": "mask: k-anonymity with values changed",
+    "run.method.injector": "injector: groups by negative association rules",
+    "run.method.t-closeness": "t-closeness: groups near the whole table",
+    "run.method.mondrian": "mondrian: k-anonymity by ranges",
+    "run.reader.joint": "joint: weighs every published value",
+    "run.reader.binary": "binary: knows how common an event is",
+    "run.reader.all-views": "all-views: uses the statistics of all views at once",
+    "kind.anonymize": "release",
+    "kind.plan": "plan",
+    "kind.find": "what would work",
+    "kind.audit": "audit",
+    "kind.verify": "verification",
+    "kind.attack": "attack",
+    "state.waiting": "not started",
+    "state.running": "going on",
+    "state.done": "done",
+    "state.failed": "failed",
+    "state.stopped": "stopped",
+    "state.lost": "lost",
+    "going.anonymize": "making the release",
+    "going.verify": "verifying it",
+    "going.attack": "attacking it",
+    "going.audit": "judging",
+    "going.plan": "planning",
+    "going.find": "looking for settings that hold",
+    "ended.waiting": "Run {run} was not started yet",
+    "ended.waiting.lead": "It waits for you.",
+    "ended.failed": "Run {run} failed",
+    "ended.failed.lead": "Change what the sentence above says, then start a new run: roles and "
+    "settings of this one stay as they were.",
+    "ended.stopped": "Run {run} was stopped",
+    "ended.stopped.lead": "Nothing half done was left behind.",
+    "ended.lost": "Run {run} ended without a word",
+    "ended.lost.lead": "The machine went down, or the process was ended from outside. Nothing "
+    "half done counts.",
+    "find.lead": "What was asked is run, and settings near it: fewer or coarser columns, a "
+    "smaller r, the limit prior. Nothing is published. Each line was run and judged, best first.",
+    "verified.recomputed": "Every link of a person to an event was computed again, from both "
+    "tables.",
+    "verified.alone": "Checked from the release alone; with the table every link of a person to "
+    "an event is computed again.",
+    "files.report.html": "Report, internal edition",
+    "files.report-public.html": "Report, public edition",
+    "files.evidence.html": "Evidence file",
+    "files.certificate.json": "Certificate",
+    "files.spec.toml": "Spec",
+    "files.release.zip": "Release (zip)",
+    # What only people can say
+    "context.part.data": "The data",
+    "context.part.release": "The release and its recipients",
+    "context.part.threats": "Threats",
+    "context.part.strength": "Strength",
+    "context.part.result": "Result",
+    "context.part.after": "After publication",
+    "context.part.people": "People",
 }
-
-TEXTS: dict[str, str] = {**BEGINNING, **CONTEXT, **LOOK, **ROLES, **JUDGING}
 
 
 def say(key: str, **values: object) -> str:

@@ -25,7 +25,6 @@ from shoal.release.facts import Facts, load_facts
 from shoal.report import measured, sentences
 from shoal.wording import limit_named, verdict_words
 from shoal.workbench.project import Run
-from shoal.workbench.texts import say
 
 Figures = list[tuple[str, int]]
 _COMMAND = re.compile(r" \((shoal [a-z]+|--[a-z-]+)\)")
@@ -87,11 +86,11 @@ class Verdict:
         """What a release gives, costs and shows, in figures."""
         found = self.found
         return [
-            (say("risk.published", lost=f"{found.suppressed:,}"), found.published),
-            (say("risk.carriers"), found.carriers),
-            (say("lost.carriers"), found.suppressed_carriers),
-            (say("risk.known"), found.known_anyway),
-            *([(say("risk.problematic"), above)] if (above := most_people(self.checks)) else []),
+            (f"people published, {found.suppressed:,} left out", found.published),
+            ("of them have a protected value", found.carriers),
+            ("cases left out", found.suppressed_carriers),
+            ("above 1/r by public statistics anyway", found.known_anyway),
+            *([("people above their limit", above)] if (above := most_people(self.checks)) else []),
         ]
 
 
@@ -142,17 +141,14 @@ def of_findings(found: Findings) -> Verdict:
     robust = verdict(found.checks)
     telling = {True: "kept", False: "broken", None: "undecided"}[robust]
     said = [f"{words(one)}." for one in found.checks if one.state == telling]
-    event = "a protected value"
+    if robust:
+        largest = largest_words(found.checks, "a protected value")
+        said = [f"all {len(said)} checks are kept. {largest}"]
+    word, r = verdict_words(robust).capitalize(), f"r = {found.r:g}{limit_named(found.limit)}"
     return Verdict(
         found=found,
         checks=found.checks,
-        headline=say(
-            "verdict.audit",
-            verdict=verdict_words(robust).capitalize(),
-            r=f"r = {found.r:g}{limit_named(found.limit)}",
-            checks=f"all {len(said)} checks are kept. {largest_words(found.checks, event)}"
-            if robust
-            else " ".join(said),
-        ),
-        meaning=say("verdict.meaning.audit"),
+        headline=f"{word} at {r}: {' '.join(said)}",
+        meaning="The verdict is that of all checks; what is gray was only counted, or not asked "
+        "for.",
     )

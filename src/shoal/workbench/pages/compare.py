@@ -9,11 +9,10 @@ from starlette.responses import Response
 
 from shoal.auditing.checks import Check, largest_chance, most_people, nearest_link
 from shoal.plain import typed
-from shoal.wording import percent
+from shoal.wording import percent, verdict_words
 from shoal.workbench.bench import Visit, go
 from shoal.workbench.project import Run
 from shoal.workbench.rendering import duration
-from shoal.workbench.texts import say
 
 MOST = 6
 Figures = dict[str, Any]
@@ -27,9 +26,9 @@ def show(visit: Visit) -> Response:
     runs = [visit.project.run(name) for name in names]
     columns = [figures for run in runs if (figures := _figures(run)) is not None]
     lines = []
-    for key, shown in LINES.items():
+    for label, shown in LINES.items():
         cells = [shown(figures) for figures in columns]
-        lines.append((say(f"compare.{key}"), cells, len(set(cells)) > 1))
+        lines.append((label, cells, len(set(cells)) > 1))
     return visit.page(
         "compare",
         runs=[figures["run"] for figures in columns],
@@ -55,67 +54,53 @@ def _figures(run: Run) -> Figures | None:
     }
 
 
-def _count(key: str) -> Callable[[Figures], str]:
-    return lambda found: f"{found[key]:,}"
-
-
-def _share(key: str) -> Callable[[Figures], str]:
-    return lambda found: percent(found[key])
-
-
 def _checks(found: Figures) -> tuple[Check, ...]:
     return tuple(typed(Check, one) for one in found["checks"])
 
 
-def _worst(found: Figures) -> str:
-    """The link of one view that comes nearest to its limit."""
-    return percent(nearest_link(_checks(found), found["worst_posterior"]))
-
-
-def _largest(found: Figures) -> str:
-    return percent(largest_chance(_checks(found), found["worst_posterior"]))
-
-
-def _verdict(found: Figures) -> str:
-    return say(f"verdict.{ {True: 'yes', False: 'no', None: 'open'}[found['run'].robust] }")
-
-
 def _attack(found: Figures) -> str:
     if not found["attacks"]:
-        return say("compare.not_tried")
-    beaten = dict.fromkeys(name for one in found["attacks"] for name in one.beaten_by)
-    return ", ".join(beaten) if beaten else say("compare.nobody")
+        return "nobody tried"
+    return (
+        ", ".join(dict.fromkeys(n for one in found["attacks"] for n in one.beaten_by)) or "nobody"
+    )
 
 
 LINES: dict[str, Callable[[Figures], str]] = {
-    "method": lambda found: found["method"],
+    "Method": lambda found: found["method"],
     "r": lambda found: f"{found['r']:g}",
-    "limit": lambda found: found["limit"],
-    "readers": lambda found: ", ".join(found["adversaries"]),
-    "verdict": _verdict,
-    "verify": lambda found: say(
-        "runs.confirmed" if found["verify"].get("confirmed") else "runs.refuted"
+    "Limit": lambda found: found["limit"],
+    "Readers": lambda found: ", ".join(found["adversaries"]),
+    "Verdict": lambda found: verdict_words(found["run"].robust),
+    "Verified": lambda found: "verified" if found["verify"].get("confirmed") else "not verified",
+    "Link of one view nearest to its limit": lambda found: percent(
+        nearest_link(_checks(found), found["worst_posterior"])
     ),
-    "worst": _worst,
-    "largest": _largest,
-    "problematic": lambda found: f"{most_people(_checks(found)):,}",
-    "undecided": _count("undecided"),
-    "known": _count("known_before"),
-    "guess": _share("guess_rate"),
-    "attack": _attack,
-    "published": _count("published"),
-    "suppressed": _count("suppressed"),
-    "suppressed_carriers": _count("suppressed_with_event"),
-    "changed": _count("values_changed"),
-    "groups": _count("groups"),
-    "size": lambda found: f"{found['mean_size_with_event']:.1f}",
-    "readable": lambda found: f"{found.get('readable', found.get('shown_openly', 0)):,}",
-    "qi": lambda found: ", ".join(found["spec"].get("qi", [])),
+    "Largest chance of a protected value": lambda found: percent(
+        largest_chance(_checks(found), found["worst_posterior"])
+    ),
+    "People linked above their limit by the release": lambda found: (
+        f"{most_people(_checks(found)):,}"
+    ),
+    "People not decided": lambda found: f"{found['undecided']:,}",
+    "Above it by public statistics anyway": lambda found: f"{found['known_before']:,}",
+    "Best guess is right": lambda found: percent(found["guess_rate"]),
+    "Limit beaten by": _attack,
+    "Published": lambda found: f"{found['published']:,}",
+    "Left out": lambda found: f"{found['suppressed']:,}",
+    "Of them with a protected value": lambda found: f"{found['suppressed_with_event']:,}",
+    "Values changed": lambda found: f"{found['values_changed']:,}",
+    "Groups": lambda found: f"{found['groups']:,}",
+    "People in a group with a protected value": lambda found: (
+        f"{found['mean_size_with_event']:.1f}"
+    ),
+    "Published with their exact value": lambda found: (
+        f"{found.get('readable', found.get('shown_openly', 0)):,}"
+    ),
+    "Known to outsiders": lambda found: ", ".join(found["spec"].get("qi", [])),
     "min_support": lambda found: str(
         (found["assumed"] if "assumed" in found else found["spec"]).get("min_support", 100)
     ),
-    "time": lambda found: duration(sum(found["seconds"].values())),
-    "decision": lambda found: (
-        say(f"decision.{found['decision']['decision']}") if found["decision"] else say("none")
-    ),
+    "Time taken": lambda found: duration(sum(found["seconds"].values())),
+    "Decision": lambda found: found["decision"].get("decision", "none"),
 }

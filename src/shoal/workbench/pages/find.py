@@ -19,9 +19,12 @@ from shoal.workbench.project import Run, find_steps
 from shoal.workbench.project.commands import options_of
 from shoal.workbench.rendering import drawn
 from shoal.workbench.same import same_as
-from shoal.workbench.texts import say
 
 SECONDS, MOST = "60", 3600
+LABEL = (
+    "The largest chance of a protected value, and the error of counts, of each setting; the table "
+    "above has the figures"
+)
 USUAL = "1"
 """The importance of a column of which nothing is said."""
 
@@ -59,7 +62,7 @@ def picture(visit: Visit, asked: TableAsked) -> Response:
     lines = _tried(run)
     if not any(one["robust"] for one in lines):
         return Response(status_code=204)
-    chart = (say("find.label"), "", drawn("found", found_chart(lines)))
+    chart = (LABEL, "", drawn("found", found_chart(lines)))
     return visit.page("charts_part", charts=[chart])
 
 

@@ -23,11 +23,10 @@ def _next(visit: Visit, stages: list[Stage]) -> tuple[str, str]:
     made = [run.name for run in visit.project.runs() if run.kind == "anonymize"]
     if not made:
         step = next(name for name, done, _ in stages if not done)
-        return f"/{step}", say("home.next", step=say(f"nav.{step}"))
-    told = "home.open" if stages[-1][1] else "home.decide"
+        return f"/{step}", f"Next: {say(f'nav.{step}')}"
     if stages[-1][1] and not stages[-2][1]:
-        return "/context", say("home.next", step=say("nav.context"))
-    return f"/runs/{made[-1]}", say(told, run=made[-1])
+        return "/context", f"Next: {say('nav.context')}"
+    return f"/runs/{made[-1]}", f"{'Open' if stages[-1][1] else 'Decide on'} run {made[-1]}"
 
 
 def _stages(visit: Visit) -> list[Stage]:
@@ -40,21 +39,23 @@ def _stages(visit: Visit) -> list[Stage]:
     decided = [(run, run.decision) for run in made]
     last = next(((run, one) for run, one in reversed(decided) if one), None)
     return [
-        ("table", source is not None, source.address if source else say("home.table.none")),
+        ("table", source is not None, source.address if source else "No table yet."),
         _roles(visit),
         (
             "plan",
             bool(plans),
-            say("home.plan.done", run=plans[-1]) if plans else say("home.plan.none"),
+            f"Planned in run {plans[-1]}." if plans else "Not planned yet.",
         ),
-        ("run", bool(made), say("home.run.done", n=len(made)) if made else say("home.run.none")),
+        ("run", bool(made), f"{len(made)} so far." if made else "Nothing was run yet."),
         _context(visit),
         (
             "runs",
             last is not None,
-            say("home.runs.done", run=last[0].name, decision=say(f"decision.{last[1]['decision']}"))
+            f"Run {last[0].name}: {last[1]['decision']}."
             if last and last[1]
-            else say("home.runs.open" if made else "home.runs.none"),
+            else "Not decided yet."
+            if made
+            else "Nothing to decide on yet.",
         ),
     ]
 
@@ -63,14 +64,16 @@ def _roles(visit: Visit) -> Stage:
     try:
         spec = visit.project.spec()
     except ShoalError:
-        return ("roles", False, say("home.roles.none"))
-    sentence = say(
-        "home.roles.done", qi=len(spec.qi), sensitive=len(spec.sensitive_columns), r=f"{spec.r:g}"
-    )
-    return ("roles", True, sentence)
+        return ("roles", False, "The roles of the columns are not settled yet.")
+    roles = f"{len(spec.qi)} known to outsiders, {len(spec.sensitive_columns)} sensitive"
+    return ("roles", True, f"{roles}, r = {spec.r:g}.")
 
 
 def _context(visit: Visit) -> Stage:
     """How much of what only people can say is stated."""
     stated = len(visit.project.context.stated.keys() & {*TEXTS})
-    return ("context", stated == len(TEXTS), say("home.context", n=stated, all=len(TEXTS)))
+    return (
+        "context",
+        stated == len(TEXTS),
+        f"{stated} of {len(TEXTS)} things that only people can say are stated.",
+    )

@@ -21,9 +21,10 @@ from shoal.workbench.bench import Visit, go, last_run
 from shoal.workbench.held import Held
 from shoal.workbench.project import Run
 from shoal.workbench.rendering import counted, span
-from shoal.workbench.texts import say
 from shoal.workbench.verdicts import facts_of
 
+EXACT_ONLY = "Shown only where people are published with their exact attributes."
+NO_CASE = "This group holds no protected value, so it links nobody to one."
 SHOWN_GROUPS, SHOWN_PEOPLE, MOST_OPTIONS, SHOWN_VIEWS = 4, 12, 200, 8
 
 
@@ -76,13 +77,14 @@ def group(visit: Visit) -> Response:
     table = _counted(visit, run)
     moved, why = [], ""
     if table is None:
-        why = say("look.moved.table")
+        why = "The table is another now, so what is known beforehand cannot be counted."
     elif table.several is not None:
-        why = say("look.moved.several")
+        why = "Shown for one sensitive column only."
     else:
         moved = looking.moved(table, Knowledge.of(table), found, who)
         holds = any(one.label == value for one in table.events for value, _ in found.values)
-        why = "" if moved else say("look.moved.form" if holds else "look.moved.none")
+        if not moved:
+            why = EXACT_ONLY if holds else NO_CASE
     return visit.page(
         "look_group",
         run=run,

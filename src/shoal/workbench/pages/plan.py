@@ -16,10 +16,10 @@ from shoal.workbench.project import Run, plan_steps
 from shoal.workbench.project.run import option_of
 from shoal.workbench.rendering import drawn, shown_number
 from shoal.workbench.same import same_as
-from shoal.workbench.texts import say
 
 USUAL = (2, 3, 4, 5, 7, 10, 15, 20)
 MOST = 16
+LABEL = "The share of cases who find no group, over r; the table below has the figures"
 
 
 @after_roles
@@ -52,12 +52,12 @@ def curve(visit: Visit, asked: TableAsked) -> Response:
     chart = plan_chart(
         [{"r": one["r"], "lost_share": one["lost_share"]} for one in points],
         chosen=asked.spec.r,
-        chosen_label=say("plan.curve.chosen", r=f"{asked.spec.r:g}"),
+        chosen_label=f"chosen: r = {asked.spec.r:g}",
         largest=largest,
-        largest_label=say("plan.curve.largest", r=shown_number(largest)),
-        across=say("plan.curve.across"),
+        largest_label=f"bound on r if nobody is left out: {shown_number(largest)}",
+        across="r",
     )
-    curve = (say("plan.curve.label"), "", drawn("curve", chart))
+    curve = (LABEL, "", drawn("curve", chart))
     return visit.page("charts_part", charts=[curve])
 
 

@@ -28,7 +28,6 @@ from shoal.workbench.project.project import PROJECT_FILE, SPEC_FILE, draft_of
 from shoal.workbench.rendering import new_page
 from shoal.workbench.roles_form import CHOICES, FIGURES, RolesForm
 from shoal.workbench.same import same_as_plan
-from shoal.workbench.texts import say
 
 SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
 FOLDED = 8
@@ -46,9 +45,9 @@ STRENGTH = {
 USUAL = {
     "min_support": "by rows",
     "max_attributes": "all",
-    "knowledge": say("strength.knowledge.own"),
+    "knowledge": "the table's own",
     "rows_per_person": "all",
-    "population": say("strength.population.none"),
+    "population": "none",
 }
 OF_COLUMN = {"band": "band", "role": "role"} | dict.fromkeys(
     ("recode", "hierarchy", "project"), "recode"

@@ -17,9 +17,12 @@ from shoal.workbench.pages.files import there
 from shoal.workbench.project import Run, summary
 from shoal.workbench.rendering import drawn
 from shoal.workbench.same import same_as_run, same_as_runs
-from shoal.workbench.texts import say
 
 PAGES = {"anonymize": "decide", "audit": "judged", "verify": "verified"}
+LABEL = (
+    "Releases by the largest chance of a protected value and the error of counts; each is a link "
+    "to its run"
+)
 OWN_PAGES = ("plan", "find")
 """The kinds whose last run is shown where it was started."""
 
@@ -37,7 +40,7 @@ def picture(visit: Visit) -> Response:
     points = [point for run in visit.project.runs() if (point := _point(run, home)) is not None]
     if not points:
         return Response(status_code=204)
-    chart = (say("runs.picture.label"), "", drawn("runs", found_chart(points)))
+    chart = (LABEL, "", drawn("runs", found_chart(points)))
     return visit.page("charts_part", charts=[chart])
 
 

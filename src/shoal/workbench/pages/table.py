@@ -18,7 +18,6 @@ from shoal.workbench.held import BINS, FEW, Held, Profile
 from shoal.workbench.inside import inside, table_files
 from shoal.workbench.project import Source
 from shoal.workbench.same import same_as_init
-from shoal.workbench.texts import say
 
 TAB = {"tab": "\t", "\\t": "\t"}
 """How a sign is written that cannot be typed into a field."""
@@ -158,7 +157,7 @@ def _same(held: Held | None, source: Source | None) -> dict[str, Any]:
 def _shape(one: Profile) -> str:
     """What a column's drawing shows, in words."""
     if one.numeric and one.distinct > FEW:
-        return say("table.shape.numbers", low=one.low, high=one.high)
+        return f"Rows by range of values, from {one.low} to {one.high}"
     if one.distinct > BINS:
-        return say("table.shape.more", n=BINS, all=f"{one.distinct:,}")
-    return say("table.shape.values")
+        return f"The {BINS} commonest of {one.distinct:,} values, commonest first"
+    return "Rows by value, the commonest first"
