@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+from shoal.planning.propose import Proposal, propose_spec
 from shoal.workbench.project import Run
 from tests.browsing import chromium
 from tests.workbench.full import make
@@ -13,6 +15,22 @@ from tests.workbench.project.making import make_project, new_release, work_off
 from tests.workbench.served import served
 from tests.workbench.visitor import Visitor, workbench
 from tests.workbench.walker import Walker
+
+
+@pytest.fixture(scope="session", autouse=True)
+def proposed_once() -> Iterator[None]:
+    """A proposal runs settings for seconds: tables with the same content share one."""
+    known = dict[tuple[str, ...], Proposal]()
+
+    def once(frame: pl.DataFrame, *codebook: Any) -> Proposal:
+        told = str(frame.schema), frame.write_csv(), repr(codebook)
+        if told not in known:
+            known[told] = propose_spec(frame, *codebook)
+        return known[told]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.workbench.held.propose_spec", once)
+        yield
 
 
 @pytest.fixture
