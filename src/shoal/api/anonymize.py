@@ -6,7 +6,7 @@ import math
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -154,24 +154,48 @@ def anonymize(
     blind = getattr(chosen, "condition", None) == "joint"  # such groups are drawn by chance
     following = None if after is None else chain
     people, earlier = _newcomers(following, table, chosen)
-    drawing = _Drawing(
-        table=table,
-        people=people,
-        earlier=earlier,
-        lasting=chain is not None and blind,
-        method=searching,
-        known=known,
-        following=following,
-        adversary=adversary,
-        engine=rows_with,
-        seed=seed,
-        drawn=drawn,
-        clock=clock,
-        progress=progress,
-    )
-    made_of = draw(
-        table, drawing.search, drawing.judged, seed=drawn, blind=blind, margin=chain is not None
-    )
+    beginning: dict[str, Any] = {} if earlier is None else {"told": earlier}
+    if chain is not None and blind:  # other releases may follow
+        beginning["judged"] = table
+
+    def search(asked: Table, seed: int) -> Grouping:
+        try:
+            return searching.anonymize(asked, seed=seed, progress=progress, **beginning)
+        except InputError as refused:
+            if following is not None and refused.code in HOPELESS:
+                raise following.few(table, people) from None
+            raise
+        finally:
+            clock.lap("search")
+
+    def judged(grouping: Grouping) -> Draw:
+        told = None
+        dealt = rows_with.deal(people, grouping, seed=drawn)
+        if following is not None and dealt is not None:
+            grouping, dealt, told = following.joined(table, grouping, dealt)
+        clock.lap("deal")
+        # Whom the method claims to answer judge in any case.
+        answered = list(grouping.claims.get("readers", ()))
+        audit = judge(
+            table,
+            grouping,
+            knowledge=known,
+            adversary=[*answered, *judging(adversary, known, table.spec)],
+            seed=seed or 0,
+            rows=None if dealt is None else dealt.group,
+            told=told,
+            weight=None if dealt is None else dealt.weight,
+            progress=progress,
+        )
+        clock.lap("audit")
+        if not all(audit.by_adversary[one].robust for one in answered):
+            raise InternalError(
+                "the auditor refutes ART's groups; nothing is released. Please report this table's "
+                "spec"
+            )
+        return Draw(grouping, dealt, audit)
+
+    made_of = draw(table, search, judged, seed=drawn, blind=blind, margin=chain is not None)
     grouping, dealt, audit = made_of.grouping, made_of.dealt, made_of.audit
     qi, sensitive, members, ranges = build_tables(table, grouping, dealt, seed=drawn)
     models = model_files(table, known, seed=drawn)
@@ -214,68 +238,6 @@ def _newcomers(
     if people.rows < fewest:
         raise following.fewer(people, fewest)
     return people, following.groups(table)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Drawing:
-    """How groups are made and judged, for each of the seeds that are tried."""
-
-    table: Table
-    people: Table
-    """Who is put into groups: all, or the newcomers."""
-    earlier: Grouping | None
-    lasting: bool
-    """Whether other releases may follow."""
-    method: Anonymizer
-    known: Knowledge
-    following: Ledger | None
-    adversary: Adversaries
-    engine: Engine
-    seed: int | None
-    drawn: int
-    clock: _Clock
-    progress: Progress
-
-    def search(self, asked: Table, seed: int) -> Grouping:
-        beginning: dict[str, Any] = {} if self.earlier is None else {"told": self.earlier}
-        if self.lasting:
-            beginning["judged"] = self.table
-        try:
-            return self.method.anonymize(asked, seed=seed, progress=self.progress, **beginning)
-        except InputError as refused:
-            if self.following is not None and refused.code in HOPELESS:
-                raise self.following.few(self.table, self.people) from None
-            raise
-        finally:
-            self.clock.lap("search")
-
-    def judged(self, grouping: Grouping) -> Draw:
-        told = None
-        dealt = self.engine.deal(self.people, grouping, seed=self.drawn)
-        if self.following is not None and dealt is not None:
-            joined = self.following.joined(self.table, grouping, dealt)
-            grouping, dealt, told = joined
-        self.clock.lap("deal")
-        # Whom the method claims to answer judge in any case.
-        answered = list(grouping.claims.get("readers", ()))
-        audit = judge(
-            self.table,
-            grouping,
-            knowledge=self.known,
-            adversary=[*answered, *judging(self.adversary, self.known, self.table.spec)],
-            seed=self.seed or 0,
-            rows=None if dealt is None else dealt.group,
-            told=told,
-            weight=None if dealt is None else dealt.weight,
-            progress=self.progress,
-        )
-        self.clock.lap("audit")
-        if not all(audit.by_adversary[one].robust for one in answered):
-            raise InternalError(
-                "the auditor refutes ART's groups; nothing is released. Please report this table's "
-                "spec"
-            )
-        return Draw(grouping, dealt, audit)
 
 
 def _chain(

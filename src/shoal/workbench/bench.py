@@ -85,12 +85,13 @@ class Visit:
         """A parameter of the address."""
         return self.request.query_params.get(name, "")
 
-    def page(self, template: str, *, status: int = 200, **shown: Any) -> Response:
-        """A page of the workbench."""
+    def page(self, template: str, *, status: int | None = None, **shown: Any) -> Response:
+        """A page of the workbench; refused where it has errors of what was sent."""
+        status = self.status(shown.get("errors")) if status is None else status
         return page(self, template, status=status, **shown)
 
     def status(self, error: object) -> int:
-        """That of a page with its form: whether what was sent is refused."""
+        """Whether what was sent is refused."""
         return 422 if error and self.request.method == "POST" else 200
 
 

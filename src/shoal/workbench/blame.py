@@ -20,97 +20,69 @@ Fields = Mapping[str, str]
 """Codes, or beginnings of them with a hyphen at the end, and the field of each."""
 
 
-def _of(field: str, *codes: str) -> dict[str, str]:
-    return dict.fromkeys(codes, field)
+def _fields(**codes: str) -> dict[str, str]:
+    """Each code, by the fields that codes are about."""
+    return {code: field for field, several in codes.items() for code in several.split()}
 
 
 _FILE = (
-    *("file-", "csv-", "excel-", "folder", "header-", "frame", "table-"),
-    *("extra-missing", "source-changed", "json-line", "zip-table", "disk-full"),
+    "file- csv- excel- folder header- frame table- extra-missing source-changed json-line "
+    "zip-table disk-full"
 )
-_HOW = {
-    **_of("encoding", "encoding"),
-    **_of("decimal", "decimal"),
-    **_of("sheet", "excel-sheet", "zip-table"),
-    **_of("separator", "separator", "option-unused"),
-}
-UPLOADED: Fields = _of("file", "upload-", "output-", "encoding", "separator", "decimal", *_FILE)
-CHOSEN: Fields = {**_HOW, **_of("path", "project-path", *_FILE)}
-DATABASE: Fields = _of("database", "url", "url-", "database-", "project-path", *_FILE)
-ROLES: Fields = {
-    **_of("columns", "qi-", "sensitive-", "role-", "name-twice", "column-", "value-name"),
-    **_of(
-        "columns",
-        "band",
-        "date-order",
-        "recode-",
-        "spec-",
-        "hierarchy-",
-        "missing-label",
-        "decimal-long",
-    ),
-    **_of(
-        "columns",
-        "cells-many",
-        "too-large",
-        "csv-inexact",
-        "output-type",
-        "identifier-",
-        "person",
-        "person-",
-        "survey-weight",
-    ),
-    **_of("events", "event-", "events-", "value-missing"),
-    **_of("events", "project-path"),
-    **_of("r", "r"),
-    **_of("k", "k-"),
-    **_of("min_support", "whole-number"),
-    **_of("max_attributes", "views-too-many"),
-    **_of("rows_per_person", "rows-per-person"),
-    **_of("views", "view-"),
-    **_of("rare_unknown", "rare-", "qi-rare"),
-    **_of("knowledge", "knowledge-"),
-    **_of("population", "population-"),
-    **_of("publish_apart", "apart"),
-}
-COARSER: Fields = {**_of("recipe", "recode-", "band"), **_of("groups", "hierarchy-")}
-PLAN: Fields = _of("curve", "r", "r-", "plan-")
-FIND: Fields = {**_of("seconds", "find-"), **_of("importance", "find-importance")}
-RUN: Fields = {
-    **_of("method", "method", "method-several", "compare-several"),
-    **_of("parameters", "method-", "art-", "parameter-", "hierarchy-", "project-path", "emd"),
-    **_of("parameters", "m-number", "share", "whole-number", "smallest-group", "suppression"),
-    **_of("parameters", "lattice-too-large", "ranges-too-many", "rules-too-many"),
-    **_of("parameters", "table-below-k"),
-    **_of("model", "model", "model-", "bandwidth", "extra-missing"),
-    **_of("r", "r", "r-", "ineligible", "nothing-published", "suppression-limit"),
-    **_of("limit", "limit"),
-    **_of("readers", "reader", "reader-", "adversary"),
-    **_of("also", "attack-"),
-    **_of("minutes", "budget"),
-    **_of("follows", "same-people"),
-}
-AUDIT: Fields = {
-    **_of("released", "audit-what", "project-path", "released-"),
-    **_of("key", "key-"),
-    **_of("groups", "groups-"),
+UPLOADED = _fields(file=f"upload- output- encoding separator decimal {_FILE}")
+CHOSEN = _fields(path=f"project-path {_FILE}") | _fields(
+    encoding="encoding",
+    decimal="decimal",
+    sheet="excel-sheet",
+    separator="separator option-unused",
+)
+DATABASE = _fields(database=f"url url- database- project-path {_FILE}")
+ROLES = _fields(
+    columns="qi- sensitive- role- name-twice column- value-name band date-order recode- spec- "
+    "hierarchy- missing-label decimal-long cells-many too-large csv-inexact output-type "
+    "identifier- person person- survey-weight",
+    events="event- events- value-missing project-path",
+    r="r",
+    k="k-",
+    min_support="whole-number",
+    max_attributes="views-too-many",
+    rows_per_person="rows-per-person",
+    views="view-",
+    rare_unknown="rare- qi-rare",
+    knowledge="knowledge-",
+    population="population-",
+    publish_apart="apart",
+)
+COARSER = _fields(recipe="recode- band", groups="hierarchy-")
+PLAN = _fields(curve="r r- plan-")
+FIND = _fields(seconds="find-", importance="find-importance")
+RUN = _fields(
+    method="method method-several compare-several",
+    parameters="method- art- parameter- hierarchy- project-path emd m-number share whole-number "
+    "smallest-group suppression lattice-too-large ranges-too-many rules-too-many table-below-k",
+    model="model model- bandwidth extra-missing",
+    r="r r- ineligible nothing-published suppression-limit",
+    limit="limit",
+    readers="reader reader- adversary",
+    also="attack-",
+    minutes="budget",
+    follows="same-people",
+)
+AUDIT = {
+    **_fields(released="audit-what project-path released-", key="key-", groups="groups-"),
     **UPLOADED,
 }
-VERIFY: Fields = {
-    **_of("release", "project-path", "release-", "certificate-", "package-", "signatures-"),
-    **_of("release", "moves-", "verify-private"),
-    **_of("table", "verify-table"),
-    **_of("file", "upload-", "release-zip", "file-kind"),
-    **_of("knowledge", "verify-knowledge", "knowledge-"),
-    **_of("private", "private-", "facts-other", "record-kind", "rows-elsewhere"),
-}
-CONTEXT: Fields = _of("expiry", "context-date")
-DECISION: Fields = {
-    **_of("decision", "decision-word"),
-    **_of("review", "decision-date"),
-    **_of("despite", "decision-despite"),
-    **_of("reason", "decision-"),
-}
+VERIFY = _fields(
+    release="project-path release- certificate- package- signatures- moves- verify-private",
+    table="verify-table",
+    file="upload- release-zip file-kind",
+    knowledge="verify-knowledge knowledge-",
+    private="private- facts-other record-kind rows-elsewhere",
+)
+CONTEXT = _fields(expiry="context-date")
+DECISION = _fields(
+    decision="decision-word", review="decision-date", despite="decision-despite", reason="decision-"
+)
 
 PAGES: Mapping[str, Fields] = {
     "run": RUN,

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -103,8 +102,6 @@ def _shape(filled: pl.Series, counts: pl.Series, kind: str) -> tuple[int, ...]:
     return tuple(int(count) for count in np.histogram(finite, bins=BINS)[0])
 
 
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 Identity = tuple[Source, str, int, int]
 FEW_COUNTS = 4
 SHOWN_ROWS = 20
@@ -124,10 +121,12 @@ class Held:
     head: pl.DataFrame
     profiles: dict[str, Profile]
     _proposal: Proposal | None = None
-    _cells: OrderedDict[tuple[str, ...], pl.DataFrame] = field(default_factory=OrderedDict)
-    _tables: OrderedDict[Spec, Table] = field(default_factory=OrderedDict)
     _values: dict[tuple[str, str], list[tuple[str, int]]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def __post_init__(self) -> None:
+        self._cells = lru_cache(FEW_COUNTS)(lambda columns: _cells(self.frame, columns))
+        self._table = lru_cache(FEW_COUNTS)(self._coded)
 
     @classmethod
     def read(cls, identity: Identity) -> Held:
@@ -177,51 +176,36 @@ class Held:
     def table(self, spec: Spec) -> Table:
         """The table that a spec asks for, from cells."""
         with self._lock:
-            return _kept(self._tables, spec, lambda: self._coded(spec))
+            return self._table(spec)
 
     def _coded(self, spec: Spec) -> Table:
         columns = tuple(columns_of(spec))
         check_roles(self.columns, spec)
         frame, persons = by_person(self.frame, spec, lambda: protected_rows(self.frame, spec))
         check_identifiers(frame, spec)
-
-        def counted() -> pl.DataFrame:
-            return count_rows([frame.select(columns)], list(columns))
-
-        cells = counted() if persons else _kept(self._cells, columns, counted)
+        cells = _cells(frame, columns) if persons else self._cells(columns)
         return Table.from_cells(cells, spec.with_(identifiers=()), rows=count_name(columns))
 
 
-def _kept(
-    kept: OrderedDict[Key, Value], key: Key, make: Callable[[], Value], most: int = FEW_COUNTS
-) -> Value:
-    """What is kept by a key, made if it is not there; the oldest are given up."""
-    if key not in kept:
-        kept[key] = make()
-    kept.move_to_end(key)
-    while len(kept) > most:
-        kept.popitem(last=False)
-    return kept[key]
+def _cells(frame: pl.DataFrame, columns: tuple[str, ...]) -> pl.DataFrame:
+    return count_rows([frame.select(columns)], list(columns))
 
 
 class HeldTables:
     """The tables that pages look at, the last two of them."""
 
-    def __init__(self, most: int = 2) -> None:
-        self._most = most
-        self._held: OrderedDict[Identity, Held] = OrderedDict()
-        self._lock = threading.Lock()
+    def __init__(self) -> None:
+        self._read, self._lock = lru_cache(2)(Held.read), threading.Lock()
 
     def get(self, source: Source, folder: Path) -> Held:
         """The table of a source, read again only if the file is another."""
-        identity = _identity(source, folder)
         with self._lock:
-            return _kept(self._held, identity, lambda: Held.read(identity), self._most)
+            return self._read(_identity(source, folder))
 
     def forget(self) -> None:
         """Has every table read again, for databases and servers, whose changes no file tells."""
         with self._lock:
-            self._held.clear()
+            self._read.cache_clear()
             forget()
 
 
@@ -229,15 +213,14 @@ class HeldReleases:
     """The releases that pages look at, the last two of them."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[tuple[str, int], Release] = OrderedDict()
+        self._load = lru_cache(2)(lambda folder, noted: Release.load(folder))
         self._lock = threading.Lock()
 
     def get(self, folder: Path) -> Release:
         """The release of a folder, read again only if its certificate is another."""
         path = folder / CERTIFICATE
-        noted = path.stat().st_mtime_ns if path.is_file() else 0
         with self._lock:
-            return _kept(self._held, (str(folder), noted), lambda: Release.load(folder), 2)
+            return self._load(folder, path.stat().st_mtime_ns if path.is_file() else 0)
 
 
 def _identity(source: Source, folder: Path) -> Identity:

@@ -3,12 +3,11 @@ by content: what has arrived once is never overwritten."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 import secrets
 import threading
 import zipfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,6 +20,7 @@ from shoal.data.sources.formats import file_kind, unknown_kind
 from shoal.data.storage import replace_file, replace_folder
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
+from shoal.workbench.project.files import file_hash
 
 LONGEST_NAME = 120
 """In bytes: whoever writes a file to the side first gives it a longer name."""
@@ -67,25 +67,30 @@ async def save_upload(
     if boundary is None:
         raise _no_file()
     folder.mkdir(exist_ok=True)
-    pieces = request.stream()
-    try:
-        reader = _Reader(boundary)
-    except FormParserError:
-        raise _no_file() from None
-    while not reader.named and (piece := await anext(pieces, None)) is not None:
-        limit = reader.feed(piece, limit)
-    if not reader.named:
-        raise _no_file()
-    name, arrived = clean_name(reader.name, wanted), folder / f".{secrets.token_hex(8)}"
+    arrived = folder / f".{secrets.token_hex(8)}"
     with replace_file(arrived) as new, new.open("wb") as file:
-        await _rest(reader, pieces, file, limit)
-    return await run_in_threadpool(_keep_by_content, arrived, name)
+        try:
+            reader = _Reader(boundary, file, wanted)
+            async for piece in request.stream():
+                limit -= len(piece)
+                if limit < 0:
+                    raise _too_large(None)
+                reader.parser.write(piece)
+        except FormParserError:
+            raise _no_file() from None
+        if not reader.name:
+            raise _no_file()
+        if not reader.complete:
+            raise InputError(
+                "upload-broken", "The file did not arrive as a whole.", "Send it once more."
+            )
+    return await run_in_threadpool(_keep_by_content, arrived, reader.name)
 
 
 def _keep_by_content(arrived: Path, name: str) -> Path:
     """Gives a file its name. Where another content has it, a part of the hash goes behind it; what
     is there already is not kept twice."""
-    sha = _hash(arrived)
+    sha = file_hash(arrived) or ""
     end = "".join(Path(name).suffixes[-2 if name.lower().endswith(".gz") else -1 :])
     stem = name.removesuffix(end)
     with _NAMING:
@@ -93,15 +98,10 @@ def _keep_by_content(arrived: Path, name: str) -> Path:
             target = arrived.with_name(named)
             if not target.exists():
                 return arrived.replace(target)
-            if target.is_file() and _hash(target) == sha:
+            if target.is_file() and file_hash(target) == sha:
                 break
         arrived.unlink()
         return target
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def unpack_release(archive: Path, *, limit: int) -> Path:
@@ -143,26 +143,14 @@ def _no_release() -> InputError:
     )
 
 
-async def _rest(reader: _Reader, pieces: AsyncIterator[bytes], file: BinaryIO, limit: int) -> None:
-    reader.move_to(file)
-    async for piece in pieces:
-        limit = reader.feed(piece, limit)
-    if not reader.complete:
-        raise InputError(
-            "upload-broken", "The file did not arrive as a whole.", "Send it once more."
-        )
-
-
 class _Reader:
-    """Takes a form apart as it comes, and keeps of it the one file."""
+    """Takes a form apart as it comes, and writes its one file once its name is known."""
 
-    def __init__(self, boundary: bytes) -> None:
-        self.name, self.named, self.complete = "", False, False
+    def __init__(self, boundary: bytes, file: BinaryIO, wanted: Callable[[str], bool]) -> None:
+        self.name, self.complete = "", False
+        self._file, self._wanted, self._inside = file, wanted, False
         self._header, self._value = b"", b""
-        self._file: BinaryIO | None = None
-        self._waiting: list[bytes] = []
-        self._inside = False
-        self._parser = MultipartParser(
+        self.parser = MultipartParser(
             boundary,
             {
                 "on_header_field": self._on_field,
@@ -174,21 +162,6 @@ class _Reader:
             },
         )
 
-    def feed(self, piece: bytes, left: int) -> int:
-        """Reads on; how many bytes may still come."""
-        if len(piece) > left:
-            raise _too_large(None)
-        try:
-            self._parser.write(piece)
-        except FormParserError:
-            raise _no_file() from None
-        return left - len(piece)
-
-    def move_to(self, file: BinaryIO) -> None:
-        self._file = file
-        file.writelines(self._waiting)
-        self._waiting = []
-
     def _on_field(self, data: bytes, start: int, end: int) -> None:
         self._header += data[start:end]
 
@@ -196,19 +169,15 @@ class _Reader:
         self._value += data[start:end]
 
     def _on_header_end(self) -> None:
-        if self._header.lower() == b"content-disposition" and not self.named:
+        if self._header.lower() == b"content-disposition" and not self.name:
             _, options = parse_options_header(self._value)
-            name = options.get(b"filename", b"")
-            if name:
-                self.name, self.named, self._inside = name.decode("utf-8", "replace"), True, True
+            if name := options.get(b"filename"):
+                self.name = clean_name(name.decode("utf-8", "replace"), self._wanted)
+                self._inside = True
         self._header, self._value = b"", b""
 
     def _on_data(self, data: bytes, start: int, end: int) -> None:
-        if not self._inside:
-            return
-        if self._file is None:
-            self._waiting.append(data[start:end])
-        else:
+        if self._inside:
             self._file.write(data[start:end])
 
     def _on_part_end(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.workbench.evidence import evidence_page, gather, write_evidence
-from shoal.workbench.evidence.clauses import CLAUSES, COMPUTED, Answered, answered
+from shoal.workbench.evidence.clauses import CLAUSES, COMPUTED, answered
 from shoal.workbench.evidence.record import computed, states
 from shoal.workbench.evidence.statements import proposals, reason_by
 from shoal.workbench.evidence.values import known_values
@@ -109,18 +109,18 @@ def test_clauses_say_what_they_lack(run: Run, project: Project) -> None:
     assert {name for one in CLAUSES for name in one.stated} <= set(TITLES)
     assert {name for one in CLAUSES for name in one.computed} == set(COMPUTED)
     nobody = answered(dict.fromkeys(TITLES, "nobody"), set())
-    assert {one.state.split(":")[0] for one in nobody} == {"not stated", "lacking"}
+    assert {one["state"].split(":")[0] for one in nobody} == {"not stated", "lacking"}
     every = answered(dict.fromkeys(TITLES, "person"), set(COMPUTED))
-    assert {one.state for one in every} == {"answered"}
+    assert {one["state"] for one in every} == {"answered"}
     page = Page(evidence_page(gather(run.folder)))
     sections = {attributes["id"] for tag, attributes in page.tags if tag == "section"}
     assert {one.section for one in CLAUSES} <= sections
     project.state(environment="A secure room")
-    told = {one.number: one for one in answered_of(run)}
-    assert told["6.2.2"].state == "in part; not stated: safeguards"
+    told = {one["number"]: one["state"] for one in answered_of(run)}
+    assert told["6.2.2"] == "in part; not stated: safeguards"
 
 
-def answered_of(run: Run) -> list[Answered]:
+def answered_of(run: Run) -> list[dict[str, str]]:
     evidence = gather(run.folder)
     return answered(states(evidence), computed(evidence))
 

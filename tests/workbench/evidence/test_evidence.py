@@ -121,7 +121,7 @@ def test_statements_reasons_and_decisions_are_shown_whole(project: Project, atta
 
 def test_earlier_releases_of_the_table_are_listed(plain: Run, attacked: Run) -> None:
     (earlier,) = gather(attacked.folder).earlier
-    assert (earlier.run, earlier.r, earlier.robust) == (plain.name, 3.0, True)
+    assert tuple(earlier[name] for name in ("run", "r", "robust")) == (plain.name, 3.0, True)
     text = page_of(attacked).text
     assert "Not computed: what somebody learns who has several of them" in text
     assert "the same address" in text

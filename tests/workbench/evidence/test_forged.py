@@ -105,7 +105,7 @@ def test_a_release_whose_run_was_stopped_later_is_an_earlier_release(copied: Run
     shutil.copytree(copied.folder, second)
     edit(copied.folder / "outcome.json", lambda told: told.update(state="stopped"))
     (earlier,) = gather(second).earlier
-    assert earlier.run == copied.name
+    assert earlier["run"] == copied.name
 
 
 def test_maxima_are_those_of_all_people(copied: Run) -> None:

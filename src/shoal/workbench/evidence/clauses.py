@@ -25,17 +25,6 @@ class Clause:
     computed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answered:
-    """A clause, and how far it is answered."""
-
-    standard: str
-    number: str
-    about: str
-    section: str
-    state: str
-
-
 CLAUSES = (
     Clause(ISO, "6.2.2", "Recipients' practices", "context", ("environment", "safeguards")),
     Clause(ISO, "6.2.3", "Motives and capacity", "adversaries", ("adversaries", "means")),
@@ -81,16 +70,13 @@ COMPUTED = {
 }
 
 
-def answered(by: Mapping[str, By], computed: Set[str]) -> list[Answered]:
-    """Each clause, and what it lacks by what is stated and computed."""
+def answered(by: Mapping[str, By], computed: Set[str]) -> list[dict[str, str]]:
+    """Each clause, and its state: what it lacks by what is stated and computed."""
     return [
-        Answered(
-            standard=one.standard,
-            number=one.number,
-            about=one.about,
-            section=one.section,
-            state=_state(one, by, computed),
-        )
+        {
+            **{name: getattr(one, name) for name in ("standard", "number", "about", "section")},
+            "state": _state(one, by, computed),
+        }
         for one in CLAUSES
     ]
 

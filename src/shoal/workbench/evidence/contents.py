@@ -15,6 +15,7 @@ from shoal.data.spec.toml_text import read_toml
 from shoal.errors import InputError
 from shoal.release.facts import Facts, load_facts
 from shoal.release.stated import read_certificate
+from shoal.workbench.drafting import role_of
 from shoal.workbench.evidence.integrity import FileCheck, check_files, differences
 from shoal.workbench.evidence.statements import By, reason_by
 from shoal.workbench.evidence.values import KnownValue, known_values
@@ -44,19 +45,6 @@ class Risk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EarlierRelease:
-    """Another release of the same table in the project."""
-
-    run: str
-    made: str
-    method: str
-    r: float
-    robust: bool | None
-    same: str
-    decision: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Evidence:
     """All that the page shows."""
 
@@ -72,7 +60,9 @@ class Evidence:
     attacks: tuple[AttackResult, ...]
     before: Risk
     after: Risk
-    earlier: list[EarlierRelease]
+    earlier: list[dict[str, Any]]
+    """Other releases of the same table in the project: run, made, method, r, robust, why the table
+    is taken to be the same, and the decision."""
     together: dict[str, Any] | None
     """What all approved releases of the same people and this one tell together; None if it was not
     computed."""
@@ -136,16 +126,8 @@ def _reasons(project: Project, run: Run) -> dict[str, str]:
         now = {}
     later = project.reasons.items()
     then = run.made["spec"]
-    same = {name: reason for name, reason in later if _role(now, name) == _role(then, name)}
+    same = {name: reason for name, reason in later if role_of(now, name) == role_of(then, name)}
     return {**same, **run.made.get("reasons", {})}
-
-
-def _role(spec: Mapping[str, Any], column: str) -> str | None:
-    for role in ("qi", "sensitive", "identifiers", "person"):
-        named = spec.get(role, ())
-        if column in ([named] if isinstance(named, str) else named):
-            return role
-    return None
 
 
 def _columns(
@@ -204,7 +186,7 @@ def _posteriors(facts: Facts) -> list[float]:
     return [event.worst.posterior for event in facts.events if event.worst]
 
 
-def _earlier(run: Run, runs: Sequence[Run]) -> list[EarlierRelease]:
+def _earlier(run: Run, runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Releases of the same table that were made before this one, by the table's hash or address;
     also those whose run was stopped afterwards, during the attack."""
     found = []
@@ -215,17 +197,10 @@ def _earlier(run: Run, runs: Sequence[Run]) -> list[EarlierRelease]:
         made = other.result("anonymize")
         if same is None or made is None or not (other.folder / "release").is_dir():
             continue
-        decision = other.decision
         found.append(
-            EarlierRelease(
-                run=other.name,
-                made=other.made["made"],
-                method=made["method"],
-                r=made["r"],
-                robust=made["robust"],
-                same=same,
-                decision=None if decision is None else decision["decision"],
-            )
+            {"run": other.name, "made": other.made["made"]}
+            | {name: made[name] for name in ("method", "r", "robust")}
+            | {"same": same, "decision": (other.decision or {}).get("decision")}
         )
     return found
 

@@ -67,7 +67,6 @@ def _page(visit: Visit, asked: TableAsked, error: ShoalError | None = None) -> R
     steps = audit_steps(".", asked.source, released=newest or "released.csv")
     return visit.page(
         "audit",
-        status=visit.status(error),
         files=files,
         columns=columns,
         typed=visit.form or {"released": newest},

@@ -21,11 +21,6 @@ MOST_GROUPED, SHOWN_VALUES, SHOWN_MEMBERS = 200, 60, 8
 
 
 @after_roles
-def show(visit: Visit, asked: TableAsked) -> Response:
-    return _page(visit, asked)
-
-
-@after_roles
 def tried(visit: Visit, asked: TableAsked) -> Response:
     """What recodings do, as a part of the page."""
     mine, kept = _of(visit, asked), _kept(visit, asked)
@@ -99,7 +94,6 @@ def _page(
             typed = {}
     return visit.page(
         "coarser",
-        status=visit.status(error),
         column=mine.column,
         key=key_of(mine.column),
         columns=[(name, key_of(name)) for name in _columns(visit, asked)],
@@ -111,6 +105,9 @@ def _page(
         numeric=mine.held.profiles[mine.column].numeric,
         errors=beside(error, COARSER),
     )
+
+
+show = after_roles(_page)
 
 
 def _of(visit: Visit, asked: TableAsked) -> Coarsening:

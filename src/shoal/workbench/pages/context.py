@@ -85,7 +85,6 @@ def _page(visit: Visit, stated: dict[str, Any], error: ShoalError | None) -> Res
     confirmed = stated.get("confirmed") or {}
     return visit.page(
         "context",
-        status=visit.status(error),
         version=visit.project.version(),
         parts=PARTS,
         titles=TITLES,

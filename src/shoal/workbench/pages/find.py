@@ -30,11 +30,6 @@ USUAL = "1"
 
 
 @after_roles
-def show(visit: Visit, asked: TableAsked) -> Response:
-    return _page(visit, asked)
-
-
-@after_roles
 def start(visit: Visit, asked: TableAsked) -> Response:
     """Tries settings, in a run."""
     try:
@@ -118,7 +113,6 @@ def _page(visit: Visit, asked: TableAsked, error: ShoalError | None = None) -> R
     steps = find_steps(".", asked.source, seconds=float(SECONDS)) if run is None else run.steps
     return visit.page(
         "find",
-        status=visit.status(error),
         progress=run.progress if run else None,
         seconds=seconds,
         importance=_asked_importance(visit, asked, run),
@@ -126,6 +120,9 @@ def _page(visit: Visit, asked: TableAsked, error: ShoalError | None = None) -> R
         **shown,
         **same_as(steps),
     )
+
+
+show = after_roles(_page)
 
 
 def _shown(visit: Visit, asked: TableAsked) -> dict[str, Any]:

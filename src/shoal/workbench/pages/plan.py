@@ -23,11 +23,6 @@ LABEL = "The share of cases who find no group, over r; the table below has the f
 
 
 @after_roles
-def show(visit: Visit, asked: TableAsked) -> Response:
-    return _page(visit, asked)
-
-
-@after_roles
 def start(visit: Visit, asked: TableAsked) -> Response:
     """Plans for several r, in a run."""
     typed = visit.text("curve")
@@ -88,7 +83,6 @@ def _page(
     steps = run.steps if run is not None else plan_steps(".", asked.source, r=[asked.spec.r])
     return visit.page(
         "plan",
-        status=visit.status(error),
         spec=asked.spec,
         run=run,
         state=run.state if run else None,
@@ -101,6 +95,9 @@ def _page(
         errors=beside(error, PLAN),
         **same_as(steps),
     )
+
+
+show = after_roles(_page)
 
 
 def _points(run: Run) -> list[dict[str, Any]]:

@@ -183,7 +183,6 @@ def _page(visit: Visit, asked: TableAsked, error: ShoalError | None = None) -> R
     steps = make(".", **_other_than_draft(visit, asked))
     return visit.page(
         "run",
-        status=visit.status(error),
         spec=asked.spec,
         running=running,
         methods=_parameters(),

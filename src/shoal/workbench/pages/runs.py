@@ -138,7 +138,6 @@ def _page(
     found = run.result(1) if state == "done" else None
     return visit.page(
         template,
-        status=visit.status(errors),
         run=run,
         line=_line(run),
         state=state,

@@ -87,7 +87,6 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
     shown = asked if asked in releases else releases[-1] if releases else "release"
     return visit.page(
         "verify",
-        status=visit.status(error),
         releases=releases,
         chosen=visit.text("release") or shown,
         limit=visit.bench.upload_limit,

@@ -4,7 +4,7 @@ once; the page, the file and the evidence take its meaning from the text below i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -172,7 +172,7 @@ TITLES = {
     "intrusions": "Tests by intruders",
 }
 """What each is called."""
-INTRUSION = ("who", "means", "tried", "result")
+INTRUSION = tuple(one.name for one in fields(Intrusion))
 
 
 @lru_cache(maxsize=1)
