@@ -108,20 +108,16 @@ def audit(
         engine=engine or engine_of(data),
         progress=progress,
     )
-    known = Knowledge.of(found.table, knowledge, model=model)
-    warn_of_time(found.table, len(known.views))
-    return judge(
-        found.table,
-        found.groups,
-        knowledge=known,
+    found = found if found.rows is not None else found._replace(rows=rows)
+    return found.judged(
+        knowledge,
+        model,
         r=r,
         limit=limit,
         adversary=adversary,
         budget=budget,
         seed=seed,
-        rows=rows if found.rows is None else found.rows,
         models=models,
-        lookup=found.lookup,
         progress=progress,
     )
 
@@ -135,6 +131,14 @@ class Audited(NamedTuple):
     rows: IntArray | None = None
     """The group of each row, where that is known."""
     lookup: Lookup | None = None
+
+    def judged(self, knowledge: Known, model: Any, **how: Any) -> Audit:
+        """The verdict on it."""
+        known = Knowledge.of(self.table, knowledge, model=model)
+        warn_of_time(self.table, len(known.views))
+        return judge(
+            self.table, self.groups, knowledge=known, rows=self.rows, lookup=self.lookup, **how
+        )
 
 
 def check_named(groups: Any, released: Any, key: str | None) -> None:

@@ -86,10 +86,8 @@ def audit(
     from shoal.api.inputs import described
     from shoal.api.released import is_own
     from shoal.auditing.adversaries.adversary import USUAL
-    from shoal.auditing.audit import audit as judge
     from shoal.auditing.audit import grouped
     from shoal.data.sources import read_table, write_table
-    from shoal.knowledge import Knowledge, warn_of_time
 
     holds = None
     if engine not in (None, ENGINES[0]):
@@ -110,19 +108,9 @@ def audit(
             engine=holds,
             progress=progress,
         )
-        original = found.table
-        known = Knowledge.of(original, model=model)
-        warn_of_time(original, len(known.views))
-        result = judge(
-            original,
-            found.groups,
-            knowledge=known,
-            adversary=adversary or USUAL,
-            seed=seed,
-            rows=found.rows,
-            models=models,
-            lookup=found.lookup,
-            progress=progress,
+        original, who = found.table, adversary or USUAL
+        result = found.judged(
+            None, model, adversary=who, seed=seed, models=models, progress=progress
         )
     pages: dict[Path, str] = {}
     if report is not None or public_report is not None:
