@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from shoal.auditing.check_words import SAID, Said
@@ -29,8 +30,9 @@ class Entry:
     remedies: list[str] = field(default_factory=list)
 
 
+@cache
 def collect(source: Path = SOURCE) -> list[Entry]:
-    """All entries, by code."""
+    """All entries, by code; the source stays as it is while a process runs."""
     entries: dict[str, Entry] = {}
     for path in sorted(source.rglob("*.py")):
         written = path.read_text("utf-8")
@@ -39,10 +41,7 @@ def collect(source: Path = SOURCE) -> list[Entry]:
         tree = ast.parse(written)
         for code, problem, remedy in _raised(tree):
             entry = entries.setdefault(code, Entry(code))
-            for known, new in (
-                (entry.problems, problem),
-                (entry.remedies, remedy),
-            ):
+            for known, new in ((entry.problems, problem), (entry.remedies, remedy)):
                 if new not in known:
                     known.append(new)
     return [entries[code] for code in sorted(entries)]
