@@ -3,7 +3,8 @@ where it is said once (`shoal.declared`): in the command's own docstring, in tha
 `shoal.api` with the same name, in Spec, in the methods, or here for what every command shares.
 
 Parameters before the `/` of a command are its arguments. `asked` stands for the options of a spec,
-`tuned` for those of the methods, `reading` for those that say how files are written; typer makes
+`tuned` for those of the methods, `reading` for those that say how files are written, `stated` for
+what a person can say of a release; typer makes
 options from a signature, so they stand there in their place, and a call gathers them again.
 """
 
@@ -24,7 +25,7 @@ from typer.core import TyperCommand
 from shoal.cli.options import ONE_OF, SpecOptions
 from shoal.data.spec import Limit
 from shoal.data.spec.spec import parameters
-from shoal.declared import arguments_of, docstring_of, summary_of
+from shoal.declared import arguments_of, docstring_of, fields_of, summary_of
 from shoal.memory import memory_limit
 from shoal.methods.registry import method_names, parameters_of
 from shoal.names import ADVERSARIES, ATTACKERS, ENGINES, READING
@@ -80,10 +81,11 @@ METAVARS = {
     "method": "|".join(method_names()),
 }
 MAIN, ART, OTHERS = "Options", "Parameters of the method art", "Parameters of other methods"
+STATED = "What else an assessment asks for"
 HEADINGS = {
     MAIN: (
         *("out", "groups", "released", "key", "spec", "qi", "sensitive", "protect", "r", "limit"),
-        *("method", "report"),
+        *("method", "report", "purpose", "recipient", "release_model", "reviewer"),
     ),
     "Columns, and whose rows they are": (
         *("identifiers", "person", "rows_per_person", "recode", "k", "hierarchy"),
@@ -100,6 +102,7 @@ HEADINGS = {
     ),
     ART: (),
     OTHERS: (),
+    STATED: (),
 }
 """The same option stands under the same heading wherever it is; what is named nowhere stands under
 the first, behind the others."""
@@ -183,7 +186,7 @@ def _with_option(one: inspect.Parameter, meanings: dict[str, str]) -> inspect.Pa
 
 
 def _option(
-    name: str, kind: Any, text: str, *, default: Any = None, heading: str = ""
+    name: str, kind: Any, text: str, *, default: Any = None, heading: str = "", of: str = ""
 ) -> inspect.Parameter:
     found = next((one for one, names in HEADINGS.items() if name in names), MAIN)
     spelled, plain = f"--{name.rstrip('_').replace('_', '-')}", _plain(kind)
@@ -194,7 +197,7 @@ def _option(
         *(["-r"] if name == "r" else []),
         spelled,
         help=" ".join(filter(None, (text, SPELLED.get(name, "Repeatable." if repeated else "")))),
-        metavar=METAVARS.get(name),
+        metavar=of or METAVARS.get(name),
         rich_help_panel=heading or found,
     )
     return inspect.Parameter(
@@ -212,11 +215,27 @@ def _plain(kind: Any) -> Any:
 
 def _gathered() -> dict[str, Callable[[], list[inspect.Parameter]]]:
     """What is options behind one name of a command."""
-    return {"asked": _spec_options, "tuned": _method_options, "reading": _reading_options}
+    return {
+        "asked": _spec_options,
+        "tuned": _method_options,
+        "reading": _reading_options,
+        "stated": _statement_options,
+    }
 
 
 def _reading_options() -> list[inspect.Parameter]:
     return [_option(name, str | None, SHARED[name]) for name in READING]
+
+
+def _statement_options() -> list[inspect.Parameter]:
+    """One option for each text that a person can state of a release."""
+    context = Path(__file__).parents[1] / "workbench" / "project" / "context.py"
+    texts = [one for one in fields_of(context.read_text("utf-8"), "Context") if one.type == "str"]
+    first = HEADINGS[MAIN]
+    return [
+        _option(name, str | None, text, heading=MAIN if name in first else STATED, of="TEXT")
+        for name, text in ((one.name, one.help) for one in texts)
+    ]
 
 
 @functools.cache

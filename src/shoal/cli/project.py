@@ -14,34 +14,17 @@ VERDICTS = {True: "robust", False: "not robust", None: "no verdict"}
 CHECKS = {True: ", verified", False: ", refuted", None: ""}
 
 
-def state(
-    project: Path = Path(),
-    /,
-    purpose: str | None = None,
-    recipient: str | None = None,
-    release_model: str | None = None,
-    reviewer: str | None = None,
-) -> None:
+def state(project: Path = Path(), /, *, stated: dict[str, str]) -> None:
     """Keep what only a person can say of a release, for its evidence file. What is not named
     stays as it is; an empty text takes it back.
 
     Args:
         project: The project's folder.
-        purpose: What the release is for.
-        recipient: Who gets it.
-        release_model: How it is given: public, named recipients, controlled access ...
-        reviewer: Who decides on it.
     """
     from shoal.workbench.project import Project
 
-    given = {
-        "purpose": purpose,
-        "recipient": recipient,
-        "release_model": release_model,
-        "reviewer": reviewer,
-    }
     kept = Project.open(project, create=project.is_dir())  # a folder's name mistyped makes none
-    kept.state(**{name: text for name, text in given.items() if text is not None})
+    kept.state(**stated)
     for name, text in kept.statement.items():
         typer.echo(f"{name.replace('_', ' ')}: {text}")
 
