@@ -169,13 +169,9 @@ def headline(result: Audit, limits: Sequence[tuple[str, float]]) -> str:
     word, r = verdict_words(result.robust).upper(), common_r(limits)
     states = [one.state for one in result.checks]
     broken, undecided = states.count("broken"), states.count("undecided")
-    checks = "every check is kept"
-    if broken:
-        checks = "1 check is broken" if broken == 1 else f"{broken} checks are broken"
-    elif undecided:
-        checks = (
-            "1 check is not decided" if undecided == 1 else f"{undecided} checks are not decided"
-        )
+    count, said = (broken, "broken") if broken else (undecided, "not decided")
+    checks = f"{count} checks are {said}" if count > 1 else f"1 check is {said}"
+    checks = checks if count else "every check is kept"
     if r is None:
         return f"{word}: every event has a limit of its own, and {checks}."
     limit = limit_words(percent(1 / r), result.limit)

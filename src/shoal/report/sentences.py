@@ -252,7 +252,8 @@ def _known_of_classes(facts: Facts) -> str:
     count //= 1 + spec.weighted
     views = "1 view" if count == 1 else f"{count:,} views"
     if spec.outside:
-        return f"What a file of outside knowledge says, in {views} ({_source(facts)})."
+        file = isolated(facts.verdict.knowledge)
+        return f"What a file of outside knowledge says, in {views} ({file})."
     if spec.chosen_views:
         sets = "chosen combinations"
     elif spec.max_attributes:
@@ -276,10 +277,6 @@ def _known_of_classes(facts: Facts) -> str:
         f"{spec.min_support:,} people share the values (min_support); otherwise only as in the "
         f"whole table.{bands}" + (f" {WEIGHTED_WORDS}" if spec.weighted else "")
     )
-
-
-def _source(facts: Facts) -> str:
-    return isolated(facts.verdict.knowledge)
 
 
 def _combined(adversaries: Sequence[str]) -> tuple[str, str]:

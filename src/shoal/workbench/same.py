@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.workbench.project import Run, Source, plan_steps, python_of
+from shoal.workbench.project import Run, Source, python_of
 
 
 def same_as(steps: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -34,11 +34,6 @@ def same_as_init(source: Source) -> dict[str, Any]:
             'Path("spec.toml").write_text(text, encoding="utf-8")\n'
         ],
     }
-
-
-def same_as_plan(source: Source) -> dict[str, Any]:
-    """What the draft means for the table."""
-    return same_as(plan_steps(".", source))
 
 
 def same_as_run(run: Run) -> dict[str, Any]:

@@ -85,7 +85,9 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        answer = self._refusal(scope) or self._exchange(scope) or self._closed(scope)
+        answer = self._refusal(scope) or self._exchange(scope)
+        if answer is None and not self._keys.opens(Headers(scope=scope)):
+            answer = _refused(CLOSED)
         await (answer or self._app)(scope, receive, send_guarded)
 
     def _refusal(self, scope: Scope) -> Response | None:
@@ -115,9 +117,6 @@ class Guard:
             self._keys.cookie, self._keys.session, httponly=True, samesite="strict", path="/"
         )
         return answer
-
-    def _closed(self, scope: Scope) -> Response | None:
-        return None if self._keys.opens(Headers(scope=scope)) else _refused(CLOSED)
 
 
 def _home() -> Response:

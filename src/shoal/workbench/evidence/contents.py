@@ -170,7 +170,8 @@ def _risks(facts: Facts, private: Path) -> tuple[Risk, Risk]:
     """Everybody's worst case before and after; averages need the record by row."""
     worst = facts.verdict.worst
     known = max((view.before for view in facts.views), default=None)
-    largest = 0.0 if worst is None else max(_posteriors(facts), default=worst.posterior)
+    largest = 0.0 if worst is None else worst.posterior
+    largest = max((one.worst.posterior for one in facts.events if one.worst), default=largest)
     rows = private / "row_risks.parquet"
     if not rows.is_file():
         return Risk(largest=known, average=None), Risk(largest=largest, average=None)
@@ -180,10 +181,6 @@ def _risks(facts: Facts, private: Path) -> tuple[Risk, Risk]:
         Risk(largest=max(known or 0.0, known_most or 0.0), average=before),
         Risk(largest=max(largest, most or 0.0), average=after),
     )
-
-
-def _posteriors(facts: Facts) -> list[float]:
-    return [event.worst.posterior for event in facts.events if event.worst]
 
 
 def _earlier(run: Run, runs: Sequence[Run]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from shoal.data.spec import Spec
+from shoal.data.spec import Event, Spec
 from shoal.data.spec.spec import FILES, parameters
 from shoal.data.table import Table
 from shoal.errors import InputError, ShoalError
@@ -23,11 +23,12 @@ from shoal.workbench.drafting import Draft
 from shoal.workbench.held import Held, key_of
 from shoal.workbench.inside import table_files
 from shoal.workbench.pages.changes import conflict
+from shoal.workbench.project import plan_steps
 from shoal.workbench.project.journal import State
 from shoal.workbench.project.project import PROJECT_FILE, SPEC_FILE, draft_of
 from shoal.workbench.rendering import new_page
 from shoal.workbench.roles_form import CHOICES, FIGURES, RolesForm
-from shoal.workbench.same import same_as_plan
+from shoal.workbench.same import same_as
 
 SHOWN_VALUES, SHOWN_EVENTS, SHOWN_MEMBERS = 60, 10, 4
 FOLDED = 8
@@ -128,15 +129,7 @@ def known(visit: Visit) -> Response:
     except ShoalError as error:
         return visit.page("roles_known", error=error, events=[], people=0, outside=False)
     order = sorted(range(len(found)), key=lambda e: (-int(found[e]), e))[:SHOWN_EVENTS]
-    events = [
-        {
-            "label": table.events[e].label,
-            "carriers": int(table.event_rows[e]),
-            "known": int(found[e]),
-            "r": float(table.event_r[e]),
-        }
-        for e in order
-    ]
+    events = [(table.events[e].label, int(table.event_rows[e]), int(found[e])) for e in order]
     most = int(found.max(initial=0))
     outside = table.spec.knowledge is not None
     return visit.page("roles_known", error=None, events=events, people=most, outside=outside)
@@ -175,6 +168,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         many=len(columns) >= MANY,
         sections=_sections(visit, held, draft),
         events=_events(draft, table),
+        most=SHOWN_MEMBERS,
         draft=draft,
         strength=STRENGTH,
         choices=CHOICES,
@@ -191,7 +185,7 @@ def _page(visit: Visit, error: ShoalError | None = None) -> Response:
         errors=errors,
         version=visit.project.version(),
         page=visit.text("page") or new_page(),
-        **same_as_plan(source),
+        **same_as(plan_steps(".", source)),
     )
 
 
@@ -280,21 +274,15 @@ def _sections(visit: Visit, held: Held, draft: Draft) -> list[dict[str, Any]]:
     return sections
 
 
-def _events(draft: Draft, table: Table | None) -> list[dict[str, Any]]:
+def _events(draft: Draft, table: Table | None) -> list[tuple[Event, int | None]]:
+    """The events, and how many people have each."""
     rows = {}
     if table is not None:
         counts = table.event_rows.tolist()
         rows = {event.label: n for event, n in zip(table.events, counts, strict=True)}
     several = len(drafting.names(draft.get("sensitive"))) > 1
     return [
-        {
-            "label": event.label,
-            "column": ", ".join(event.column),
-            "members": event.values[:SHOWN_MEMBERS],
-            "more": max(0, len(event.values) - SHOWN_MEMBERS),
-            "r": "" if event.r is None else f"{event.r:g}",
-            "rows": rows.get(event.name if several else event.label),
-        }
+        (event, rows.get(event.name if several else event.label))
         for event in drafting.events_of(draft)
     ]
 

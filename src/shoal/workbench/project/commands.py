@@ -115,11 +115,9 @@ def anonymize_steps(
     return steps
 
 
-def plan_steps(
-    run: str, source: Source, *, model: str | None = None, r: Sequence[float] = ()
-) -> Steps:
+def plan_steps(run: str, source: Source, *, r: Sequence[float] = ()) -> Steps:
     """Says which r is possible; for each `r`, what it would cost."""
-    told = {"spec": f"{run}/spec.toml", "model": model, "seconds": 0}
+    told = {"spec": f"{run}/spec.toml", "seconds": 0}
     asked = [f"{one:g}" for one in r] or [""]
     return [step("plan", source.address, source, r=one, **told) for one in asked]
 

@@ -244,24 +244,14 @@ class Project:
             raise InputError("run-none", "There is no such run.", "Choose one of the project's.")
         return Run(folder)
 
-    def new_run(
-        self,
-        kind: str,
-        steps: Callable[[str], Steps],
-        *,
-        title: str = "",
-        spec: Mapping[str, Any] | None = None,
-        extra: Mapping[str, Any] | None = None,
-    ) -> Run:
+    def new_run(self, kind: str, steps: Callable[[str], Steps], *, title: str = "") -> Run:
         """A run that waits to be started. `steps` makes its command lines from its folder, relative
-        to the project's; it keeps the `spec`, by default the draft as it is now."""
+        to the project's; it keeps the draft as it is now."""
         if kind not in KINDS:
             raise InputError(
                 "run-kind", f'There is no run "{kind}".', f"Choose among: {', '.join(KINDS)}."
             )
-        kept = self.draft if spec is None else dict(spec)
-        source = self.source
-        folder = self._next_folder()
+        kept, source, folder = self.draft, self.source, self._next_folder()
         where = f"{RUNS}/{folder.name}"
         if kept:
             write_text(folder / SPEC_FILE, toml_text(kept))
@@ -274,7 +264,6 @@ class Project:
             "reasons": self.reasons,
             "guessed": self.guessed,
             "title": title,
-            **(extra or {}),
         }
         write_json(folder / "run.json", told)
         return Run(folder)
