@@ -9,7 +9,6 @@ import typer
 
 from shoal.cli import options as o
 from shoal.cli.show import echo_table, emit_json, progress_bar
-from shoal.errors import InputError
 from shoal.names import Reading
 from shoal.wording import percent
 
@@ -46,17 +45,16 @@ def find(
         force: Replace existing files.
     """
     o.refuse_existing(write, out, picture, force=force)
-    if picture is not None and picture.suffix.lower() not in (".svg", ".png", ".html"):
-        raise InputError(
-            "chart-file", f'"{picture}" has no ending of a chart.', "Write .svg, .png or .html."
-        )
+    from shoal.report.charts.stored import chart_ending, save_chart
+
+    if picture is not None:
+        chart_ending(picture)
     spec = asked.make_spec()
     from shoal.api.find import find as run
     from shoal.data.storage import refuse_overlap, replace_file
     from shoal.display import counted
     from shoal.release.stated import as_json
     from shoal.report.charts.found import found_chart
-    from shoal.report.charts.stored import save_chart
 
     for file in (write, out, picture):
         if file is not None:
@@ -93,8 +91,6 @@ def find(
     if found.obstacle:
         say(found.obstacle)
     else:
-        from shoal.display import counted
-
         say(
             f"Run in {found.seconds:.0f} s: {counted(len(found.tried), 'setting')}, of which "
             f"{len(found.holding)} hold; best first."

@@ -58,15 +58,20 @@ def save_chart(spec: Chart, path: str | Path) -> None:
     """Writes a chart as SVG, PNG or a page of its own, by the name's ending."""
     import vl_convert
 
-    target = Path(path)
-    ending = target.suffix.lower()
+    target, ending = Path(path), chart_ending(path)
     if ending == ".svg":
         target.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
     elif ending == ".png":
         target.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
-    elif ending == ".html":
-        target.write_text(vl_convert.vegalite_to_html(spec, bundle=True), encoding="utf-8")
     else:
+        target.write_text(vl_convert.vegalite_to_html(spec, bundle=True), encoding="utf-8")
+
+
+def chart_ending(path: str | Path) -> str:
+    """The ending of a chart's file; an InputError for any other."""
+    ending = Path(path).suffix.lower()
+    if ending not in (".svg", ".png", ".html"):
         raise InputError(
             "chart-file", f'"{path}" has no ending of a chart.', "Write .svg, .png or .html."
         )
+    return ending

@@ -15,7 +15,6 @@ from shoal.workbench.bench import TableAsked, Visit, after_roles, go
 from shoal.workbench.blame import COARSER, beside
 from shoal.workbench.coarsening import Coarsening, Effect, groups_of, keep_groups
 from shoal.workbench.held import key_of
-from shoal.workbench.rendering import span
 
 MOST_GROUPED, SHOWN_VALUES, SHOWN_MEMBERS = 200, 60, 8
 
@@ -43,7 +42,6 @@ def tried(visit: Visit, asked: TableAsked) -> Response:
         more=max(0, len(becomes) - SHOWN_VALUES),
         most=SHOWN_MEMBERS,
         top=max((count for _, count, _ in becomes), default=1),
-        span=span,
     )
 
 

@@ -14,13 +14,11 @@ from shoal.data.table import Table
 from shoal.errors import InputError, ShoalError
 from shoal.knowledge import Knowledge
 from shoal.release import Release
-from shoal.release.facts.records import Bar, ColumnLoss
 from shoal.release.pair import ROW_GROUPS
 from shoal.workbench import looking
 from shoal.workbench.bench import Visit, go, last_run
 from shoal.workbench.held import Held
 from shoal.workbench.project import Run
-from shoal.workbench.rendering import counted, span
 from shoal.workbench.verdicts import facts_of
 
 EXACT_ONLY = "Shown only where people are published with their exact attributes."
@@ -40,7 +38,8 @@ def show(visit: Visit) -> Response:
         "look",
         run=run,
         runs=runs,
-        columns=[] if facts is None else [_distribution(one) for one in facts.loss if one.bars],
+        columns=[] if facts is None else [one for one in facts.loss if one.bars],
+        top_of=lambda bars: max(max(bar.before, bar.after) for bar in bars) or 1,
     )
 
 
@@ -94,7 +93,6 @@ def group(visit: Visit) -> Response:
         weights=release.weight is not None,
         moved=moved,
         why=why,
-        span=span,
         most=SHOWN_VIEWS,
     )
 
@@ -133,7 +131,7 @@ def like(visit: Visit) -> Response:
         whole=whole,
         said=said,
         error=error,
-        draw=_draw,
+        top_of=_top,
     )
 
 
@@ -160,16 +158,13 @@ def crossed(visit: Visit) -> Response:
         values=table.values[:MOST_OPTIONS],
         value=value,
         lines=lines,
-        draw=_draw,
+        top_of=_top,
     )
 
 
-def _draw(one: looking.ValueLine, lines: list[looking.ValueLine]) -> Any:
-    """A bar for a line among others."""
-    top = max([1.0, *(max(line.after.interval[1], line.before or 0) for line in lines)])
-    low, high = one.after.interval
-    before = None if one.before is None else one.before / top
-    return counted(before, one.after / top, low / top, high / top)
+def _top(lines: list[looking.ValueLine]) -> float:
+    """The widest bar of some lines."""
+    return max([1.0, *(max(line.after.interval[1], line.before or 0) for line in lines)])
 
 
 def _opened(visit: Visit) -> tuple[Run, Release]:
@@ -214,11 +209,3 @@ def _rows(
     shown = held.frame[rows].select(pl.col(columns).cast(pl.String).fill_null("(missing)"))
     lines = zip(mine["gid"].to_list(), shown.rows(), strict=True)
     return sorted(lines, key=lambda one: one[1])
-
-
-def _distribution(column: ColumnLoss) -> tuple[str, list[tuple[Bar, Any]]]:
-    """A column of the table and of the release, as bars of the widest."""
-    top = max(max(bar.before, bar.after) for bar in column.bars) or 1
-    return column.name, [
-        (bar, counted(bar.before / top, bar.after / top, bar.after / top, 0)) for bar in column.bars
-    ]

@@ -70,7 +70,8 @@ def save(visit: Visit) -> Response:
             if seen := _overtaken(visit):
                 draft = form.draft(draft_of(seen))
                 reasons = form.reasons(draft)
-                return conflict(visit, visit.project.aside(draft=draft, reasons=reasons))
+                mine = visit.project.aside(draft=draft, reasons=reasons, guesses=form.guesses)
+                return conflict(visit, mine)
             draft = form.draft(_draft(visit, held))
             try:
                 added = form.added(draft)

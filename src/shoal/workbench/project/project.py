@@ -70,7 +70,7 @@ class Project:
             )
         project = cls(path)
         if not there:
-            project._write({})
+            write_text(path / PROJECT_FILE, toml_text({}))
         return project
 
     @classmethod
@@ -119,7 +119,19 @@ class Project:
         """Puts another draft in its place; it may lack things."""
         self.keep(draft=mapping)
 
-    def keep(
+    def keep(self, **changes: Any) -> None:
+        """Puts what is given in its place, as one change that can be undone (see `_files_with`)."""
+        with self.editing() as journal:
+            for name, text in self._files_with(**changes).items():
+                write_text(self.folder / name, text)
+            journal.note()
+
+    def aside(self, **changes: Any) -> State:
+        """A state that is kept without being gone to, in case somebody chooses it later."""
+        with self.editing() as journal:
+            return journal.add({**journal.note().files, **self._files_with(**changes)})
+
+    def _files_with(
         self,
         *,
         draft: Mapping[str, Any] | None = None,
@@ -127,45 +139,23 @@ class Project:
         source: Source | None = None,
         statement: Mapping[str, Any] | None = None,
         guesses: Mapping[str, str] | None = None,
-    ) -> None:
-        """Puts what is given in its place, as one change that can be undone; of the statement
-        what is not named stays. Of reasons it is kept which are shoal's own `guesses`."""
-        with self.editing() as journal:
-            before = self._told()
-            told = vars(source.within(self.folder)) if source else before.get("source")
-            given = {
-                "source": told,
-                "reasons": before.get("reasons") if reasons is None else reasons,
-                "statement": {**before.get("statement", {}), **(statement or {})},
-            }
-            if reasons is not None:
-                same = (guesses or {}).items() & reasons.items()
-                given["guessed"] = dict(sorted(same))
-            tables = {name: _filled(table or {}) for name, table in given.items()}
-            whole = {**before, **tables}
-            if whole != before:
-                self._write({name: table for name, table in whole.items() if table != {}})
-            if draft is not None and not self._is_draft(draft):
-                write_text(self.folder / SPEC_FILE, toml_text(draft))
-            journal.note()
-
-    def aside(
-        self,
-        *,
-        draft: Mapping[str, Any] | None = None,
-        reasons: Mapping[str, str] | None = None,
-        statement: Mapping[str, Any] | None = None,
-    ) -> State:
-        """A state that is kept without being gone to, in case somebody chooses it later."""
-        with self.editing() as journal:
-            whole = self._told()
-            if reasons is not None:
-                whole["reasons"] = _filled(reasons)
-            whole["statement"] = _filled({**whole.get("statement", {}), **(statement or {})})
-            files = {**journal.note().files, PROJECT_FILE: toml_text(whole)}
-            if draft is not None:
-                files[SPEC_FILE] = toml_text(draft)
-            return journal.add(files)
+    ) -> dict[str, str]:
+        """The texts of the files that are others with what is given; of the statement what is not
+        named stays. Of reasons it is kept which are shoal's own `guesses`."""
+        before, changed, files = self._told(), dict[str, Any](), dict[str, str]()
+        if source is not None:
+            changed["source"] = vars(source.within(self.folder))
+        changed["statement"] = {**before.get("statement", {}), **(statement or {})}
+        if reasons is not None:
+            same = (guesses or {}).items() & reasons.items()
+            changed |= {"reasons": reasons, "guessed": dict(sorted(same))}
+        whole = {**before, **{name: _filled(table) for name, table in changed.items()}}
+        whole = {name: table for name, table in whole.items() if table != {}}
+        if whole != before:
+            files[PROJECT_FILE] = toml_text(whole)
+        if draft is not None and not self._is_draft(draft):
+            files[SPEC_FILE] = toml_text(draft)
+        return files
 
     @property
     def journal(self) -> Journal:
@@ -320,9 +310,6 @@ class Project:
 
     def _told(self) -> dict[str, Any]:
         return read_toml(self.folder / PROJECT_FILE)
-
-    def _write(self, whole: Mapping[str, Any]) -> None:
-        write_text(self.folder / PROJECT_FILE, toml_text(whole))
 
 
 def draft_of(state: State) -> dict[str, Any]:
