@@ -8,10 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.auditing.align import Aligned, align_column, align_release
-from shoal.auditing.audit import audit
+import shoal
+from shoal.auditing.align import Aligned, align_release, labels_of
+from shoal.auditing.audit import audit, grouped
 from shoal.auditing.verdict import Audit
 from shoal.data.spec import Event, InputWarning, Spec
+from shoal.data.table import Table
 from shoal.errors import InputError
 
 SPEC = Spec(qi=("age", "sex"), sensitive="illness", protect=(Event(("HIV", "TB")),), r=2)
@@ -90,13 +92,18 @@ def test_changed_values_are_judged_as_published() -> None:
 
 
 def test_a_column_labels_groups_and_a_missing_label_means_not_published() -> None:
-    table, _, rows = align_column(TABLE, "g", SPEC)
-    assert rows.tolist() == [0, 0, 1, 1, -1, 0]
-    assert table.rows == 6
+    table = Table.from_frame(TABLE, SPEC)
+
+    def labelled(frame: pl.DataFrame) -> list[int]:
+        rows = grouped(table, labels_of(frame, "g"), None)[2]
+        assert rows is not None
+        return rows.tolist()
+
+    assert labelled(TABLE) == [0, 0, 1, 1, -1, 0]
     numbers = TABLE.with_columns(g=pl.Series([7, 7, -1, 9, 9, 9]))
-    assert align_column(numbers, "g", SPEC).rows.tolist() == [0, 0, -1, 1, 1, 1]
+    assert labelled(numbers) == [0, 0, -1, 1, 1, 1]
     holes = TABLE.with_columns(g=pl.Series([7.0, 7.0, float("nan"), 9.0, 9.0, 9.0]))
-    assert align_column(holes, "g", SPEC).rows.tolist() == [0, 0, -1, 1, 1, 1]
+    assert labelled(holes) == [0, 0, -1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -212,10 +219,10 @@ def test_a_protected_value_with_an_unprotected_twin_is_warned_of() -> None:
     with pytest.warns(InputWarning, match='"HIV" and "hiv "'):
         align_release(table, RELEASED, SPEC)
     with pytest.warns(InputWarning, match='"HIV" and "hiv "'):
-        align_column(table, "g", SPEC)
+        shoal.audit(table, SPEC, groups="g")
 
 
 def test_a_group_column_that_does_not_exist_is_named() -> None:
     with pytest.raises(InputError, match='did you mean "g"') as raised:
-        align_column(TABLE, "gg", SPEC)
+        labels_of(TABLE, "gg")
     assert raised.value.code == "groups-column"

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.api.audit import check_named
-from shoal.api.inputs import Known, frame_of, is_location, spec_of, table_of
-from shoal.api.released import align, by_cells, is_own, recorded, spec_of_own
+from shoal.api.audit import check_named, published_of
+from shoal.api.inputs import Known, frame_of, is_location, table_of
+from shoal.api.released import by_cells, recorded
 from shoal.api.releases import shown_together
 from shoal.attacks import Attack, Attacker, Scene, as_attackers, run
 from shoal.attacks.scene import Remake
-from shoal.auditing.align import align_column
 from shoal.auditing.audit import grouped
 from shoal.data.spec import Spec, checked_seed
 from shoal.data.spec.recipe import with_files
@@ -301,16 +300,8 @@ def _judged_with(
 def _of_table(
     data: Any, spec: Spec | None, groups: Any, released: Any, key: str | None, knowledge: Known
 ) -> Scene:
-    asked = spec_of(data, spec or spec_of_own(released), knowledge=knowledge)
-    if released is not None:
-        # The table is not recoded for what another tool made.
-        asked = asked if is_own(released) else asked.with_(k=None)
-        table, grouping, _ = align(frame_of(data), released, asked, key=key)
-    elif isinstance(groups, str):
-        table, grouping, _ = align_column(frame_of(data), groups, asked)
-    else:
-        table = table_of(data, asked, knowledge=knowledge)
-        grouping = grouped(table, groups, None)[0]
+    found = published_of(data, spec, groups=groups, released=released, key=key, knowledge=knowledge)
+    table, grouping = found.table, grouped(found.table, found.groups, found.rows)[0]
     return Scene(
         table=table,
         grouping=grouping,

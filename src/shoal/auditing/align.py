@@ -17,7 +17,6 @@ from shoal.data.table.frames import free_name, to_polars
 from shoal.engines.engine import KeyCounts, Pairs, check_keys, check_named
 from shoal.errors import InputError, nearest
 from shoal.groups import Grouping
-from shoal.groups.partition import number_groups
 
 
 class Aligned(NamedTuple):
@@ -27,14 +26,6 @@ class Aligned(NamedTuple):
     grouping: Grouping
     rows: IntArray | None
     """0 to K-1, or -1 where a row is not published; None where rows were counted elsewhere."""
-
-
-def align_column(frame: Any, column: str, spec: Spec) -> Aligned:
-    """A table whose own `column` labels the groups; a missing label (or the number -1) means not
-    published."""
-    rows = number_groups(labels_of(frame, column))[0]
-    table = _coded(frame, spec)
-    return Aligned(table, Grouping.of_rows(table, rows), rows)
 
 
 def labels_of(frame: Any, column: str) -> pl.Series:
