@@ -160,11 +160,16 @@ def _shares(bars: Sequence[Bar]) -> list[Bar]:
 
 
 def drawing(name: str, spec: Chart, *, width: int = DRAWN_WIDTH) -> str:
-    """A chart as SVG, drawn here; ids are made its own, and the same in every run."""
+    """A chart as SVG, drawn here; ids are made its own, and the same in every run. It has no style
+    of its own: its colours are variables of a page's style sheet."""
+    return _drawn(name, json.dumps({**spec, "width": width}))
+
+
+@lru_cache(maxsize=64)
+def _drawn(name: str, spec: str) -> str:
     import vl_convert
 
-    fixed = {**spec, "width": width}
-    drawn = str(vl_convert.vegalite_to_svg(fixed, vl_version=VEGA_LITE))
+    drawn = str(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE))
     numbers = {given: place for place, given in enumerate(dict.fromkeys(_CLIP.findall(drawn)))}
     return _CLIP.sub(lambda clip: f"{name}-clip{numbers[clip[0]]}", drawn)
 

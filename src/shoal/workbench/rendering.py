@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 from functools import lru_cache
@@ -30,17 +29,12 @@ WIDTHS = {"narrow": 340, "wide": 720}
 
 def drawn(name: str, chart: Chart) -> dict[str, Markup]:
     """A chart of the report's kind in each width, of which a page shows one."""
-    text = json.dumps(chart)
-    return {size: _drawn(f"{name}-{size}", text, width) for size, width in WIDTHS.items()}
-
-
-@lru_cache(maxsize=64)
-def _drawn(name: str, chart: str, width: int) -> Markup:
-    """As SVG. It has no style of its own, which the policy of the pages would not admit: its
-    colours are variables of their style sheet."""
     from shoal.report.page import drawing
 
-    return Markup(drawing(name, json.loads(chart), width=width))
+    return {
+        size: Markup(drawing(f"{name}-{size}", chart, width=width))
+        for size, width in WIDTHS.items()
+    }
 
 
 STEPS = ("table", "roles", "plan", "run", "runs")
