@@ -7,12 +7,16 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.auditing.audit import audit
 from shoal.data.datasets import ILLNESSES, ILLNESSES_QI, illnesses
 from shoal.data.spec import Spec
 from shoal.data.table import Table
 from shoal.errors import InputError
 from shoal.groups import Grouping
-from shoal.methods.art import Art
+from shoal.methods.art import Art, attempts
+from shoal.methods.art.asked import Asked
+from shoal.methods.art.assembly import Assembly
+from shoal.methods.art.certain import _certain, unsettle
 from shoal.methods.art.dealing import deal_values
 from shoal.methods.art.kernels.alike import choose_alike
 
@@ -170,3 +174,53 @@ def test_companions_of_a_carrier_are_not_shown_where_people_differ() -> None:
     pairs = np.unique(np.stack([grouping.group, grouping.signature]), axis=1)
     np.add.at(kinds, pairs[0], 1)
     assert grouping.pooled[holds & (kinds > 1)].all()
+
+
+@pytest.mark.parametrize(("columns", "seed"), [(3, 1), (3, 2), (5, 1)])
+def test_nobody_is_certain_where_classes_are_counted_group_by_group(
+    columns: int, seed: int
+) -> None:
+    """One person in three surveys was the only one of a class in a group with the event, where all
+    groups had room for no more cases of the class than it has."""
+    frame, spec = survey(20_000, columns, 3)
+    table = Table.from_frame(frame, spec.with_(qi=ILLNESSES_QI[:4]))
+    found = audit(table, Art().anonymize(table, seed=seed))
+    assert found.certain == 0
+    assert found.robust
+
+
+def slow_certain(groups: Assembly, asked: Asked) -> set[tuple[int, int, int]]:
+    """Group by group and class by class, from the definition."""
+    cells, found = groups.cells, set[tuple[int, int, int]]()
+    made, missing = [groups.members(one) for one in range(len(groups))], groups.missing_people()
+    for promise in asked.promises:
+        holds = promise.holds[cells.value]
+        lost = int(cells.free[holds].sum())
+        for number, view in enumerate(asked.knowledge.class_views):
+            of = view.index[cells.signature]
+            for one in set(of.tolist()) - {0}:
+                cases = int(cells.rows[holds & (of == one)].sum())
+                inside = [(int((of[m] == one).sum()), int(holds[m].sum())) for m in made]
+                room = sum(min(n, c) for n, c in inside)
+                room += min(int(missing[view.index == one].sum()), lost)
+                if room == cases < cells.rows[of == one].sum():
+                    full = [g for g, (n, c) in enumerate(inside) if 0 < n <= c]
+                    found |= {(group, number, one) for group in full}
+    return found
+
+
+def test_who_is_certain_equals_the_slow_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def watched(groups: Assembly, asked: Asked, random: np.random.Generator) -> None:
+        slow = slow_certain(groups, asked)
+        assert set(_certain(groups, asked)) == slow
+        seen.append(len(slow))
+        unsettle(groups, asked, random)
+        assert len(slow_certain(groups, asked)) < len(slow) or not slow
+
+    monkeypatch.setattr(attempts, "unsettle", watched)
+    frame, spec = survey(4_000, 3, 2)
+    table = Table.from_frame(frame, spec.with_(qi=ILLNESSES_QI[:4]))
+    Art(smallest_group=1).anonymize(table, seed=1)
+    assert seen[0] > 0

@@ -19,6 +19,7 @@ from shoal.methods.art.alike import group_alike
 from shoal.methods.art.asked import Asked
 from shoal.methods.art.assembly import Assembly
 from shoal.methods.art.blind import Blindness, hide_blindly
+from shoal.methods.art.certain import unsettle
 from shoal.methods.art.decoys import add_decoys
 from shoal.methods.art.joining import join_revealing
 from shoal.methods.art.mixed import mix_events
@@ -119,6 +120,8 @@ def _group_once(
     if not best.kept and (one_column or best.lost <= may_lose):
         again = _hiding_again(best.groups, asked, best.how, random)
         leave_out_lookalikes(best.groups, asked, random, how.least, may_lose, again)
+    if not one_column:  # before decoys take whom it needs
+        unsettle(best.groups, asked, random)
     crowd = np.zeros(len(asked.table.signatures))
     for turn in range(CROWDED):
         before = best.groups.cells.free.sum()
@@ -131,6 +134,8 @@ def _group_once(
         if not 0 < whom.sum() <= STUBBORN:
             break
         crowd[whom] = np.maximum(2.0 * crowd[whom], CROWD)
+    if not one_column:
+        unsettle(best.groups, asked, random)  # again
     return int(sure.sum()), best
 
 

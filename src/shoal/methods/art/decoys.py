@@ -54,11 +54,16 @@ def add_decoys(groups: Assembly, asked: Asked, random: np.random.Generator, crow
         }
         for (x, y), which in mine.items():
             filler = np.flatnonzero((cells.value == y) & (cells.free > 0))
-            _join(groups, asked, which, x, y, filler, lack, random)
+            join_nearest(groups, asked, which, x, y, filler, lack, random)
         for x in {x for x, _ in mine}:
             which = np.concatenate([some for values, some in mine.items() if values[0] == x])
             filler = np.flatnonzero((cells.event < 0) & (cells.free > 0))
-            _join(groups, asked, which, x, len(table.values), filler, lack, random)
+            join_nearest(groups, asked, which, x, len(table.values), filler, lack, random)
+    part_unsafe(groups, asked)
+
+
+def part_unsafe(groups: Assembly, asked: Asked) -> None:
+    """Groups that became unsafe by whoever joined them are as before."""
     joined = groups.joined
     for (x, y), which in groups.by_values().items() if joined else ():
         which = which[np.isin(which, joined)]
@@ -146,7 +151,7 @@ class _Open(NamedTuple):
     carriers: Floats
 
 
-def _join(
+def join_nearest(
     groups: Assembly,
     asked: Asked,
     which: Ints,
