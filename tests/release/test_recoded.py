@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.cli.report import render_reports
+from shoal.cli.report import EDITIONS, render_reports
 from shoal.data.table import Table
 from shoal.release.facts import release_facts
 from tests.forging import mend
@@ -51,9 +51,7 @@ def test_it_is_said_wherever_a_release_speaks(folder: Path) -> None:
 def test_the_report_says_it_in_both_editions(tmp_path: Path) -> None:
     table = Table.from_frame(FRAME, SPEC)
     facts = release_facts(shoal.anonymize(table), table)
-    pages = render_reports(
-        facts, report=tmp_path / "report.html", public_report=tmp_path / "public.html"
-    )
+    pages = render_reports(facts, {name: tmp_path / name for name in EDITIONS})
     for page in pages.values():
         assert "What was recoded beforehand" in str(page)
 
@@ -112,7 +110,7 @@ def test_originals_are_in_no_published_file(tmp_path: Path) -> None:
     table = Table.from_frame(frame, spec)
     release = shoal.anonymize(table)
     facts: Any = release_facts(release, table)
-    pages = render_reports(facts, report=None, public_report=tmp_path / "public.html")
+    pages = render_reports(facts, {"public_report": tmp_path / "public.html"})
     release.save(tmp_path / "release")
     published = [file.read_text() for file in (tmp_path / "release").iterdir()]
     for text in [*published, *(str(page) for page in pages.values())]:

@@ -57,11 +57,11 @@ def test_reports_are_checked_before_a_long_run(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("a\n1\n", encoding="utf-8")
     with pytest.raises(InputError, match="is the input itself"):
-        check_reports(table, table=str(table))
+        check_reports({"report": table}, table=str(table))
     with pytest.raises(InputError, match="There is no folder"):
-        check_reports(tmp_path / "none" / "r.html")
+        check_reports({"report": tmp_path / "none" / "r.html"})
     with pytest.raises(InputError, match="same file"):
-        check_reports(tmp_path / "r.html", tmp_path / "r.html")
+        check_reports(dict.fromkeys(("report", "public_report"), tmp_path / "r.html"))
 
 
 def test_audit_command_writes_both_editions(tmp_path: Path) -> None:

@@ -46,8 +46,6 @@ def anonymize(
     format: Literal["csv", "parquet", "sav", "dta"] = "csv",
     private: str | None = None,
     engine: str | None = None,
-    report: Path | None = None,
-    public_report: Path | None = None,
     force: bool = False,
     write_anyway: bool = False,
     adversary: list[str] | None = None,
@@ -61,6 +59,7 @@ def anonymize(
     tuned: dict[str, Any],
     asked: o.SpecOptions,
     reading: Reading,
+    reports: dict[str, Path],
     json: bool = False,
 ) -> None:
     """Make a release folder. Exit code 0: robust, and written; 1: not robust; 3: could not judge;
@@ -82,7 +81,7 @@ def anonymize(
     spec = asked.make_spec()
     record, inside = _private(private, out)
     o.refuse_existing(out, inside, force=force, what="folder")
-    check_reports(report, public_report, table=table, replaced=(out, inside))
+    check_reports(reports, table=table, replaced=(out, inside))
 
     from shoal.api.anonymize import anonymize as run
     from shoal.auditing.adversaries.adversary import USUAL
@@ -115,10 +114,9 @@ def anonymize(
     written, facts = release.robust is True or write_anyway, None
     if written:
         repeat = Repeat(command_line(sys.argv[1:]), seed)
-        measured = json or report is not None or public_report is not None
+        measured = json or bool(reports)
         facts = release_facts(release, release.made.table, repeat=repeat, queries=measured)
-        pages = render_reports(facts, report=report, public_report=public_report)
-        with placed_together(pages):
+        with placed_together(render_reports(facts, reports)):
             release.save(
                 out,
                 format=format,

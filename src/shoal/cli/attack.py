@@ -36,11 +36,10 @@ def attack(
     seed: int = 0,
     budget: float | None = None,
     column: str | None = None,
-    report: Path | None = None,
-    public_report: Path | None = None,
     *,
     asked: o.SpecOptions,
     reading: Reading,
+    reports: dict[str, Path],
     engine: str | None = None,
     json: bool = False,
     output_format: OutputFormat | None = None,
@@ -80,13 +79,13 @@ def attack(
             "Without the original table nobody knows who is right.",
             "Add --table TABLE; or name a table with --released FILE or --groups COLUMN.",
         )
-    if (foreign or with_) and (report is not None or public_report is not None):
+    if (foreign or with_) and reports:
         raise InputError(
             "attack-report",
             "A report with an attack is one of one release of shoal.",
             "Name the folder of a release with --table and no others, or leave the report out.",
         )
-    check_reports(report, public_report, table=table)
+    check_reports(reports, table=table)
     spec = asked.make_spec(released) if foreign else None
 
     from shoal.api.inputs import described
@@ -101,8 +100,7 @@ def attack(
     if not foreign:
         recover_folder(release)
     inside = private_folder(Path(release), private)
-    wanted = report is not None or public_report is not None
-    facts = None if foreign or with_ else _facts(inside, needed=wanted)
+    facts = None if foreign or with_ else _facts(inside, needed=bool(reports))
 
     counted = not foreign and (engine is not None or (inside / CELL_GROUPS).is_file())
     counting = None
@@ -137,7 +135,7 @@ def attack(
     if facts is not None:
         earlier = facts.attack if isinstance(facts.attack, AttackResult) else None
         facts = replace(facts, attack=result.result.beside(earlier))
-        with placed_together(render_reports(facts, report=report, public_report=public_report)):
+        with placed_together(render_reports(facts, reports)):
             keep_facts(facts, inside)
     if json:
         emit_json(result.to_dict())

@@ -38,8 +38,6 @@ def audit(
     key: str | None = None,
     adversary: list[str] | None = None,
     rows: Path | None = None,
-    report: Path | None = None,
-    public_report: Path | None = None,
     model: Model | None = None,
     models: bool = False,
     seed: int = 0,
@@ -47,6 +45,7 @@ def audit(
     *,
     asked: o.SpecOptions,
     reading: Reading,
+    reports: dict[str, Path],
     json: bool = False,
     output_format: OutputFormat | None = None,
 ) -> None:
@@ -60,8 +59,8 @@ def audit(
         from shoal.cli.releases import judge_together
 
         unused = {"--groups": groups, "--released": released, "--rows": rows, "--models": models}
-        unused |= {"--report": report, "--public-report": public_report, "--engine": engine}
-        unused |= {"--output-format": output_format}
+        unused |= {f"--{name.replace('_', '-')}": file for name, file in reports.items()}
+        unused |= {"--engine": engine, "--output-format": output_format}
         code = judge_together(
             table,
             releases,
@@ -80,7 +79,7 @@ def audit(
 
     machine = chosen_format(output_format, json=json)
     check_named(groups, released, key)
-    check_reports(report, public_report, table=table)
+    check_reports(reports, table=table)
     spec = asked.make_spec(released)
 
     from shoal.api.inputs import described
@@ -113,14 +112,14 @@ def audit(
             None, model, adversary=who, seed=seed, models=models, progress=progress
         )
     pages: dict[Path, str] = {}
-    if report is not None or public_report is not None:
+    if reports:
         from shoal.release.facts import Repeat, audit_facts
         from shoal.report.public import command_line
 
         repeat = Repeat(command=command_line(sys.argv[1:]), seed=seed)
         grouping, _, _ = grouped(original, found.groups, found.rows)
         facts = audit_facts(result, original, grouping=grouping, repeat=repeat)
-        pages = render_reports(facts, report=report, public_report=public_report)
+        pages = render_reports(facts, reports)
     with placed_together(pages):
         if rows is not None:
             write_table(result.frame, rows)

@@ -3,8 +3,8 @@ where it is said once (`shoal.declared`): in the command's own docstring, in tha
 `shoal.api` with the same name, in Spec, in the methods, or here for what every command shares.
 
 Parameters before the `/` of a command are its arguments. `asked` stands for the options of a spec,
-`tuned` for those of the methods, `reading` for those that say how files are written, `stated` for
-what a person can say of a release; typer makes
+`tuned` for those of the methods, `reading` for those that say how files are written, `reports`
+for files of reports, `stated` for what a person can say of a release; typer makes
 options from a signature, so they stand there in their place, and a call gathers them again.
 """
 
@@ -23,6 +23,7 @@ import typer
 from typer.core import TyperCommand
 
 from shoal.cli.options import ONE_OF, SpecOptions
+from shoal.cli.report import EDITIONS
 from shoal.data.spec import Limit
 from shoal.data.spec.spec import parameters
 from shoal.declared import arguments_of, docstring_of, fields_of, summary_of
@@ -218,13 +219,10 @@ def _gathered() -> dict[str, Callable[[], list[inspect.Parameter]]]:
     return {
         "asked": _spec_options,
         "tuned": _method_options,
-        "reading": _reading_options,
+        "reading": lambda: [_option(name, str | None, SHARED[name]) for name in READING],
+        "reports": lambda: [_option(name, Path | None, SHARED[name]) for name in EDITIONS],
         "stated": _statement_options,
     }
-
-
-def _reading_options() -> list[inspect.Parameter]:
-    return [_option(name, str | None, SHARED[name]) for name in READING]
 
 
 def _statement_options() -> list[inspect.Parameter]:

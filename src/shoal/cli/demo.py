@@ -34,7 +34,7 @@ def demo(rows: int = 20_000, seed: int = 0, out: Path | None = None, force: bool
     checked_seed(seed)
     refuse_existing(out, force=force, what="folder")
     if out is None:
-        check_reports(ALONE)
+        check_reports({"report": ALONE})
     import tempfile
 
     from shoal.api.anonymize import anonymize

@@ -13,28 +13,26 @@ from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.release.facts import Facts
+    from shoal.report.page import Edition
+
+EDITIONS: dict[str, Edition] = {"report": "internal", "public_report": "public"}
+"""By the options that ask for them."""
 
 
-def report(
-    run: Path,
-    /,
-    private: Path | None = None,
-    report: Path | None = None,
-    public_report: Path | None = None,
-) -> None:
+def report(run: Path, /, private: Path | None = None, *, reports: dict[str, Path]) -> None:
     """Render the report of a release again, in either edition, from its private folder.
 
     Args:
         run: The folder of a release.
         private: Its private folder (default RUN-private).
     """
-    if report is None and public_report is None:
+    if not reports:
         raise InputError(
             "report-nowhere",
             "No file for the report is named.",
             "Give --report FILE, --public-report FILE, or both.",
         )
-    check_reports(report, public_report)
+    check_reports(reports)
 
     from shoal.release.facts import certificate_digest, load_facts
     from shoal.release.folder import private_folder
@@ -51,28 +49,24 @@ def report(
             "Name the private folder that was written with this release.",
         )
     refuse_strangers(run, inside)
-    pages = render_reports(facts, report=report, public_report=public_report)
-    with placed_together(pages):
+    with placed_together(render_reports(facts, reports)):
         pass
-    for path in pages:
+    for path in reports.values():
         typer.echo(f"Report: {path}")
 
 
 def check_reports(
-    *paths: Path | None, table: str | None = None, replaced: Sequence[Path] = ()
+    reports: Mapping[str, Path], *, table: str | None = None, replaced: Sequence[Path] = ()
 ) -> None:
     """Before a long run: an InputError if a report could not be made, would hit the input, or
     would lie in a folder that the run replaces."""
-    wanted = [path for path in paths if path is not None]
-    if not wanted:
-        return
-    if len({path.resolve() for path in wanted}) < len(wanted):
+    if len({path.resolve() for path in reports.values()}) < len(reports):
         raise InputError(
             "report-twice", "Both editions have the same file.", "Name a file for each."
         )
     from shoal.data.storage import refuse_overlap
 
-    for path in wanted:
+    for path in reports.values():
         if path.is_dir():
             raise InputError("output-place", f'"{path}" is a folder.', "Name a file.")
         if not path.resolve().parent.is_dir():
@@ -91,18 +85,11 @@ def check_reports(
                 )
 
 
-def render_reports(
-    facts: Facts, *, report: Path | None, public_report: Path | None
-) -> dict[Path, str]:
-    """The editions that were asked for, each with the file that it is for."""
+def render_reports(facts: Facts, reports: Mapping[str, Path]) -> dict[Path, str]:
+    """The editions that were asked for, each by the file that it is for."""
     from shoal.report.page import render
 
-    pages = {}
-    if report is not None:
-        pages[report] = render(facts, edition="internal")
-    if public_report is not None:
-        pages[public_report] = render(facts, edition="public")
-    return pages
+    return {path: render(facts, edition=EDITIONS[name]) for name, path in reports.items()}
 
 
 @contextmanager
