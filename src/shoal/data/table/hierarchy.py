@@ -56,6 +56,16 @@ _FORM_REMEDY = (
 )
 
 
+def _read_csv(path: Path, name: str, separator: str | None) -> list[Labels]:
+    text = _read_text(path)
+    rows = _split(text, separator) if separator else _sniff(text)
+    if not rows:
+        problem = f'The hierarchy file "{path}" has no rows.'
+        raise InputError("hierarchy-form", problem, "Give one row for every value.")
+    check_depth(name, rows, depth=len(rows[0]))
+    return rows
+
+
 def _read_toml(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(_read_text(path))
@@ -191,13 +201,7 @@ class Hierarchy:
         A last column that says the same everywhere is "any"; otherwise `*` is put on top.
         """
         name = Path(path).stem if name is None else name
-        text = _read_text(Path(path))
-        rows = _split(text, separator) if separator else _sniff(text)
-        if not rows:
-            problem = f'The hierarchy file "{path}" has no rows.'
-            raise InputError("hierarchy-form", problem, "Give one row for every value.")
-        check_depth(name, rows, depth=len(rows[0]))
-        top = ANY
+        rows, top = _read_csv(Path(path), name, separator), ANY
         if len(rows[0]) > 1 and len({row[-1] for row in rows}) == 1:
             rows, top = [row[:-1] for row in rows], rows[0][-1]
         return cls(name, len(rows[0]) + 1, tuple(row[0] for row in rows), tuple(rows), top)
