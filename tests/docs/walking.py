@@ -13,6 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import typer.main
+
 import shoal
 
 HERE = Path(shoal.__file__).parent
@@ -67,6 +69,7 @@ def main(arguments: list[str]) -> None:
     """Runs a command, and prints what it passed on the error stream."""
     from shoal.cli import app
 
+    typer.main.get_command(app).commands[arguments[0]]  # type: ignore[attr-defined]  # its options
     walk = Walk()
     sys.argv = ["shoal", *arguments]
     threading.setprofile(walk)  # attackers try at once

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import re
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from shoal.cli.anonymize import anonymize
 from shoal.cli.attack import attack
@@ -33,14 +35,57 @@ from shoal.cli.warm import warm
 from shoal.data.spec import InputWarning
 from shoal.errors import ShoalError
 
+LIGHT: tuple[Callable[..., None], ...] = (
+    *(sign, new_key, state, runs, decide, evidence, workbench),
+    *(explain, warm),
+)
+"""Commands that hold no table in memory."""
+HEAVY: tuple[Callable[..., None], ...] = (
+    *(demo, init, plan, find, count, anonymize, verify, audit, attack, compare, estimate),
+    report,
+)
+
+
+PLAIN: dict[str, Any] = {
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "add_completion": False,
+}
+COMMANDS = {one.__name__.replace("_", "-"): one for one in (*HEAVY, *LIGHT)}
+
+
+@functools.cache
+def _made(name: str) -> Any:
+    """A command with its options, made when it is asked for: to make all takes a while."""
+    alone, command = typer.Typer(**PLAIN), COMMANDS[name]
+    alone.command(name, cls=Headed)(as_command(command, memory=command in HEAVY))
+    return typer.main.get_command(alone)
+
+
+class _Made(Mapping[str, Any]):
+    def __getitem__(self, name: str) -> Any:
+        return _made(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Commands(TyperGroup):
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = _Made()  # type: ignore[assignment]
+
+
 app = typer.Typer(
     name="shoal",
+    cls=_Commands,
     help="Limit how surely people in a published table can be linked to a sensitive value, and "
     "judge any release.",
     no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    add_completion=False,
+    **PLAIN,
 )
 
 
@@ -63,17 +108,6 @@ _IN_PYTHON = re.compile(r" \(in Python [^()]*\)")
 SELDOM = (50_000, 20, 50)
 """How seldom Python looks for what nobody needs: as often as usual, it takes a ninth of the time of
 compiling."""
-LIGHT: tuple[Callable[..., None], ...] = (
-    *(sign, new_key, state, runs, decide, evidence, workbench),
-    *(explain, warm),
-)
-"""Commands that hold no table in memory."""
-HEAVY: tuple[Callable[..., None], ...] = (
-    *(demo, init, plan, find, count, anonymize, verify, audit, attack, compare, estimate),
-    report,
-)
-for _command in (*HEAVY, *LIGHT):
-    app.command(cls=Headed)(as_command(_command, memory=_command in HEAVY))
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 import warnings
@@ -437,7 +436,7 @@ class Spec:
 @cache
 def parameters() -> tuple[Parameter, ...]:
     """The fields of Spec, with what each means."""
-    return tuple(fields_of(inspect.getsource(Spec), "Spec"))
+    return tuple(fields_of(Path(__file__).read_text("utf-8"), "Spec"))
 
 
 def check_keys(mapping: Mapping[str, Any], *, source: str) -> None:
